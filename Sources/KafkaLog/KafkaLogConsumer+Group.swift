@@ -52,7 +52,7 @@ extension KafkaLogConsumer {
             if case .stopping = phase { return member.unassign() }
             let partitions = PartitionList.partitions(list, of: log.configuration.name(.anchor)).sorted()
             phase = .preparing
-            // Those that a topic was given since belong to nobody until all workers use the new number (`PartitionsInUse`).
+            // Those that a topic was given since belong to nobody until all workers use the new number (`TopicShape`).
             prepare(number, partitions.filter { $0 < log.partitionCount }.map { PartitionID($0) }, member)
         } else {
             member.isListAwaited = false

@@ -1,21 +1,24 @@
 internal import Glibc
 internal import Ports
 internal import Posix
+internal import Synchronization
 
 /// Topics are changed while workers run: what does not fit is said, and no worker goes on where jobs are removed.
 extension KafkaLogConsumer {
-    /// Looks at the topics now and then, on a thread of its own, which ends soon after the consumer.
+    /// Looks at the topics every twenty seconds, on a thread of its own. Between two looks it holds no reference, and it ends
+    /// within half a second of the consumer's stop.
     func watchTopics() {
         OwnThread.start("kafka topics") { [weak self] in
             var told: Set<String> = []
-            while let consumer = self {
-                consumer.lookAtTopics(&told)
-                for _ in 0..<Self.topicLooks where self != nil { usleep(Self.topicMicroseconds) }
+            while self?.isStopped.load(ordering: .relaxed) == false {
+                self?.lookAtTopics(&told)
+                for _ in 0..<Self.topicLooks where self?.isStopped.load(ordering: .relaxed) == false {
+                    usleep(Self.topicMicroseconds)
+                }
             }
         }
     }
 
-    /// Every twenty seconds, in parts after which it may end.
     private static let topicLooks = 40
     private static let topicMicroseconds: UInt32 = 500_000
 
@@ -37,7 +40,9 @@ extension KafkaLog {
     /// - Failure: a worker that starts now would lose jobs.
     func checkStart() throws(LogFailure) {
         let problems: [TopicProblem]
-        do throws(LogFailure) { problems = try KafkaTopics.problems(questions, configuration, used: partitionCount) } catch {
+        do throws(LogFailure) {
+            problems = try KafkaTopics.problems(questions, configuration, used: partitionCount)
+        } catch {
             if case .topics = error { throw error }
             // Who may not ask for settings may work all the same.
             return notice("The topics could not be checked: \(error)")

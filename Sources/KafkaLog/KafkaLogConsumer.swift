@@ -22,6 +22,8 @@ package actor KafkaLogConsumer: LogConsumer {
     nonisolated let prepared = Mutex<[Result<Assignment, LogFailure>]>([])
     /// Which decision of the group counts: a thread that prepares an older one gives up.
     nonisolated let decision = Atomic(0)
+    /// For threads that end with the consumer.
+    nonisolated let isStopped = Atomic(false)
 
     var listener: (any LogListener)?
     var member: GroupMember?
@@ -149,6 +151,7 @@ package actor KafkaLogConsumer: LogConsumer {
     }
 
     package func stop() async {
+        isStopped.store(true, ordering: .relaxed)
         guard member != nil, listener != nil else { return }
         listener = nil
         decision.add(1, ordering: .relaxed)

@@ -42,7 +42,10 @@ extension KafkaTopics {
         } else {
             do throws(LogFailure) {
                 var shape = used == nil ? try questions.shapeInUse() : try questions.shape()
-                if let used { shape.use(used) }
+                if let used {
+                    if let owned = shape.owned, owned > used { problems.append(mixed(owned, used)) }
+                    shape.use(used)
+                }
                 problems += numbers(shape, questions)
             } catch {
                 guard case .topics(let found, let remedy) = error else { throw error }
@@ -76,6 +79,14 @@ extension KafkaTopics {
         return [
             "\(subject) missing. Run mezzotint topics create, or ask your Kafka administrator to create \(object): \(list)."
         ]
+    }
+
+    /// Two workers that use different numbers would each work on jobs of the same source: the one with the smaller number ends,
+    /// and starts with the larger one.
+    private static func mixed(_ owned: Int, _ used: Int) -> TopicProblem {
+        TopicProblem(
+            "Other workers use \(owned) partitions of each topic, and this worker uses \(used). Start this worker again.",
+            .endsWorker)
     }
 
     /// Topics that have more partitions than are used.
@@ -118,7 +129,8 @@ extension KafkaTopics {
             let why = losesJobs ? ": compaction removes jobs that nobody has done" : ""
             return TopicProblem(
                 "\(name) has \(needed.name)=\(value ?? "nothing"), and needs \(needed.value)\(why). "
-                    + command(name, "\(needed.name)=\(needed.value)"), losesJobs && value != nil ? .endsWorker : .notice)
+                    + command(name, "\(needed.name)=\(needed.value)"), losesJobs && value != nil ? .endsWorker : .notice
+            )
         }
         return needed + (topic.holdsJobs ? retentionProblems(name, settings) : [])
     }

@@ -30,6 +30,11 @@ struct TopicShape: Equatable {
     var isUnowned: Bool { owned.map { $0 > 0 && $0 < used } ?? false }
 
     mutating func use(_ count: Int) { used = count }
+
+    /// How long a program that starts waits until the number in use is certain, nanoseconds: longer than the group takes to
+    /// share out its partitions.
+    static let startNanoseconds: Int64 = 20_000_000_000
+    static let lookNanoseconds: Int64 = 3_000_000_000
 }
 
 extension KafkaQuestions {
@@ -52,13 +57,11 @@ extension KafkaQuestions {
         return shape
     }
 
-    /// As the workers that run see it: where all topics have grown meanwhile, they still use the partitions that had an owner.
-    func shapeInUse() throws(LogFailure) -> TopicShape {
+    /// As the workers that run see it: if all topics have grown meanwhile, they still use the partitions that had an owner.
+    /// Workers that start must use the same number, or jobs of one source would meet in two workers.
+    func shapeInUse(within patience: Int64 = TopicShape.lookNanoseconds) throws(LogFailure) -> TopicShape {
         var shape = try shape()
-        if shape.isUnowned, let owned = shape.owned, !((try? members()) ?? []).isEmpty {
-            // At the first start of all a worker has not marked all of its partitions yet.
-            shape.use(settled(owned, of: shape.used))
-        }
+        if shape.isUnowned, let owned = shape.owned { shape.use(settled(owned, of: shape.used, within: patience)) }
         return shape
     }
 
@@ -82,13 +85,20 @@ extension KafkaQuestions {
         return ends(of: places).map { ends in (ends.lastIndex { $0.upperBound > 0 } ?? -1) + 1 }
     }
 
-    /// Once they stay the same for a while, or all have an owner.
-    private func settled(_ owned: Int, of count: Int) -> Int {
-        var (owned, since) = (owned, SystemTime.monotonicNanoseconds)
-        while owned < count, SystemTime.monotonicNanoseconds - since < Self.settledNanoseconds {
+    /// The number in use once it is certain: all of them if the group is empty, or if each has had an owner; those that had
+    /// one if that has not changed for a while after the group shared its partitions out. Workers that started with all of
+    /// them need that while until they have marked each.
+    private func settled(_ owned: Int, of count: Int, within patience: Int64) -> Int {
+        let begun = SystemTime.monotonicNanoseconds
+        var (owned, since, now) = (owned, begun, begun)
+        while owned < count, now - since < Self.settledNanoseconds, now - begun < patience {
+            let members = try? members()
+            if members?.isEmpty == true { return count }
             usleep(200_000)
-            let now = ownedPartitions(of: count) ?? owned
-            if now != owned { (owned, since) = (now, SystemTime.monotonicNanoseconds) }
+            now = SystemTime.monotonicNanoseconds
+            let found = ownedPartitions(of: count) ?? owned
+            let isShared = members?.contains { !$0.partitions.isEmpty } ?? false
+            if found != owned || !isShared { (owned, since) = (found, now) }
         }
         return owned
     }

@@ -11,7 +11,9 @@ import Testing
 extension ClusterTests {
     @Suite("An open transaction beside a cluster")
     struct OpenTransactions {
-        @Test("Lag, page and a run until idle count what it hides, name it, and all is done once it is aborted as the page says")
+        @Test(
+            "Lag, page and a run until idle count what it hides, name it, and all is done once it is aborted as the page says"
+        )
         func hanging() async throws {
             let cluster = try await Cluster()
             let topic = cluster.configuration.prefix + "jobs.fast"
@@ -38,7 +40,9 @@ extension ClusterTests {
             let partition = try #require(hidden["partition"] as? Int)
             let action = try #require(named.fields["action"] as? String)
             let command = "--topic \(topic) --partition \(partition) --start-offset 0"
-            #expect(action.hasSuffix("kafka-transactions.sh --bootstrap-server \(cluster.configuration.bootstrap) abort \(command)"))
+            #expect(
+                action.hasSuffix(
+                    "kafka-transactions.sh --bootstrap-server \(cluster.configuration.bootstrap) abort \(command)"))
             _ = try? await producer
             try await eventually { try cluster.lags().allSatisfy { $0["hidden"] as? Int == 0 } }
             let second = try await cluster.place.work()
@@ -67,7 +71,10 @@ extension ClusterTests {
                 "perf-consumer", "--topic", cluster.configuration.prefix + "jobs.fast", "--group",
                 cluster.configuration.group, "--num-records", "1000", "--timeout", "60000")
             let named = try await watch.tells("foreign-member")
-            #expect(named.sentence.contains("client id perf-consumer-client at 127.0.0.1, is a member of \(cluster.configuration.group)"), "\(named.sentence)")
+            #expect(
+                named.sentence.contains(
+                    "client id perf-consumer-client at 127.0.0.1, is a member of \(cluster.configuration.group)"),
+                "\(named.sentence)")
             _ = try? await other
             try await watch.tells("fine")
             worker.signal(SIGSTOP)
@@ -77,7 +84,9 @@ extension ClusterTests {
             worker.signal(SIGCONT)
         }
 
-        @Test("A job topic that grew stops nothing: workers, one that starts anew, lag and page go on with the old number and name it")
+        @Test(
+            "A job topic that grew stops nothing: workers, one that starts anew, lag and page go on with the old number and name it"
+        )
         func grown() async throws {
             let cluster = try await Cluster()
             let topic = cluster.configuration.prefix + "jobs.slow"
@@ -89,7 +98,10 @@ extension ClusterTests {
             try await watch.tells("fine")
             _ = try await cluster.broker.tool("topics", "--alter", "--topic", topic, "--partitions", "9")
             let named = try await watch.tells("partitions-added")
-            #expect(named.sentence.hasPrefix("The workers use 6 partitions of each topic, and \(topic) has 9, 0 records unread."), "\(named.sentence)")
+            #expect(
+                named.sentence.hasPrefix(
+                    "The workers use 6 partitions of each topic, and \(topic) has 9, 0 records unread."),
+                "\(named.sentence)")
             await worker.says("Topics have more than the 6 partitions that workers and publishers use: ")
             let second = try cluster.worker(named: "second")
             defer { second.signal(SIGKILL) }
@@ -97,9 +109,38 @@ extension ClusterTests {
             try cluster.place.publish(cluster.place.draw(12).map { ($0, ["16x16.png"], .slow) })
             try await cluster.done()
             #expect(try cluster.lags().count == Topic.worked.count * 6)
-            #expect(try cluster.place.run("lag").output.contains("jobs.slow has 9 partitions; workers use 6, and the others hold 0 unread records."))
+            #expect(
+                try cluster.place.run("lag").output.contains(
+                    "jobs.slow has 9 partitions; workers use 6, and the others hold 0 unread records."))
             let check = try cluster.place.run("topics", "check")
-            #expect(check.status == 1 && check.errors.contains("Topics have more than the 6 partitions"), "\(check.errors)")
+            #expect(
+                check.status == 1 && check.errors.contains("Topics have more than the 6 partitions"), "\(check.errors)")
+        }
+
+        @Test("Topics that have all grown while workers run are used by workers that start once no old one is left")
+        func grownTogether() async throws {
+            let cluster = try await Cluster()
+            let first = try cluster.worker(named: "first")
+            defer { first.signal(SIGKILL) }
+            try await cluster.owned(by: ["first"])
+            let watch = try await cluster.place.lagwatch()
+            defer { watch.program.signal(SIGKILL) }
+            let all = cluster.configuration.prefix.replacing(".", with: "\\.") + ".*"
+            _ = try await cluster.broker.tool("topics", "--alter", "--topic", all, "--partitions", "9")
+            try await watch.tells("partitions-added")
+            let second = try cluster.worker(named: "second")
+            defer { second.signal(SIGKILL) }
+            try await cluster.owned(by: ["first", "second"])
+            await second.says("Topics have more than the 6 partitions that workers and publishers use: ")
+            #expect(try cluster.lags().count == Topic.worked.count * 6)
+            try await watch.tells("partitions-added")
+            for worker in [first, second] { worker.signal(SIGTERM) }
+            for worker in [first, second] { #expect(try await worker.ended().status == 0) }
+            let third = try cluster.worker(named: "third")
+            defer { third.signal(SIGKILL) }
+            try await cluster.owned(by: ["third"])
+            #expect(try cluster.lags().count == Topic.worked.count * 9)
+            try await watch.tells("fine")
         }
     }
 }

@@ -1,11 +1,12 @@
 import Failures
-@testable import KafkaLog
 import KafkaSetup
 import Ports
 import Records
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import KafkaLog
 
 extension KafkaTests {
     @Suite("Topics")
@@ -17,7 +18,9 @@ extension KafkaTests {
             let again = try await KafkaTopics.create(bench.configuration, partitions: nil, replication: 1)
             #expect(again.problems == [] && again.text == nil)
             let problems = try await KafkaTopics.create(bench.configuration, partitions: 5, replication: 1).problems
-            #expect(problems.count == Topic.allCases.count && problems.allSatisfy { $0.contains("has 3 partitions, not 5") })
+            #expect(
+                problems.count == Topic.allCases.count && problems.allSatisfy { $0.contains("has 3 partitions, not 5") }
+            )
             let log = try await bench.log()
             #expect(log.partitionCount == 3)
             await log.close()
@@ -71,7 +74,8 @@ extension KafkaTests {
             try await eventually {
                 do throws(LogFailure) {
                     let made = try await KafkaTopics.create(bench.configuration, partitions: nil, replication: 1)
-                    return made.text == "Created 1 topic: 2 partitions each, replication factor 1." && made.problems == []
+                    return made.text == "Created 1 topic: 2 partitions each, replication factor 1."
+                        && made.problems == []
                 } catch { return false }
             }
             #expect(try await KafkaTopics.check(bench.configuration) == [])
@@ -80,10 +84,22 @@ extension KafkaTests {
         @Test(
             "Each setting that a topic needs is looked at, and named with what it is and what it must be",
             arguments: [
-                (topic: Topic.jobsFast, setting: "message.timestamp.type", value: "CreateTime", says: "and needs LogAppendTime."),
-                (.jobsSlow, "cleanup.policy", "compact", "and needs delete: compaction removes jobs that nobody has done."),
-                (.retry, "cleanup.policy", "compact", "and needs delete: compaction removes jobs that nobody has done."),
-                (.jobsFast, "retention.ms", "3600000", "and needs 86400000 or more: jobs that wait longer are removed."),
+                (
+                    topic: Topic.jobsFast, setting: "message.timestamp.type", value: "CreateTime",
+                    says: "and needs LogAppendTime."
+                ),
+                (
+                    .jobsSlow, "cleanup.policy", "compact",
+                    "and needs delete: compaction removes jobs that nobody has done."
+                ),
+                (
+                    .retry, "cleanup.policy", "compact",
+                    "and needs delete: compaction removes jobs that nobody has done."
+                ),
+                (
+                    .jobsFast, "retention.ms", "3600000",
+                    "and needs 86400000 or more: jobs that wait longer are removed."
+                ),
                 (.jobsSlow, "retention.bytes", "1000000", "and needs -1: a backlog that is larger loses jobs."),
                 (.outcomes, "max.message.bytes", "1000", "and needs 2097152."),
                 (.dead, "min.insync.replicas", "2", "and 1 copy of each record: no append is acknowledged."),
@@ -92,11 +108,14 @@ extension KafkaTests {
             let bench = try await KafkaBench(partitions: 1)
             let name = bench.configuration.prefix + topic.rawValue
             _ = try await bench.broker.tool(
-                "configs", "--alter", "--entity-type", "topics", "--entity-name", name, "--add-config", "\(setting)=\(value)")
+                "configs", "--alter", "--entity-type", "topics", "--entity-name", name, "--add-config",
+                "\(setting)=\(value)")
             try await eventually { try await KafkaTopics.check(bench.configuration) != [] }
             let problems = try await KafkaTopics.check(bench.configuration)
             #expect(problems.count == 1 && problems[0].hasPrefix("\(name) has \(setting)=\(value), \(says)"))
-            #expect(problems[0].contains("Set it with kafka-configs.sh --alter --entity-type topics --entity-name \(name) "))
+            #expect(
+                problems[0].contains("Set it with kafka-configs.sh --alter --entity-type topics --entity-name \(name) ")
+            )
         }
 
         @Test("Brokers that do not answer are named, instead of topics that seem to be missing")
@@ -122,7 +141,9 @@ extension KafkaTests {
             #expect(made.problems == [])
         }
 
-        @Test("A worker goes on beside a topic that grew, says so, and so does one that starts; unread records are counted")
+        @Test(
+            "A worker goes on beside a topic that grew, says so, and so does one that starts; unread records are counted"
+        )
         func grown() async throws {
             let bench = try await KafkaBench(partitions: 2)
             let name = bench.configuration.prefix + "jobs.fast"
@@ -139,7 +160,8 @@ extension KafkaTests {
             await producer.close()
             let begin = "Topics have more than the 2 partitions that workers and publishers use: \(name) (4, "
             try await eventually { said.withLock { $0.contains { $0.hasPrefix(begin) } } }
-            #expect(try await KafkaTopics.check(bench.configuration).first?.hasPrefix(begin + "1 record unread). ") == true)
+            #expect(
+                try await KafkaTopics.check(bench.configuration).first?.hasPrefix(begin + "1 record unread). ") == true)
             let view = try await KafkaLogView.open(bench.configuration)
             #expect(try await view.grownTopics() == [GrownTopic(.jobsFast, partitions: 4, used: 2, unread: 1)])
             #expect(view.partitionCount == 2 && view.isInPlace)
@@ -185,7 +207,9 @@ extension KafkaTests {
 
         @Test(
             "No worker starts where jobs get lost, and one that runs ends where a job topic is compacted",
-            arguments: [("cleanup.policy", "compact"), ("cleanup.policy", "[compact,delete]"), ("retention.ms", "60000")])
+            arguments: [
+                ("cleanup.policy", "compact"), ("cleanup.policy", "[compact,delete]"), ("retention.ms", "60000"),
+            ])
         func losing(setting: String, value: String) async throws {
             let bench = try await KafkaBench(partitions: 1)
             let name = bench.configuration.prefix + "retry.1m"
@@ -193,7 +217,8 @@ extension KafkaTests {
             try await owner.start()
             await owner.own(1)
             _ = try await bench.broker.tool(
-                "configs", "--alter", "--entity-type", "topics", "--entity-name", name, "--add-config", "\(setting)=\(value)")
+                "configs", "--alter", "--entity-type", "topics", "--entity-name", name, "--add-config",
+                "\(setting)=\(value)")
             try await eventually { try await KafkaTopics.check(bench.configuration) != [] }
             let (otherLog, other) = try await bench.worker()
             do {
@@ -207,6 +232,40 @@ extension KafkaTests {
                 await owner.listener.until { $0.contains { if case .failed(.topics) = $0 { true } else { false } } }
             }
             await owner.stop()
+            await log.close()
+        }
+
+        @Test("A worker that uses fewer partitions than others have owned ends, and both numbers are named")
+        func mixed() async throws {
+            let bench = try await KafkaBench(partitions: 2)
+            let log = try await bench.log()
+            let appended = await log.append([.text(.variants, 1, "{}")])
+            #expect(appended.allSatisfy { $0.offset != nil })
+            await log.close()
+            let problems = try KafkaTopics.problems(
+                try KafkaQuestions(bench.configuration), bench.configuration, used: 1)
+            #expect(
+                problems.filter { $0.effect == .endsWorker }.map(\.text) == [
+                    "Other workers use 2 partitions of each topic, and this worker uses 1. Start this worker again."
+                ])
+        }
+
+        @Test("A consumer that has stopped is gone before the next look at the topics")
+        func released() async throws {
+            let bench = try await KafkaBench(partitions: 1)
+            let log = try await bench.log()
+            weak var released: KafkaLogConsumer?
+            do {
+                let consumer = KafkaLogConsumer(log)
+                released = consumer
+                let owner = Owner(consumer)
+                try await owner.start()
+                await owner.own(1)
+                await owner.stop()
+            }
+            let stopped = ContinuousClock.now
+            try await eventually { released == nil }
+            #expect(ContinuousClock.now - stopped < .seconds(10))
             await log.close()
         }
 
