@@ -45,6 +45,11 @@ enum Advice {
         }
     }
 
+    /// Of a host that a person has blocked.
+    static func unblock(_ host: String) -> String {
+        "End the block when its reason is gone: mezzotint origins unblock \(Words.cut(host, 100)). It ends by itself at the time that is shown."
+    }
+
     /// The name in a scheme, a name and a port.
     private static func bare(_ host: String) -> String {
         let rest = host.split(separator: "/").last.map(String.init) ?? "NAME"

@@ -77,7 +77,7 @@ package enum Cause: String, Sendable, CaseIterable {
         case .saturated: "A lane is late and everything works: more jobs come than are done."
         case .jobsLost: "Within the last day retention removed jobs that nobody had read."
         case .diskFills: "A worker's disk has less than 64 MiB free."
-        case .retrying: "A lane is late with a few jobs that failed and are retried."
+        case .retrying: "A lane is late with a few jobs that failed and are retried, or that wait for a host."
         case .deadLetters: "Nothing is late, and dead letters wait for a person."
         case .fine: "Jobs are begun within their lanes' targets."
         }

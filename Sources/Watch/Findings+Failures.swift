@@ -120,15 +120,24 @@ extension Findings {
         return "Example: job \(Words.cut(end.job, 80))\(url)\(key.kind == .expired ? "." : Words.detail(end.message))"
     }
 
-    /// A late lane whose late jobs failed, and are too few to be a cause of their own.
+    /// A late lane that no cause above explains: its late jobs failed, or wait for a host, and are a small part of what is
+    /// pending.
     var retrying: Diagnosis? {
         guard let lane = report.lanes.first(where: { $0.isLate(at: now) }) else { return nil }
-        let waits = retries { _ in true }.filter { $0.lane == lane.lane.rawValue && now - $0.since > lane.target }
-        guard let first = waits.first, let code = first.code else { return nil }
+        let own = report.waits.filter { $0.lane == lane.lane.rawValue }
+        let late = own.filter { now - $0.since > lane.target }
+        guard let first = late.first(where: { $0.code != nil }) ?? late.first ?? own.first else { return nil }
+        let isOne = Int(first.jobs.rounded()) == 1
         let host = first.host.isEmpty ? "" : " of \(Words.cut(first.host, 100))"
+        let isPaused = report.pausedHosts.contains(first.host)
+        let code = isPaused ? nil : first.code ?? code(of: first.host)
+        let state =
+            first.code == nil || isPaused ? "wait\(isOne ? "s" : "")" : "failed and \(isOne ? "is" : "are") retried"
+        let reason = isPaused ? "by a person" : code.map { Words.cut($0, 60) }
         return Diagnosis(
             .retrying,
-            "\(jobsText([first]))\(host) failed and \(Int(first.jobs.rounded()) == 1 ? "is" : "are") retried (\(Words.cut(code, 60)))\(Words.detail(first.message))",
-            since: first.since, action: Advice.action(code, host: first.host))
+            "\(jobsText([first]))\(host) \(state)\(reason.map { " (\($0))" } ?? "")\(Words.detail(first.message))",
+            since: first.since,
+            action: isPaused ? Advice.unblock(first.host) : code.flatMap { Advice.action($0, host: first.host) })
     }
 }

@@ -53,7 +53,7 @@ extension Findings {
 
     /// Our own share of what is read ahead holds back most of a late lane, though renders could run.
     var readAhead: Diagnosis? {
-        for lane in readyLate where report.rendersInUse.map({ $0 < Self.idleRenders }) ?? true {
+        for lane in readyLate where report.hasIdleRenderers {
             let own = report.waits.filter { $0.lane == lane.lane.rawValue }
             let crowded = own.filter { $0.reason == .readAhead }
             guard let first = crowded.first, holdsMost(crowded, of: max(sum(own), Double(lane.lag.records ?? 0))) else {

@@ -91,8 +91,7 @@ extension Findings {
         let name = Words.cut(host.host, 100)
         let action =
             cause == .paused
-            ? "End the block when its reason is gone: mezzotint origins unblock \(name). It ends by itself at the time that is shown."
-            : host.code.flatMap { Advice.action($0, host: host.host) }
+            ? Advice.unblock(host.host) : host.code.flatMap { Advice.action($0, host: host.host) }
         return Diagnosis(
             cause,
             "\(name) (\(why ?? Words.cut(host.code ?? "unknown", 60))) is blocked until \(clock(until)): \(shareText(waits)) for it.",
@@ -115,7 +114,7 @@ extension Findings {
                 "\(Words.cut(host, 100)) responds slowly (\(Words.cut(code, 60))): \(shareText(waits)) for it.",
                 since: waits.map(\.since).min(), action: Advice.action(code, host: host))
         }
-        guard isLate, report.rendersInUse.map({ $0 < Self.idleRenders }) ?? true,
+        guard isLate, report.hasIdleRenderers,
             let host = report.hosts?.filter({ $0.limit > 0 && $0.inFlight >= $0.limit }).max(by: {
                 jobs(for: $0.host) < jobs(for: $1.host)
             })

@@ -111,8 +111,8 @@ struct WorkerWatch: Sendable {
     var restoredAt: Int64?
     /// When it was seen to have been started again, within `restartMilliseconds`.
     private(set) var restarts: [Int64] = []
-    /// Renders that ran, and that may run at once, as it told of late: one look is a moment's.
-    private(set) var renders: [(used: Int, all: Int)] = []
+    /// Renders that ran, and that may run at once, at its last looks: one look is a moment's.
+    private(set) var renders: [(at: Int64, used: Int, all: Int)] = []
     /// Records that it newly counted as removed unread.
     private(set) var lost: Int64 = 0
 
@@ -135,7 +135,7 @@ struct WorkerWatch: Sendable {
             restarts.removeAll { $0 <= now - Self.restartMilliseconds }
             countLost(new, at: now)
             if let used = new.renderPermits.used, let all = new.renderPermits.all {
-                renders = renders.suffix(Self.renderLooks - 1) + [(used, all)]
+                renders = renders.suffix(Self.renderLooks - 1) + [(now, used, all)]
             }
             let isTold = new.restoring ?? 0 > 0 && new.rowsLeft != nil
             if !isTold { restoredAt = nil } else if restoredAt == nil { restoredAt = now }

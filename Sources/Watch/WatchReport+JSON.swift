@@ -202,7 +202,7 @@ extension WatchReport {
         switch (wait.reason, diagnosis.cause) {
         case (.turn, .saturated), (.owner, .noWorker): diagnosis.action
         case (.host, _) where pausedHosts.contains(wait.host):
-            "End the block when its reason is gone: mezzotint origins unblock \(Words.cut(wait.host, 100))."
+            Advice.unblock(wait.host)
         default: code(of: wait).flatMap { Advice.action($0, host: wait.host) } ?? wait.reason.action
         }
     }

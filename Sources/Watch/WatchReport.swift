@@ -39,8 +39,11 @@ package struct WatchReport: Sendable {
     package let ended: (jobs: Int, failed: Int, expired: Int)
     /// Jobs that were lost within the last day; nil for none.
     package let loss: LossReport?
-    /// The share of the render permits that was in use of late, from 0 to 1; nil where no worker tells.
+    /// The share of the render permits that was in use while the oldest unread job waited, from 0 to 1; nil where no worker
+    /// exports it, or for too short a time.
     let rendersInUse: Double?
+    /// Whether renderers are known to be idle. Only then a host's full limit, or our read-ahead, is a cause.
+    let hasIdleRenderers: Bool
     /// All jobs that wait, unread ones and retried ones, as far as they are known.
     let pending: Double
 
@@ -174,11 +177,9 @@ extension WatchReport {
         let blocked = Set(hosts?.lazy.filter { $0.state == .blocked }.map(\.host) ?? [])
         let (waits, sampled) = state.waits(blocked: blocked, restoring: restoring)
         (self.waits, self.sampled) = (waits, sampled)
-        let renders = state.workers.values.filter { $0.silence == nil }.flatMap(\.renders)
-        let permits = renders.reduce(0) { $0 + $1.all }
-        let use = permits > 0 ? Double(renders.reduce(0) { $0 + $1.used }) / Double(permits) : nil
-        rendersInUse = use
-        let isIdle = use.map { $0 < Findings.idleRenders } ?? true
+        let use = state.rendersInUse(waits)
+        let isIdle = use.map { $0 < Findings.idleRenders } ?? false
+        (rendersInUse, hasIdleRenderers) = (use, isIdle)
         let full = Set(hosts?.lazy.filter { isIdle && $0.limit > 0 && $0.inFlight >= $0.limit }.map(\.host) ?? [])
         let retries = state.lag(of: Topic.retries)
         lanes = Lane.allCases.map { lane in

@@ -70,6 +70,18 @@ extension WatchState {
         return (reports, sampled)
     }
 
+    /// The share of the render permits that was in use at looks since the oldest job came that no failure holds back: what was
+    /// idle before it says nothing of it. nil where no worker exports it, or for fewer looks than tell a moment from a state.
+    func rendersInUse(_ waits: [WatchReport.WaitReport]) -> Double? {
+        let ready = waits.filter { $0.code == nil || $0.reason == .readAhead }
+        let begun = (ready.map(\.since) + (lag(of: Topic.lanes).oldest.map { [$0] } ?? [])).min() ?? .min
+        let looks = workers.values.filter { $0.silence == nil }.map { $0.renders.filter { $0.at > begun } }
+        let permits = looks.joined().reduce(0) { $0 + $1.all }
+        guard permits > 0, looks.contains(where: { $0.count >= Self.leastLooks }) else { return nil }
+        return Double(looks.joined().reduce(0) { $0 + $1.used }) / Double(permits)
+    }
+    private static let leastLooks = 3
+
     private struct Key: Hashable {
         let reason: WatchReport.WaitReport.Reason
         let group: PlaceSample.Group
