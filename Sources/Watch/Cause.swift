@@ -153,4 +153,15 @@ package enum Cause: String, Sendable, CaseIterable {
         default: false
         }
     }
+
+    /// Whether it holds up jobs of all hosts, at one worker at least.
+    var stopsJobs: Bool {
+        switch self {
+        case .logUnreachable, .topicsUnusable, .crashLoop, .foreignMember, .openTransaction, .storeMismatch,
+            .storeHalted,
+            .rendererHalted, .workerSilent, .egress, .pinned:
+            true
+        default: false
+        }
+    }
 }

@@ -58,7 +58,7 @@ extension Findings {
                 let sources = count == 1 ? "the source" : "the oldest of \(Words.count(count)) sources"
                 worst = (
                     seconds,
-                    "\(subject) not respond: \(sources) that \(Words.cut(worker.address, 80)) \(verb) has made no progress for \(Words.span(Int64(seconds * 1000)))."
+                    "\(subject) not respond: \(sources) that the worker at \(Words.cut(worker.address, 80)) \(verb) has made no progress for \(Words.span(Int64(seconds * 1000)))."
                 )
             }
         }
@@ -66,13 +66,13 @@ extension Findings {
             Diagnosis(
                 .storeHalted, $0.headline, since: now - Int64($0.seconds * 1000),
                 action:
-                    "Check the disk or the share of store.directory (and of data) on that machine: its mount, its server, dmesg. While it hangs, a restart of the worker does not help; jobs go on by themselves when it responds."
+                    "Check the disk or the share of store.directory (and of data) on that machine: its mount, its server, dmesg. While it hangs, a restart of the worker does not help. Jobs continue by themselves when it responds."
             )
         }
     }
 
     private static let storeSteps = [
-        ("store", "The store does", "stores"), ("look", "The store or the disk of data does", "looks up"),
+        ("store", "The store does", "is storing"), ("look", "The store or the disk of data does", "is looking up"),
     ]
 
     /// A person has blocked it (`mezzotint origins block`).

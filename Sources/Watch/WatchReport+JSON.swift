@@ -201,8 +201,8 @@ extension WatchReport {
     package func action(of wait: WaitReport) -> String {
         switch (wait.reason, diagnosis.cause) {
         case (.turn, .saturated), (.owner, .noWorker): diagnosis.action
-        case (.host, _) where pausedHosts.contains(wait.host):
-            Advice.unblock(wait.host)
+        case (.turn, let cause) where cause.stopsJobs: "They start once the cause at the top of the page is gone."
+        case (.host, _) where pausedHosts.contains(wait.host): Advice.unblock(wait.host)
         default: code(of: wait).flatMap { Advice.action($0, host: wait.host) } ?? wait.reason.action
         }
     }

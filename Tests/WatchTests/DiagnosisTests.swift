@@ -134,7 +134,7 @@ struct DiagnosisTests {
         Fault(
             "store hangs", .storeHalted,
             [
-                "The store does not respond: the oldest of 20 sources that 10.0.0.1:9464 stores has made no progress for 16 s."
+                "The store does not respond: the oldest of 20 sources that the worker at 10.0.0.1:9464 is storing has made no progress for 16 s."
             ], asks: "Check the disk or the share of store.directory"
         ) {
             $0.publish(40, to: .jobsFast, 1)
@@ -564,6 +564,14 @@ struct DiagnosisTests {
         scene.look(10)
         #expect(scene.report.diagnosis.headline == "Idle. No worker is running; nothing is pending.")
         #expect(scene.report.diagnosis.cause == .idle)
+        // Nor is what the run left of jobs that failed or were lost.
+        scene.end(.failed, 3, code: "fetch.not-found", host: "https://a.example")
+        #expect(scene.report.diagnosis.cause == .jobsFail)
+        scene.publish(8, to: .jobsSlow, 0)
+        scene.look()
+        scene.remove(below: 8, of: .jobsSlow, 0)
+        scene.look()
+        #expect(scene.report.pending == 0 && scene.report.diagnosis.cause == .jobsLost)
         scene.publish(1, to: .retry1m, 0)
         scene.look()
         #expect(scene.report.diagnosis.cause == .noWorker)

@@ -90,6 +90,10 @@ struct LaneReportTests {
         scene.sample(.jobsFast, 0, 40, code: nil, host: "https://a.example")
         #expect(scene.report.diagnosis.cause == .storeHalted)
         #expect(!Self.page(scene.report).contains(Cause.saturated.action))
+        #expect(
+            scene.report.waits.map { scene.report.action(of: $0) } == [
+                "They start once the cause at the top of the page is gone."
+            ])
         scene.look(40)
         scene.head(.jobsFast, 0, seconds: 60)
         #expect(scene.report.diagnosis.cause == .saturated)
