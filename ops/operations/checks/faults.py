@@ -7,21 +7,15 @@ import contextlib
 import functools
 import json
 import os
-import random
 import shutil
 import signal
-import socket
 import subprocess
-import tempfile
+import sys
 import threading
-import urllib.request
 
-from base import SHARED, Skipped, Wrong, check, need, run
+from base import Skipped, Wrong, check, run
 from product import free_port, program, until
 from stage import OUT, Stage
-
-KAFKA = SHARED / "services/kafka/kafka"
-TOXIPROXY = SHARED / "services/toxiproxy-server"
 
 
 def fault(name):
@@ -52,37 +46,6 @@ def table():
 
 
 @contextlib.contextmanager
-def broker(*lines):
-    """A Kafka of this fault's own: its bootstrap address, and its script's commands for it. `lines` of server.properties
-    may name its own port, its controller's and one more that is free."""
-    if not KAFKA.exists() or not shutil.which("java"):
-        raise Skipped("../shared/services/kafka, or Java 17, is not here")
-
-    def is_free(port):
-        with socket.socket() as tried, contextlib.suppress(OSError):
-            tried.bind(("127.0.0.1", port))
-            return True
-
-    first = next(
-        first for first in iter(lambda: random.randrange(20_000, 31_000), None)
-        if all(is_free(port) for port in range(first, first + 10)))
-    with tempfile.TemporaryDirectory() as folder:
-        of = ("-d", folder)
-        words = [word for line in lines for word in ("-o", line.format(port=first, control=first + 1, other=first + 2))]
-        # Its output goes to a file: the broker keeps it open.
-        with open(f"{folder}.output", "w+") as said:
-            try:
-                done = subprocess.run(
-                    ["bash", str(KAFKA), "start", "-p", str(first), *of, *words], stdout=said, stderr=said, timeout=120)
-                need(done.returncode == 0, f"Kafka did not start: see {said.name}")
-                yield f"127.0.0.1:{first}", lambda *command: subprocess.run(
-                    ["bash", str(KAFKA), *command, *of], stdout=said, stderr=said, timeout=120, check=True)
-            finally:
-                subprocess.run(["bash", str(KAFKA), "wipe", *of], stdout=said, stderr=said, timeout=120)
-                os.unlink(said.name)
-
-
-@contextlib.contextmanager
 def load(stage, lane="fast"):
     """A job a second."""
     over = threading.Event()
@@ -102,127 +65,83 @@ def load(stage, lane="fast"):
         thread.join()
 
 
-@fault("all workers dead")
-def dead(name):
-    with broker() as (address, _), Stage(workers=2, broker=address, prefix="dead") as stage:
+def own_disk(stage, make, **acts):
+    """Starts a worker whose store is a disk of its own, and returns what does one of `acts` to that disk."""
+    if os.geteuid() != 0:
+        raise Skipped("a disk is mounted by root alone")
+    store = stage.folder / "store"
+    doing = "".join(f'[ ! -e "$0.{act}" ] || {{ {command}; rm "$0.{act}"; }}; ' for act, command in acts.items())
+    # The last act ends the fault: a worker that hangs in a call cannot end before it.
+    last = list(acts.values())[-1]
+    script = f"""
+        mkdir -p "$0" && {make} || exit 97
+        (while kill -0 $PPID; do {doing} sleep 0.1; done; {last}) 2>/dev/null &
+        exec "$@"
+        """
+    stage.settings.append(f"store.directory={store}")
+    stage.start(0, command=lambda words: ["unshare", "-m", "--kill-child", "--fork", "/bin/sh", "-c", script, store, *words])
+    stage.ready(0)
 
-        def start():
-            for number in range(2):
-                stage.start(number)
-            stage.ready(0, 1)
+    def ask(act):
+        file = stage.folder / f"store.{act}"
+        file.touch()
+        until(lambda: not file.exists(), f"the disk's {act}", 20)
 
-        start()
-        with load(stage):
-            return stage.staged(
-                name, "no-worker", "MezzotintNoWorker", lambda: [stage.kill(number) for number in range(2)], start)
-
-
-@fault("one worker stopped")
-def stopped(name):
-    with broker() as (address, _), Stage(workers=2, broker=address, prefix="stopped") as stage:
-        for number in range(2):
-            stage.start(number)
-        stage.ready(0, 1)
-        with load(stage):
-            return stage.staged(
-                name, "worker-silent", "MezzotintWorkerDown", lambda: stage.workers[0].send_signal(signal.SIGSTOP),
-                lambda: stage.workers[0].send_signal(signal.SIGCONT))
-
-
-@fault("broker gone")
-def gone(name):
-    with broker() as (address, command), Stage(workers=2, broker=address, prefix="gone") as stage:
-        for number in range(2):
-            stage.start(number)
-        stage.ready(0, 1)
-        return stage.staged(
-            name, "log-unreachable", "MezzotintLogUnreachable", lambda: command("kill", "1"),
-            lambda: command("revive", "1"))
-
-
-@contextlib.contextmanager
-def toxiproxy():
-    """A proxy's own commands: a method, a path, a body."""
-    if not TOXIPROXY.exists():
-        raise Skipped("../shared/services/toxiproxy-server is not here")
-    control = free_port()
-
-    def tell(method, path, **body):
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{control}{path}", json.dumps(body).encode() if body else None, method=method)
-        urllib.request.urlopen(request, timeout=10).close()
-
-    def answers():
-        with contextlib.suppress(OSError):
-            tell("GET", "/version")
-            return True
-
-    server = subprocess.Popen(
-        [TOXIPROXY, "-host", "127.0.0.1", "-port", str(control)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        until(answers, "toxiproxy", 10)
-        yield tell
-    finally:
-        server.kill()
-        server.wait()
-
-
-@fault("restore that stands still")
-def restore(name):
-    """A worker that lost its disk; its way to the broker is so narrow that no answer with rows comes through."""
-    way = free_port()
-    lines = (
-        "listeners=PLAINTEXT://127.0.0.1:{port},WAY://127.0.0.1:{other},CONTROLLER://127.0.0.1:{control}",
-        f"advertised.listeners=PLAINTEXT://127.0.0.1:{{port}},WAY://127.0.0.1:{way}",
-        "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,WAY:PLAINTEXT",
-    )
-    with toxiproxy() as tell, broker(*lines) as (address, _):
-        host, port = address.split(":")
-        tell("POST", "/proxies", name="way", listen=f"127.0.0.1:{way}", upstream=f"{host}:{int(port) + 2}", enabled=True)
-        with Stage(broker=address, prefix="restore", way=f"127.0.0.1:{way}") as stage:
-            stage.start()
-            stage.ready(0)
-            stage.publish(4_000, variant="8x8.png")
-            until(lambda: stage.waiting() == 0, "the end of its jobs", 300)
-
-            def inflict():
-                stage.kill()
-                shutil.rmtree(stage.folder / "data0")
-                tell("POST", "/proxies/way/toxics", name="narrow", type="bandwidth", attributes={"rate": 8})
-                stage.start()
-
-            return stage.staged(
-                name, "restoring", "MezzotintRestoreStalled", inflict,
-                lambda: tell("DELETE", "/proxies/way/toxics/narrow"))
+    return ask
 
 
 @fault("store full")
 def full(name):
     with Stage() as stage:
-        store = stage.folder / "store"
-        script = """
-            mkdir -p "$0" && mount -t tmpfs -o size=72m none "$0" || exit 97
-            while kill -0 $$ 2>/dev/null; do
-                if [ -e "$0.fill" ]; then dd if=/dev/zero of="$0/filler" bs=4k 2>/dev/null; rm "$0.fill"; fi
-                if [ -e "$0.room" ]; then rm -f "$0/filler" "$0.room"; fi
-                sleep 0.1
-            done &
-            exec "$@"
-            """
-        stage.settings.append(f"store.directory={store}")
-        if os.geteuid() != 0:
-            raise Skipped("a small disk is mounted by root alone")
-        stage.start(0, command=lambda words: ["unshare", "-m", "--kill-child", "--fork", "/bin/sh", "-c", script, store, *words])
-        stage.ready(0)
-
-        def ask(what):
-            file = stage.folder / f"store.{what}"
-            file.touch()
-            until(lambda: not file.exists(), f"the disk's {what}", 20)
-
+        ask = own_disk(
+            stage, 'mount -t tmpfs -o size=72m none "$0"', fill='dd if=/dev/zero of="$0/filler" bs=4k', room='rm -f "$0/filler"')
         with load(stage):
             return stage.staged(
-                name, "store-halted", "MezzotintStoreStopped", lambda: ask("fill"), lambda: ask("room"))
+                name, "store-halted", "MezzotintStoreStopped", lambda: ask("fill"), lambda: ask("room"), says=["store.full"])
+
+
+@fault("store hangs")
+def hangs(name):
+    """As a share whose server is away: calls neither end nor fail."""
+    with Stage(divisor=6) as stage:
+        ask = own_disk(
+            stage, 'truncate -s 2g "$0.disk" && mkfs.ext4 -q "$0.disk" && mount -o loop "$0.disk" "$0"',
+            hang='fsfreeze -f "$0"', back='fsfreeze -u "$0"')
+        with load(stage):
+            return stage.staged(
+                name, "store-halted", "MezzotintStoreHangs", lambda: ask("hang"), lambda: ask("back"), within=30,
+                says=["The store does not respond"])
+
+
+# Runs a program on a kernel that lets it have no filter of its own for system calls.
+UNFILTERED = """
+import ctypes, os, platform, struct, sys
+seccomp, prctl = {"x86_64": (317, 157), "aarch64": (277, 167)}[platform.machine()]
+rules = [(0x20, 0, 0, 0), (0x15, 0, 1, seccomp), (0x06, 0, 0, 0x50026), (0x15, 0, 3, prctl), (0x20, 0, 0, 16),
+    (0x15, 0, 1, 22), (0x06, 0, 0, 0x50016), (0x06, 0, 0, 0x7fff0000)]
+class Program(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_ushort), ("rules", ctypes.c_char_p)]
+program = Program(len(rules), b"".join(struct.pack("HBBI", *rule) for rule in rules))
+libc = ctypes.CDLL(None)
+if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, ctypes.byref(program), 0, 0):
+    sys.exit(99)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+@fault("sandbox impossible")
+def unfiltered(name):
+    with Stage() as stage:
+        stage.start()
+        stage.ready(0)
+
+        def inflict():
+            stage.kill()
+            stage.start(command=lambda words: [sys.executable, "-c", UNFILTERED, *words])
+            until(lambda: stage.workers[0].poll() is not None, "the end of a worker without a sandbox")
+
+        with load(stage):
+            return stage.staged(name, "no-worker", "MezzotintNoWorker", inflict, stage.start)
 
 
 @fault("renderer missing")
@@ -370,21 +289,6 @@ def expired(name):
     return all_fail(name, 200, ["expired before they were begun"], expires=1_577_836_800_000)
 
 
-@fault("only invalid jobs")
-def invalid(name):
-    with broker() as (address, _), Stage(broker=address, prefix="invalid", divisor=20) as stage:
-        stage.start()
-        stage.ready(0)
-        # A producer that writes anything.
-        return stage.staged(
-            name, "dead-letters", "MezzotintMostJobsFail",
-            lambda: run(
-                "bash", KAFKA, "perf-producer", "--topic", "invalid.jobs.fast", "--num-records", "875", "--throughput", "-1", "--record-size",
-                "40", "--bootstrap-server", address),
-            lambda: run(program("mezzotint"), "dead", "discard", "--all", *stage.words()),
-            is_fine_after=False, within=30, says=["are dead letters", "Example: job"])
-
-
 @fault("egress cut")
 def egress(name):
     with Stage(divisor=20) as stage:
@@ -425,49 +329,6 @@ def crash_loop(name):
                     ends=False, says=["was started"])
             finally:
                 over.set()
-
-
-@fault("two stores")
-def two_stores(name):
-    with broker() as (address, _), Stage(workers=2, broker=address, prefix="stores") as stage:
-        stage.start(0)
-        stage.ready(0)
-        stage.publish(20)
-        until(lambda: stage.waiting() == 0, "the end of its jobs", 60)
-        with load(stage):
-            return stage.staged(
-                name, "store-mismatch", "MezzotintStoreStopped",
-                lambda: stage.start(1, f"store.directory={stage.folder}/other"), lambda: stage.kill(1),
-                is_fine_after=False, within=30, says=["store.foreign"])
-
-
-@fault("retention shorter than the backlog")
-def retention(name):
-    with broker("log.retention.check.interval.ms=1000") as (address, _), \
-            Stage(broker=address, prefix="lost") as stage:
-        stage.start()
-        stage.ready(0)
-        stage.publish(30, "slow")
-        until(lambda: stage.waiting() == 0, "the end of its jobs", 60)
-
-        def inflict():
-            stage.kill()
-            stage.publish(600, "slow")
-            run(
-                "bash", KAFKA, "configs", "--bootstrap-server", address, "--alter", "--entity-type", "topics", "--entity-name",
-                "lost.jobs.slow", "--add-config", "retention.ms=1000,segment.ms=1000")
-
-            def gone():
-                # A segment ends with the record after its time.
-                stage.publish(12, "slow")
-                return "Lost within the last day" in stage.state()["sentence"]
-
-            until(gone, "a backlog that retention took", 60)
-            stage.start()
-
-        return stage.staged(
-            name, "jobs-lost", "MezzotintJobsLost", inflict, lambda: None, is_fine_after=False, within=90, ends=False,
-            says=["Retention removed at least", "jobs.slow"])
 
 
 @fault("more fast jobs of one healthy host than renderers can do")
