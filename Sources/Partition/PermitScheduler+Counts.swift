@@ -6,6 +6,11 @@ extension PermitScheduler {
         seats.values.count { $0.waits == kind && $0.lane == lane }
     }
 
+    /// Flights of a lane that have had a permit and wait for none.
+    package func inProgress(on lane: Lane) -> Int {
+        seats.values.count { $0.isUnderWay && $0.waits == nil && $0.lane == lane }
+    }
+
     /// What queues hold in memory: tickets, and their entries in the queues' orders.
     package var ticketsHeld: Int { queues.reduce(0) { $0 + $1.count } }
 }

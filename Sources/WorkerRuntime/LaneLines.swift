@@ -16,7 +16,7 @@ package struct LaneLines {
     private var ends: [Place: Int64] = [:]
     private var came: [Lane: Int64] = [:]
     /// Records of the retry topics that are not finished.
-    private var retrying: Int64 = 0
+    package private(set) var retrying: Int64 = 0
     private var last = Counters()
     private var late: [Lane: Late] = [:]
 
@@ -85,8 +85,8 @@ package struct LaneLines {
 
     private static func waits(of status: LaneStatus) -> String {
         guard status.unfinished > 0 else { return "" }
-        return "; \(status.unfinished) pending (\(status.fetches) waiting to fetch, \(status.renders) to render, "
-            + "\(status.retries) retrying)"
+        return "; \(status.unfinished) pending (\(status.inProgress) in progress, \(status.fetches) waiting to fetch, "
+            + "\(status.renders) to render, \(status.retries) to retry)"
     }
 
     /// Of all lanes: only its record says which is a job's.
@@ -123,6 +123,7 @@ package struct LaneLines {
                     "in": .int(came), "done": .int(Int64(done)), "failed": .int(Int64(failed)),
                     "unfinished": .int(Int64(status.unfinished)), "waitFetch": .int(Int64(status.fetches)),
                     "waitRender": .int(Int64(status.renders)), "waitRetry": .int(Int64(status.retries)),
+                    "inProgress": .int(Int64(status.inProgress)),
                 ]
             )
         }

@@ -13,20 +13,26 @@ package struct ProgressPace {
     /// - Parameters:
     ///   - saved: fetches saved.
     ///   - left: jobs that are not finished.
+    ///   - retrying: those of them that wait for their next attempt, whose times no pace can tell.
     ///   - seconds: since the start.
-    package mutating func text(jobs: Int, variants: Int, saved: Int, left: Int64, seconds: Double) -> String {
+    package mutating func text(
+        jobs: Int, variants: Int, saved: Int, left: Int64, retrying: Int64, seconds: Double
+    ) -> String {
         samples.append((seconds, jobs))
         while samples.count > 2, samples[1].seconds <= seconds - Self.span { samples.removeFirst() }
         let rate = Figure.text(Double(variants) / max(seconds, 0.001), digits: 1)
         return "\(Self.count(jobs, "job")) done, \(Self.count(variants, "variant")) (\(rate)/s), "
-            + "\(Self.count(saved, "fetch", "fetches")) saved, \(left) pending" + estimate(left, seconds)
+            + "\(Self.count(saved, "fetch", "fetches")) saved, \(left) pending"
+            + (retrying > 0 ? ", \(retrying) of them wait for a retry" : "") + estimate(left, retrying, seconds)
     }
 
-    private func estimate(_ left: Int64, _ seconds: Double) -> String {
-        guard left > 0, let last = samples.last else { return "" }
+    private func estimate(_ left: Int64, _ retrying: Int64, _ seconds: Double) -> String {
+        let ready = left - retrying
+        guard ready > 0, let last = samples.last else { return "" }
         let (done, span) = (last.jobs - samples[0].jobs, seconds - samples[0].seconds)
         guard done > 0, span > 0 else { return seconds < Self.span ? "" : ", none done in the last 10 s" }
-        return ", about \(Int((Double(left) * span / Double(done)).rounded(.up))) s left"
+        let rest = Int((Double(ready) * span / Double(done)).rounded(.up))
+        return ", about \(rest) s left" + (retrying > 0 ? " for the others" : "")
     }
 
     private static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {

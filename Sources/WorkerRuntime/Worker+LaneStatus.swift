@@ -13,10 +13,12 @@ package struct LaneStatus: Sendable, Hashable {
     /// Sources that wait for a permit.
     package let fetches: Int
     package let renders: Int
+    /// Sources that are fetched, rendered or stored.
+    package let inProgress: Int
 
-    package init(oldest: Int64?, unfinished: Int, retries: Int, fetches: Int, renders: Int) {
+    package init(oldest: Int64?, unfinished: Int, retries: Int, fetches: Int, renders: Int, inProgress: Int) {
         (self.oldest, self.unfinished, self.retries) = (oldest, unfinished, retries)
-        (self.fetches, self.renders) = (fetches, renders)
+        (self.fetches, self.renders, self.inProgress) = (fetches, renders, inProgress)
     }
 }
 
@@ -28,6 +30,6 @@ extension Worker {
             oldest: owned.compactMap { $0.state.oldestTime(topic) }.min(),
             unfinished: owned.reduce(0) { $0 + $1.state.unfinished(topic) },
             retries: owned.reduce(0) { $0 + $1.state.waiting(topic) }, fetches: scheduler.waiting(.fetch, on: lane),
-            renders: scheduler.waiting(.render, on: lane))
+            renders: scheduler.waiting(.render, on: lane), inProgress: scheduler.inProgress(on: lane))
     }
 }

@@ -141,7 +141,8 @@ package actor Worker {
         guard phase.isRunning else { return }
         phase = .draining(until: monotonicNanoseconds + configuration.drain.nanoseconds)
         scheduler.drain()
-        logger.info("The worker is stopping: it finishes what runs.", ["underWay": .int(Int64(underWay))])
+        let rest = underWay == 0 ? "" : ": it finishes \(underWay) \(underWay == 1 ? "source" : "sources") first"
+        logger.info("The worker is stopping\(rest).", ["underWay": .int(Int64(underWay))])
     }
 
     func end(_ failure: any StageFailure) {

@@ -16,8 +16,9 @@ struct LaneLinesTests {
     }
 
     private static let targets = ByLane<Duration> { $0 == .fast ? .seconds(5) : .seconds(3600) }
-    private static let busy = LaneStatus(oldest: start, unfinished: 12, retries: 2, fetches: 3, renders: 7)
-    private static let idle = LaneStatus(oldest: nil, unfinished: 0, retries: 0, fetches: 0, renders: 0)
+    private static let busy = LaneStatus(
+        oldest: start, unfinished: 12, retries: 2, fetches: 3, renders: 7, inProgress: 1)
+    private static let idle = LaneStatus(oldest: nil, unfinished: 0, retries: 0, fetches: 0, renders: 0, inProgress: 0)
 
     @Test("It says how old the oldest job is, what came and went in the minute, and what the others wait for")
     func line() {
@@ -30,7 +31,7 @@ struct LaneLinesTests {
         let told = lines.lines([.fast: Self.busy, .slow: Self.idle], counters, at: Self.start + 60_000)
         #expect(
             told.map(\.text) == [
-                "Fast lane late: oldest job 60.0 s; 30 received, 0 completed, 0 failed in the last minute; 12 pending (3 waiting to fetch, 7 to render, 2 retrying)."
+                "Fast lane late: oldest job 60.0 s; 30 received, 0 completed, 0 failed in the last minute; 12 pending (1 in progress, 3 waiting to fetch, 7 to render, 2 to retry)."
             ])
         #expect(told.first?.fields.first { $0.key == "in" }?.value == .int(30))
         #expect(told.first?.fields.first { $0.key == "late" }?.value == .bool(true))
@@ -62,7 +63,7 @@ struct LaneLinesTests {
         #expect(told(Self.busy, after: 5) == [])
         #expect(
             told(Self.busy, after: 6) == [
-                "Fast lane late: oldest job 6.0 s (target 5.0 s); 12 pending (3 waiting to fetch, 7 to render, 2 retrying)."
+                "Fast lane late: oldest job 6.0 s (target 5.0 s); 12 pending (1 in progress, 3 waiting to fetch, 7 to render, 2 to retry)."
             ])
         #expect(told(Self.busy, after: 7) == [] && told(Self.busy, after: 3) == [])
         #expect(told(Self.idle, after: 40) == ["Fast lane back on target after 34 s."])

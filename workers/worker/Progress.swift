@@ -19,38 +19,46 @@ struct Progress {
         line = ProgressLine(to: logger)
     }
 
-    /// Each second, until the task is cancelled.
+    /// Each second, until the task is cancelled, and once more then.
     func show() async {
         let started = ContinuousClock.now
         var lanes = LaneLines(targets: targets, at: SystemTime.wallMilliseconds)
         var pace = ProgressPace()
-        while (try? await Task.sleep(for: .seconds(1))) != nil {
-            let status = await worker.status
-            let counters = status.counters
-            let offsets = (try? await log.partitionOffsets(Topic.worked, status.owned)) ?? []
-            // Records of this worker's partitions that are not finished, over all lanes and the retries.
-            let left = offsets.reduce(0) { $0 + status.unfinished($1) }
-            lanes.count(offsets, owned: Set(status.owned), unfinished: status.unfinished)
-            let seconds = (ContinuousClock.now - started) / .seconds(1)
+        func update(_ status: WorkerStatus, left: Int64, retrying: Int64) {
+            let (counters, seconds) = (status.counters, (ContinuousClock.now - started) / .seconds(1))
             let variants = counters.renders + counters.unchanged
             // What never came to be fetched saved nothing.
             let saved = max(
                 0, counters.jobs - counters.dead - counters.expired - counters.cancelled - counters.requests)
-            let text = pace.text(jobs: counters.jobs, variants: variants, saved: saved, left: left, seconds: seconds)
             line.update(
-                text,
+                pace.text(
+                    jobs: counters.jobs, variants: variants, saved: saved, left: left, retrying: retrying,
+                    seconds: seconds),
                 [
                     "jobs": .int(Int64(counters.jobs)), "variants": .int(Int64(variants)), "saved": .int(Int64(saved)),
-                    "left": .int(left), "seconds": .int(Int64(seconds)), "toRestore": .int(Int64(status.restoring)),
-                    "restoredRows": .int(Int64(status.restore.rows)), "restoreRecords": .int(status.restore.expected),
+                    "left": .int(left), "retrying": .int(retrying), "seconds": .int(Int64(seconds)),
+                    "toRestore": .int(Int64(status.restoring)), "restoredRows": .int(Int64(status.restore.rows)),
+                    "restoreRecords": .int(status.restore.expected),
                 ])
-            let now = SystemTime.wallMilliseconds
+        }
+        while (try? await Task.sleep(for: .seconds(1))) != nil {
+            let status = await worker.status
+            let offsets = (try? await log.partitionOffsets(Topic.worked, status.owned)) ?? []
+            lanes.count(offsets, owned: Set(status.owned), unfinished: status.unfinished)
             var statuses: [Lane: LaneStatus] = [:]
             for lane in Lane.allCases { statuses[lane] = await worker.laneStatus(lane) }
-            for line in lanes.changes(statuses, counters, at: now) { logger.notice(line.text, line.fields) }
+            // Records of this worker's partitions that are not finished, over all lanes and the retries.
+            let left = offsets.reduce(0) { $0 + status.unfinished($1) }
+            let retrying = lanes.retrying + Int64(statuses.values.reduce(0) { $0 + $1.retries })
+            update(status, left: left, retrying: min(left, retrying))
+            let now = SystemTime.wallMilliseconds
+            for line in lanes.changes(statuses, status.counters, at: now) { logger.notice(line.text, line.fields) }
             guard lanes.isDue(at: now) else { continue }
-            for line in lanes.lines(statuses, counters, at: now) { logger.info(line.text, line.fields) }
+            for line in lanes.lines(statuses, status.counters, at: now) { logger.info(line.text, line.fields) }
         }
+        // The last second's jobs; nothing is under way any more, and no estimate is due.
+        let status = await worker.status
+        update(status, left: Int64(status.waiting), retrying: Int64(status.waiting))
         line.finish()
     }
 }
