@@ -95,6 +95,9 @@ def booted():
         for unit in UNITS:
             for page in re.findall(r"^Documentation=(.*)", unit.read_text(), re.M):
                 need((given / page.removeprefix("file:///")).is_file(), f"{unit.name}: {page} is not installed")
+        for page in (given / "usr/local/share/doc/mezzotint").rglob("*.md"):
+            for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+                need((page.parent / link).exists(), f"{page.relative_to(given)}: {link} is not installed")
         for name, text in {"etc/systemd/system/look.service": LOOK, "look.sh": SCRIPT}.items():
             (given / name).write_text(text)
         done = subprocess.run(
