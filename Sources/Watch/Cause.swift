@@ -47,7 +47,7 @@ package enum Cause: String, Sendable, CaseIterable {
         case .idle: "No worker runs and no job is pending, or nothing was published yet."
         case .noOwner: "Some partitions have no owner."
         case .partitionsUnreadable: "Some partitions cannot be read; the others are shown."
-        case .foreignMember: "A program that is no worker is a member of the workers' group and holds partitions."
+        case .foreignMember: "A program that is not a worker is a member of the workers' group and holds partitions."
         case .openTransaction: "A transaction that its producer does not end hides records, which wait behind it."
         case .partitionsAdded: "A topic has more partitions than the workers use; nobody reads the others."
         case .storeMismatch: "A worker's store is not the one that the log's rows are bound to."
@@ -112,7 +112,7 @@ package enum Cause: String, Sendable, CaseIterable {
         case .rendererHalted: "Run mezzotint doctor where the worker runs: it starts a renderer and says what fails."
         case .workerSilent: "Look at that worker's log and its machine; start it again if it hangs."
         case .clockSkewed:
-            "Set the clock of the worker's machine (NTP: chronyc tracking, timedatectl). If two or more workers differ by the same time, check the brokers' clocks first. Publish expired jobs again."
+            "Set the clock of the worker's machine (NTP: chronyc tracking, timedatectl). Publish expired jobs again."
         case .restoring:
             "Wait while rows come in. If the number stands still, look at that worker's disk and log."
         case .paused:

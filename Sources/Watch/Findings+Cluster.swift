@@ -24,7 +24,7 @@ extension Findings {
         let group = state.cluster.map { Words.cut($0.group, 80) } ?? "the workers' group"
         return Diagnosis(
             .foreignMember,
-            "A program that is no worker, client id \(client) at \(host), is a member of \(group) since \(clock(first.since)) and holds \(Words.counted(list.count, "partition")) (\(shown)): their jobs wait.\(others)",
+            "A program that is not a worker (client id \(client), host \(host)) has been a member of \(group) since \(clock(first.since)) and holds \(Words.counted(list.count, "partition")) (\(shown)): their jobs wait.\(others)",
             since: first.since,
             action: state.cluster.map {
                 "Stop the program with client id \(client) on host \(host), or give it a group.id of its own. kafka-consumer-groups.sh --bootstrap-server \($0.bootstrap) --describe --group \($0.group) --members shows it until it is gone."

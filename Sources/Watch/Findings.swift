@@ -25,6 +25,7 @@ struct Findings {
     static let workerMilliseconds: Int64 = 5_000
     /// As a worker warns of its clock (`LogClock.tolerance`).
     static let skewSeconds = 10.0
+    static let sameSkewSeconds = 2.0
     static let haltMilliseconds: Int64 = 30_000
     /// Longer than a healthy store takes for the files of one source, or to look up a batch of them.
     static let hungSeconds = 15.0
@@ -140,10 +141,18 @@ struct Findings {
         func skew(_ worker: WatchReport.WorkerReport) -> Double { worker.figures?.clockSkew ?? 0 }
         let skewed = report.workers.filter { $0.silence == nil && abs(skew($0)) >= Self.skewSeconds }
         guard let worst = skewed.max(by: { abs(skew($0)) < abs(skew($1)) }) else { return nil }
+        let (seconds, isAhead) = (abs(skew(worst)), skew(worst) > 0)
+        // Clocks of several machines are seldom wrong by the same time.
+        let known = report.workers.filter { $0.silence == nil && $0.figures?.clockSkew != nil }
+        if known.count > 1, known.allSatisfy({ abs(skew($0) - skew(worst)) < Self.sameSkewSeconds }) {
+            return Diagnosis(
+                .clockSkewed,
+                "The brokers' clock is \(Words.span(Int64(seconds * 1_000))) \(isAhead ? "behind" : "ahead of") the clocks of all \(known.count) workers: the ages of jobs are wrong by as much.",
+                since: nil, action: "Set the clock of the brokers' machines (NTP: chronyc tracking, timedatectl).")
+        }
         let others =
             skewed.count > 1
             ? "; \(Words.counted(skewed.count - 1, "other clock")) differ\(skewed.count == 2 ? "s" : ""), too" : ""
-        let (seconds, isAhead) = (abs(skew(worst)), skew(worst) > 0)
         return Diagnosis(
             .clockSkewed,
             "The clock of the worker at \(Words.cut(worst.address, 80)) is \(Words.span(Int64(seconds * 1_000))) \(isAhead ? "ahead of" : "behind") the brokers': jobs and sources expire too \(isAhead ? "early" : "late")\(others).",

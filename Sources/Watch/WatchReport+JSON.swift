@@ -197,11 +197,14 @@ extension JSONWriter {
 }
 
 extension WatchReport {
+    private static let later = "They start once the cause at the top of the page is gone."
+
     /// What to do about something that waits: never another thing than the sentence says.
     package func action(of wait: WaitReport) -> String {
         switch (wait.reason, diagnosis.cause) {
         case (.turn, .saturated), (.owner, .noWorker): diagnosis.action
-        case (.turn, let cause) where cause.stopsJobs: "They start once the cause at the top of the page is gone."
+        case (.owner, .foreignMember), (.host, .egress), (.hostSlow, .egress): Self.later
+        case (.turn, let cause) where cause.stopsJobs: Self.later
         case (.host, _) where pausedHosts.contains(wait.host): Advice.unblock(wait.host)
         default: code(of: wait).flatMap { Advice.action($0, host: wait.host) } ?? wait.reason.action
         }

@@ -87,7 +87,8 @@ extension WatchState {
     package func partitionsToSearch(_ limit: Int, at now: Int64) -> [PartitionID] {
         let doubtful = members.filter { watch in
             let rows = watch.member.partitions.reduce(0) { $0 + (changelogLengths[$1] ?? 0) }
-            return !watch.isSearched && now - watch.since >= Self.foreignMilliseconds + rows / Self.restoredPerMillisecond
+            return !watch.isSearched
+                && now - watch.since >= Self.foreignMilliseconds + rows / Self.restoredPerMillisecond
                 && !isWorker(watch.member)
         }
         let partitions = doubtful.compactMap { watch in
@@ -104,6 +105,14 @@ extension WatchState {
 
     /// Members that hold partitions, and of whom nothing shows that they are workers.
     var foreignMembers: [MemberWatch] { members.filter { $0.isSearched && !isWorker($0.member) } }
+
+    /// Whether a member holds the partition that is not a worker: nobody does its jobs.
+    func isForeign(_ number: Int) -> Bool {
+        isShared
+            && members.contains {
+                $0.isSearched && $0.member.partitions.contains(PartitionID(Int32(number))) && !isWorker($0.member)
+            }
+    }
 
     /// A worker names itself in the changelog as soon as it has restored a partition.
     private static let foreignMilliseconds: Int64 = 15_000

@@ -14,7 +14,9 @@ extension WatchState {
     /// By what its owner tells, or its rows do; nil where neither is known.
     ///
     /// - Parameter told: `restoringByWorkers`.
-    func isRestoring(_ number: Int, told: Int?) -> Bool? { told == 0 ? false : partitions[number].isRestoring }
+    func isRestoring(_ number: Int, told: Int?) -> Bool? {
+        told == 0 || isForeign(number) ? false : partitions[number].isRestoring
+    }
 
     /// Partitions whose owner was not seen at work since it came, those first that were read longest ago.
     package var partitionsToProve: [PartitionID] {

@@ -88,7 +88,7 @@ extension WatchState {
     }
 
     private func reason(ofLaneIn partition: Int, restoring: Int?) -> WatchReport.WaitReport.Reason {
-        if areOwnersKnown, partitions[partition].owner == nil { return .owner }
+        if areOwnersKnown, partitions[partition].owner == nil || isForeign(partition) { return .owner }
         return isRestoring(partition, told: restoring) == true ? .restore : .turn
     }
 }

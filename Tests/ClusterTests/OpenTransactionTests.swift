@@ -73,7 +73,8 @@ extension ClusterTests {
             let named = try await watch.tells("foreign-member")
             #expect(
                 named.sentence.contains(
-                    "client id perf-consumer-client at 127.0.0.1, is a member of \(cluster.configuration.group)"),
+                    "client id perf-consumer-client, host 127.0.0.1) has been a member of \(cluster.configuration.group)"
+                ),
                 "\(named.sentence)")
             _ = try? await other
             try await watch.tells("fine")

@@ -93,14 +93,25 @@ struct ClusterFindingsTests {
         #expect(diagnosis.cause == .foreignMember)
         #expect(
             diagnosis.headline.hasPrefix(
-                "A program that is no worker, client id rdkafka at 10.0.0.9, is a member of mezzotint since "))
+                "A program that is not a worker (client id rdkafka, host 10.0.0.9) has been a member of mezzotint since "
+            ))
         #expect(diagnosis.headline.hasSuffix(" and holds 2 partitions (2, 3): their jobs wait."))
         #expect(diagnosis.action.hasPrefix("Stop the program with client id rdkafka on host 10.0.0.9, "))
+        // Nobody restores its partitions, and no job in them gets a turn.
+        scene.publish(5, to: .jobsFast, 2)
+        scene.owners[PartitionID(2)] = "rdkafka@10.0.0.9"
+        scene.look()
+        scene.sample(.jobsFast, 2, 5, code: nil, host: "https://a.example")
+        let report = scene.report
+        #expect(report.waits.map(\.reason) == [.owner] && report.partitions[2].state == .owned)
+        #expect(report.waits.allSatisfy { report.action(of: $0).contains("the cause at the top of the page") })
         scene.apply(.members([worker]))
         #expect(scene.report.diagnosis.cause != .foreignMember)
     }
 
-    @Test("A member that may still restore is not searched for, nor one whose metrics or whose word on hosts show a worker")
+    @Test(
+        "A member that may still restore is not searched for, nor one whose metrics or whose word on hosts show a worker"
+    )
     func restoring() {
         var scene = Scene()
         let member = LogMember(id: "1", client: "new", host: "10.0.0.1", partitions: [PartitionID(0)])

@@ -69,6 +69,18 @@ struct DiagnosisTests {
             }
             $0.look(2)
         },
+        Fault(
+            "brokers' clock that is an hour behind", .clockSkewed,
+            ["The brokers' clock is 1 h behind the clocks of all 2 workers: the ages of jobs are wrong by as much."],
+            asks: "Set the clock of the brokers' machines"
+        ) {
+            $0.workers = [3_600.0, 3_599].enumerated().map { number, skew in
+                var figures = Scene.figures(owned: 2)
+                figures.clockSkew = skew
+                return WorkerSight("10.0.0.\(number):9464", .figures(figures))
+            }
+            $0.look(2)
+        },
         Fault("one worker stopped, of two that nobody asks", .noOwner, ["2 of 4 partitions have had no owner since "]) {
             $0.workers = []
             $0.look()
@@ -451,7 +463,8 @@ struct DiagnosisTests {
         scene.look()
         let begun = scene.now
         fault.stage(&scene)
-        let diagnosis = scene.report.diagnosis
+        let report = scene.report
+        let diagnosis = report.diagnosis
         #expect(scene.now - begun <= 16_000)
         #expect(diagnosis.cause == fault.cause, "\(diagnosis.sentence)")
         for words in fault.says { #expect(diagnosis.sentence.contains(words), "\(diagnosis.sentence)") }
@@ -461,6 +474,10 @@ struct DiagnosisTests {
             #expect(diagnosis.action == fault.cause.action)
         }
         #expect(diagnosis.action.hasSuffix("."))
+        // What waits for the cause is not sent to its turn, or to one of many hosts.
+        for wait in report.waits where fault.cause.stopsJobs && [.turn, .host].contains(wait.reason) {
+            #expect(report.action(of: wait).contains("once the cause at the top of the page is gone"))
+        }
     }
 
     @Test("What comes first in the list is said, whatever else is so")

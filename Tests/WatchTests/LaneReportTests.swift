@@ -76,6 +76,17 @@ struct LaneReportTests {
         #expect(sampled == ["places": 3, "of": 5])
     }
 
+    @Test("What cannot be read is not shown as nothing: neither pending jobs nor rates")
+    func unknownIsNotNothing() {
+        var scene = Scene()
+        scene.look(4)
+        #expect(Self.page(scene.report).contains("Nothing is pending."))
+        scene.unreadable = [1, 2, 3]
+        scene.look(6)
+        let page = Self.page(scene.report)
+        #expect(!page.contains("Nothing is pending.") && !page.contains("0.0/s"))
+    }
+
     @Test("What waits is not to be mended by another thing than the sentence says")
     func oneAction() {
         var scene = Scene()

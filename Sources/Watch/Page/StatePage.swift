@@ -62,7 +62,8 @@ extension HTML {
                     retried.text + (retried.since.map { ", the oldest came \(Words.span(report.at - $0)) ago" } ?? "")
                 } ?? "unknown")
             if lane.lag.unknown > 0 { entry("Unknown", "\(Words.counted(lane.lag.unknown, "partition"))") }
-            entry("Rate in, out", lane.rates.map { "\(Words.rate($0.in))/s, \(Words.rate($0.out))/s" } ?? "unknown")
+            let rates = lane.lag.records == nil ? nil : lane.rates
+            entry("Rate in, out", rates.map { "\(Words.rate($0.in))/s, \(Words.rate($0.out))/s" } ?? "unknown")
             entry("Time to drain", drained(lane))
             raw("</dl></section>")
         }
@@ -93,15 +94,16 @@ extension HTML {
 
     fileprivate mutating func waits(_ report: WatchReport) {
         raw("<h2>Pending jobs</h2>")
+        let isKnown = report.answeredAt != nil && report.lanes.allSatisfy { $0.lag.unknown == 0 && $0.retried != nil }
         note(
             report.sampled.of == 0
-                ? report.answeredAt == nil ? "Unknown." : "Nothing is pending."
+                ? isKnown ? "Nothing is pending." : "Unknown."
                 : "Sampled \(report.sampled.places) of \(report.sampled.of) topic-partitions with a backlog, at most \(PlaceSample.most) records of each. ~ marks estimates."
         )
         guard !report.waits.isEmpty else { return }
         table(
             "Pending jobs",
-            [("Jobs", .number), ("For", .text), ("Host", .word), ("Lane", .word), ("Since", .word), ("Action", .text)]
+            [("Jobs", .number), ("For", .text), ("Host", .text), ("Lane", .word), ("Since", .word), ("Action", .text)]
         ) { html in
             var last: WatchReport.WaitReport?
             for wait in report.waits.prefix(Self.rows) {
@@ -110,7 +112,7 @@ extension HTML {
                 html.raw("<tr>")
                 html.cell((wait.isEstimate ? "~" : "") + Words.count(Int(wait.jobs.rounded())), .number)
                 html.cell(wait.reason.meaning + (wait.code.map { " (\(Words.cut($0, 60)))" } ?? ""), .text)
-                html.cell(Words.cut(wait.host, 120))
+                html.cell(Words.cut(wait.host, 120), .text)
                 html.cell(wait.lane)
                 html.cell("\(Words.span(report.at - wait.since)) ago")
                 html.cell(isLikeLast ? "as above" : report.action(of: wait), .text)
@@ -134,12 +136,12 @@ extension HTML {
         table(
             "Throttled and blocked origins",
             [
-                ("Host", .word), ("State", .word), ("Until", .word), ("Why", .word), ("At once", .number),
+                ("Host", .text), ("State", .word), ("Until", .word), ("Why", .word), ("At once", .number),
             ] + Lane.allCases.map { ($0.title, .number) }
         ) { html in
             for host in shown.prefix(Self.rows) {
                 html.raw("<tr>")
-                html.cell(Words.cut(host.host, 120))
+                html.cell(Words.cut(host.host, 120), .text)
                 html.cell(host.state.rawValue + (host.since.map { " since \(Words.clock($0, at: report.at))" } ?? ""))
                 html.cell(host.until.map { Words.clock($0, at: report.at) } ?? "")
                 html.cell(Words.cut(host.code ?? "", 60))
@@ -170,7 +172,7 @@ extension HTML {
         table(
             "Failures",
             [
-                ("Jobs", .number), ("Code", .word), ("Host", .word), ("Dead letters", .number), ("First, last", .word),
+                ("Jobs", .number), ("Code", .word), ("Host", .text), ("Dead letters", .number), ("First, last", .word),
                 ("Newest", .text),
             ]
         ) { html in
@@ -178,7 +180,7 @@ extension HTML {
                 html.raw("<tr>")
                 html.cell(Words.count(failure.count), .number)
                 html.cell(Words.cut(failure.code, 60))
-                html.cell(Words.cut(failure.host, 120))
+                html.cell(Words.cut(failure.host, 120), .text)
                 html.cell(failure.standing.map { Words.count($0) } ?? "unknown", .number)
                 html.cell(
                     [failure.first, failure.last].map { $0.map { Words.clock($0, at: report.at) } ?? "unknown" }.joined(

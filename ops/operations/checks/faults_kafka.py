@@ -213,7 +213,7 @@ def foreign(name):
         with load(stage):
             return stage.staged(
                 name, "foreign-member", "MezzotintForeignMember", join, lambda: stage.kill("stranger"), within=60,
-                says=["client id stranger at", "3 partitions (0, 1, 2)"])
+                says=["(client id stranger, host 127.0.0.1)", "3 partitions (0, 1, 2)"])
 
 
 @contextlib.contextmanager
@@ -242,7 +242,7 @@ def clock(name):
 
             seen = stage.staged(
                 name, "clock-skewed", "MezzotintClockWrong", start, lambda: None, is_fine_after=False, ends=False,
-                says=["ahead of the brokers'", "1 other clock differs, too"])
+                says=["The brokers' clock is", "behind the clocks of all 2 workers"])
             doctor = subprocess.run(
                 [program("mezzotint"), "doctor", *stage.words()], stdout=subprocess.PIPE, text=True, timeout=60)
             need("s ahead of the brokers'" in doctor.stdout, doctor.stdout)
