@@ -238,7 +238,9 @@ def overload(name):
         stage.start()
         stage.ready(0)
         return stage.staged(
-            name, "saturated", "MezzotintFastLate", lambda: stage.publish(200, variant="1200x900.avif"), lambda: None)
+            name, "saturated", "MezzotintFastLate", lambda: stage.publish(200, variant="1200x900.avif"),
+            # As long as this machine takes.
+            lambda: until(lambda: stage.waiting() == 0, "the end of its jobs", 400))
 
 
 @contextlib.contextmanager
