@@ -83,7 +83,8 @@ package final class Raster {
     ///
     /// Savers' own `strip` does not do it: 8.14.1 writes EXIF and XMP, GPS included, into WebP all the same.
     ///
-    /// Frames' timing stays: it is no secret, and without it nothing moves.
+    /// Frames' timing stays: it is no secret, and without it nothing moves. So does the mark of a decoder that reads from top
+    /// to bottom: libvips keeps rows for its threads only where it sees the mark, and refuses to go back without them.
     func withoutMetadata(keepsProfile: Bool = false) throws(RasterFailure) -> Raster {
         let bare = try map(mz_vips_copy)
         guard let names = vips_image_get_fields(bare.image) else { return bare }
@@ -91,7 +92,7 @@ package final class Raster {
         var next = names
         while let name = next.pointee {
             let field = String(cString: name)
-            if !Self.timing.contains(field), !(keepsProfile && field == VIPS_META_ICC_NAME) {
+            if !Self.kept.contains(field), !(keepsProfile && field == VIPS_META_ICC_NAME) {
                 vips_image_remove(bare.image, name)
             }
             next += 1
@@ -99,7 +100,7 @@ package final class Raster {
         return bare
     }
 
-    private static let timing: Set<String> = ["page-height", "n-pages", "delay", "loop"]
+    private static let kept: Set<String> = ["page-height", "n-pages", "delay", "loop", VIPS_META_SEQUENTIAL]
 
     /// The delays and loops that a loader found.
     var timing: Timing {

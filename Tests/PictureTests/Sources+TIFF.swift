@@ -6,9 +6,10 @@ extension Sources {
     /// - Parameters:
     ///   - kind: its photometric interpretation: 1 grey, 2 RGB, 5 CMYK.
     ///   - hasAlpha: the last channel is.
+    ///   - rows: of a strip; all of them without.
     static func tiff(
-        of pixels: Pixels, kind: Int, hasAlpha: Bool = false, description: String? = nil, xmp: [UInt8] = [],
-        profile: [UInt8] = []
+        of pixels: Pixels, kind: Int, hasAlpha: Bool = false, rows: Int? = nil, description: String? = nil,
+        xmp: [UInt8] = [], profile: [UInt8] = []
     ) -> [UInt8] {
         func little(_ value: Int, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
@@ -22,7 +23,9 @@ extension Sources {
                 field = little(8 + data.count, 4)
                 data += value
             }
-            entries.append(little(tag, 2) + little(type, 2) + little(count, 4) + field + [UInt8](repeating: 0, count: 4 - field.count))
+            entries.append(
+                little(tag, 2) + little(type, 2) + little(count, 4) + field
+                    + [UInt8](repeating: 0, count: 4 - field.count))
         }
         func short(_ tag: Int, _ values: Int...) { add(tag, 3, values.count, values.flatMap { little($0, 2) }) }
         func long(_ tag: Int, _ value: Int) { add(tag, 4, 1, little(value, 4)) }
@@ -32,10 +35,12 @@ extension Sources {
         short(259, 1)
         short(262, kind)
         if let description { add(270, 2, description.utf8.count + 1, Array(description.utf8) + [0]) }
-        long(273, 8)
+        let (row, strip) = (pixels.width * pixels.channels, rows ?? pixels.height)
+        let strips = Array(stride(from: 0, to: pixels.height, by: strip))
+        add(273, 4, strips.count, strips.flatMap { little(8 + $0 * row, 4) })
         short(277, pixels.channels)
-        long(278, pixels.height)
-        long(279, pixels.bytes.count)
+        long(278, strip)
+        add(279, 4, strips.count, strips.flatMap { little(min(strip, pixels.height - $0) * row, 4) })
         if hasAlpha { short(338, 2) }
         if !xmp.isEmpty { add(700, 1, xmp.count, xmp) }
         if !profile.isEmpty { add(34675, 7, profile.count, profile) }
