@@ -43,11 +43,10 @@ enum FormatSignature {
         return isHEIC ? .heic : nil
     }
 
-    /// A `<svg` element near the beginning of what starts like markup.
+    /// Markup whose root is an `<svg`; a page that holds one is none.
     private static func isSVG(_ bytes: inout PictureBytes) throws(RenderFailure) -> Bool {
-        guard let head = try bytes.bytes(0, min(1024, bytes.length)) else { return false }
-        let text = String(decoding: head, as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{feff}" }
-        return text.hasPrefix("<") && text.contains("<svg")
+        guard let head = try bytes.bytes(0, min(4 << 10, bytes.length)) else { return false }
+        return SVGHeader.root(of: String(decoding: head, as: UTF8.self)) != nil
     }
 
     /// What the file is, and how it begins in a form that people can read: text as text, anything else in hex.

@@ -6,18 +6,22 @@ internal import VariantSpec
 enum SVGHeader {
     static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
         let head = try bytes.bytes(0, min(16 << 10, bytes.length)) ?? []
-        let text = String(decoding: head, as: UTF8.self)
-        guard let start = text.range(of: "<svg"), let end = text[start.upperBound...].firstIndex(of: ">") else {
+        guard let start = root(of: String(decoding: head, as: UTF8.self)), let end = start.firstIndex(of: ">") else {
             throw .malformed(.svg, reason: "its root element is not among its first 16 KiB")
         }
-        let root = text[start.upperBound..<end]
-        let box = (value(of: "viewBox", in: root) ?? "").split { $0 == " " || $0 == "," }.compactMap { Double($0) }
+        let root = start[..<end]
+        let box = (value(of: "viewBox", in: root) ?? "").split { $0.isWhitespace || $0 == "," }.compactMap {
+            Double($0)
+        }
+        let hasBox = box.count == 4 && box[2] > 0 && box[3] > 0
         let own = (pixels(value(of: "width", in: root)), pixels(value(of: "height", in: root)))
         let size: (Double, Double)
         switch own {
         case (let width?, let height?): size = (width, height)
-        case _ where box.count == 4: size = (own.0 ?? box[2], own.1 ?? box[3])
-        default: throw .malformed(.svg, reason: "it says no size in pixels and no viewBox")
+        case (let width?, nil) where hasBox: size = (width, width * box[3] / box[2])
+        case (nil, let height?) where hasBox: size = (height * box[2] / box[3], height)
+        case _ where hasBox: size = (box[2], box[3])
+        default: throw .malformed(.svg, reason: "its root has neither a width and a height nor a viewBox")
         }
         guard (1..<65_536).contains(size.0), (1..<65_536).contains(size.1) else {
             throw .malformed(.svg, reason: "its size is \(size.0)×\(size.1)")
@@ -42,10 +46,31 @@ enum SVGHeader {
         return nil
     }
 
-    /// A number alone, or in px; other units depend on a device.
+    /// CSS pixels of a unit (CSS Values 4, 6.2), and of a font of 16 pixels; parts of a hundred are of nothing here.
+    private static let units = [
+        "": 1, "px": 1, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96.0 / 72, "pc": 16, "em": 16, "ex": 8,
+    ]
+
     private static func pixels(_ text: String?) -> Double? {
-        guard let text else { return nil }
-        return Double(text.hasSuffix("px") ? String(text.dropLast(2)) : text)
+        guard let text = text?.lowercased() else { return nil }
+        // An e of a number's exponent is followed by a digit.
+        let unit = String(text.reversed().prefix { $0.isLetter }.reversed())
+        guard let factor = units[unit], let number = Double(text.dropLast(unit.count)) else { return nil }
+        return number * factor
+    }
+
+    /// A text from its root element on, if that is an `<svg`: past the declaration, comments and document type.
+    static func root(of text: String) -> Substring? {
+        func trimmed(_ text: Substring) -> Substring { text.drop { $0.isWhitespace || $0 == "\u{feff}" } }
+        var rest = trimmed(text[...])
+        while rest.hasPrefix("<?") || rest.hasPrefix("<!") {
+            var close = rest.hasPrefix("<?") ? "?>" : rest.hasPrefix("<!--") ? "-->" : ">"
+            // A document type may declare entities.
+            if close == ">", rest.prefix(while: { $0 != ">" }).contains("[") { close = "]>" }
+            guard let end = rest.range(of: close) else { return nil }
+            rest = trimmed(rest[end.upperBound...])
+        }
+        return rest.hasPrefix("<svg") ? rest : nil
     }
 }
 

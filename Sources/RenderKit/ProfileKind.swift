@@ -1,3 +1,5 @@
+internal import RenderProtocol
+
 /// What an embedded ICC profile means for the pixels that it came with.
 package enum ProfileKind: Sendable, Hashable {
     /// None, one for other pixels, or one too large to be believed: the pixels are taken as sRGB.
@@ -14,8 +16,7 @@ package enum ProfileKind: Sendable, Hashable {
     }
 
     package init(_ bytes: UnsafeRawBufferPointer, for pixels: Pixels) {
-        // Profiles are a few kilobytes; LittleCMS reads all that it is given.
-        guard (128...1 << 20).contains(bytes.count), bytes.has(pixels.rawValue, at: 16) else {
+        guard (128...RenderLimits().profileBytes).contains(bytes.count), bytes.has(pixels.rawValue, at: 16) else {
             self = .none
             return
         }

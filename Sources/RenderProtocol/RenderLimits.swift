@@ -25,8 +25,9 @@ package struct RenderLimits: Sendable, Hashable {
 
     package init(
         formats: Set<ImageFormat> = [.jpeg, .png, .webp, .gif, .avif, .heic], pixels: Int = 50_000_000,
-        frames: Int = 1_000, animationPixels: Int = 50_000_000, animationDuration: Int = 120_000, scans: Int = 64, chunks: Int = 65_536,
-        profileBytes: Int = 1 << 20, decodedBytes: Int = 320 << 20
+        frames: Int = 1_000, animationPixels: Int = 50_000_000, animationDuration: Int = 120_000, scans: Int = 64,
+        chunks: Int = 65_536,
+        profileBytes: Int = 4 << 20, decodedBytes: Int = 320 << 20
     ) {
         (self.formats, self.animationPixels, self.animationDuration) = (formats, animationPixels, animationDuration)
         (self.pixels, self.frames, self.scans, self.chunks) = (pixels, frames, scans, chunks)

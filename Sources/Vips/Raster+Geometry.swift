@@ -44,6 +44,21 @@ extension Raster {
         }
     }
 
+    /// An SVG at the size of its header. libvips has a size of its own for a root that gives one side alone, or none in
+    /// pixels, and rounds in its own way.
+    func drawn(from bytes: UnsafeRawBufferPointer, at size: PixelSize) throws(RasterFailure) -> Raster {
+        func isNear(_ raster: Raster) -> Bool {
+            abs(raster.size.width - size.width) <= 1 && abs(raster.size.height - size.height) <= 1
+        }
+        if isNear(self) { return try forced(to: size) }
+        // The longer side is rounded least.
+        let scale =
+            size.width > size.height
+            ? Double(size.width) / Double(self.size.width) : Double(size.height) / Double(self.size.height)
+        let scaled = try Raster.open(bytes, .svg, shrink: 1, scale: scale)
+        return isNear(scaled) ? try scaled.forced(to: size) : scaled
+    }
+
     /// A pixel more or less that libvips's own rounding may leave is cut off or repeated.
     private func forced(to size: PixelSize) throws(RasterFailure) -> Raster {
         var raster = self

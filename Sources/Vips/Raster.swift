@@ -28,8 +28,11 @@ package final class Raster {
     /// Opens a picture whose format is known; nothing is decoded yet.
     ///
     /// Truncation is refused here, in the loader, since libvips's thumbnail operations ignore it there.
+    ///
+    /// - Parameter scale: of an SVG.
     static func open(
-        _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat, shrink: Int, allFrames: Bool = false
+        _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat, shrink: Int, allFrames: Bool = false,
+        scale: Double = 1
     ) throws(RasterFailure) -> Raster {
         let frames: Int32 = allFrames ? -1 : 1
         return try make { out in
@@ -41,7 +44,7 @@ package final class Raster {
             case .avif, .heic: mz_vips_heifload(bytes.baseAddress, bytes.count, out)
             case .tiff: mz_vips_tiffload(bytes.baseAddress, bytes.count, out)
             case .jxl: mz_vips_jxlload(bytes.baseAddress, bytes.count, out)
-            case .svg: mz_vips_svgload(bytes.baseAddress, bytes.count, out)
+            case .svg: mz_vips_svgload(bytes.baseAddress, bytes.count, scale, out)
             }
         }
     }

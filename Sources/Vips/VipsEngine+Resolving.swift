@@ -44,8 +44,10 @@ extension VipsEngine {
 extension Raster {
     /// What is left of a picture without edges of the colour of its first pixel; all of it where nothing would be.
     fileprivate func trimmed() throws(RasterFailure) -> Region {
-        let flat = hasAlpha ? try flattened(on: .white) : self
-        let (x, y, width, height) = try flat.contentBounds(threshold: 10)
+        // Colour and alpha together: white on what is clear is no edge. Of bands without a meaning, since libvips would lay
+        // an alpha band on the background.
+        let compared = hasAlpha ? try premultiplied().map(mz_vips_name_bands) : self
+        let (x, y, width, height) = try compared.contentBounds(threshold: 10)
         guard width > 0, height > 0 else { return Region(whole: size) }
         return Region(x: Double(x), y: Double(y), width: Double(width), height: Double(height))
     }

@@ -69,6 +69,7 @@ package struct VipsEngine: RenderEngine {
                 plan = RenderPlan(request, shrink: 1)
                 raster = try Raster.open(source, request.facts.format, shrink: 1)
             }
+            if request.facts.format == .svg { raster = try raster.drawn(from: source, at: plan.decoded) }
             guard raster.size == plan.decoded else {
                 throw RasterFailure(reason: "its header promises \(plan.decoded), its pixels are \(raster.size)")
             }

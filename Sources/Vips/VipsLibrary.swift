@@ -6,6 +6,8 @@ package import VariantSpec
 package enum VipsLibrary {
     /// - Failure: libvips's own sentence.
     package static func start(_ formats: Set<ImageFormat>) throws(EngineFailure) {
+        // Pixels above a threshold would go into a temporary file, and opening one ends a renderer. Memory has a limit of its own.
+        setenv("VIPS_DISC_THRESHOLD", "1024g", 1)
         guard mz_vips_start("mezzotint-renderer") == 0 else { throw .source(reason: takeError()) }
         // GLib's warnings would ask for the clock's time zone, and say on stderr what nobody asked.
         silence()

@@ -39,7 +39,8 @@ struct BombTests {
 
     /// On two cores 1.5 s of processor time and 330 MiB without alpha, 2.7 s and 430 MiB with it: weighing colours by
     /// alpha costs as much as decoding the seven passes.
-    @Test("An interlaced picture just inside the pixel limit is rendered, within the child's limits", arguments: [3, 4])
+    @Test(
+        "An interlaced picture just inside the pixel limit is rendered, within the child's limits", arguments: [3, 4])
     func interlaced(channels: Int) async throws {
         var configuration = Workshop.configuration(count: 1)
         configuration.deadlineMilliseconds = 20_000
@@ -55,10 +56,26 @@ struct BombTests {
         await pool.stop()
     }
 
+    /// Seen to fail: libvips put more than 100 MB of pixels in a temporary file, and opening that ends a renderer.
+    @Test("More than 100 MB of a WebP's pixels, still and moving, are rendered in memory", arguments: [false, true])
+    func largeWebP(isMoving: Bool) async throws {
+        let pool = RendererPool(Workshop.configuration(count: 1))
+        var bytes = Sources.flatWebP(PixelSize(width: 2_000, height: 2_000), frames: 9)
+        if !isMoving {
+            let black = try Workshop.file(Sources.blackPNG(width: 5_300, height: 5_300))
+            bytes = try await Workshop.make("full-q10.webp", of: black, in: pool).content.bytes()
+        }
+        let made = try await Workshop.make("70x70.webp", of: try Workshop.file(bytes), in: pool)
+        #expect(made.size == PixelSize(width: 70, height: 70) && pool.losses == 0)
+        await pool.stop()
+    }
+
     @Test("An interlaced picture over the memory limit is refused by its header, with what to do")
     func tooLargeInterlaced() async throws {
         let png = Sources.blackPNG(width: 7_000, height: 7_000, depth: 16, channels: 4, isInterlaced: true)
-        let failure = await #expect(throws: RenderFailure.self) { try await Workshop.pool.inspect(try Workshop.file(png)) }
+        let failure = await #expect(throws: RenderFailure.self) {
+            try await Workshop.pool.inspect(try Workshop.file(png))
+        }
         #expect(failure == .tooMuchMemory(.png, bytes: 392_000_000, limit: 320 << 20))
         #expect(failure?.description.contains("Store it without interlacing") == true)
     }

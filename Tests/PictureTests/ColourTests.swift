@@ -159,6 +159,22 @@ struct ColourTests {
     }
 
     /// What says that it is sRGB and is not shows whether it was applied: most pictures of cameras say so, and are.
+    /// Seen to fail above 1 MiB: ISO Coated v2 (ECI) has 1.8 MB.
+    @Test("A profile of up to 4 MiB is applied", arguments: [ImageFormat.jpeg, .tiff], EngineChoice.allCases)
+    func largeProfile(format: ImageFormat, engine: EngineChoice) async throws {
+        let profile = Sources.padded(Sources.exchangedProfile, to: 4 << 20)
+        let red = Sources.flat([200, 20, 20])
+        var bytes = Sources.tiff(of: red, kind: 2, profile: profile)
+        if format == .jpeg {
+            let jpeg = try await Workshop.make("full-q95.jpg", of: try Workshop.file(red.png)).content.bytes()
+            bytes = Sources.tagged(jpeg, profile)
+        }
+        let made = try await Workshop.make(
+            "30x20.png", of: try Workshop.file(bytes), in: engine == .direct ? Workshop.everything : Workshop.libvips)
+        let pixels = try #require(Pixels(png: try made.content.bytes()))
+        #expect(pixels[9, 9, 0] < 60 && pixels[9, 9, 1] > 150)
+    }
+
     @Test("A profile that says it is sRGB costs nothing: it is not applied", arguments: [ImageFormat.png, .jpeg])
     func plain(format: ImageFormat) async throws {
         var profile = Sources.exchangedProfile

@@ -72,6 +72,19 @@ struct EffectTests {
         #expect(blank.size == PixelSize(width: 60, height: 40))
     }
 
+    /// Seen to fail: what is clear was laid on white, and white that shows was cut off as an edge of it.
+    @Test("What shows is no edge, whatever its colour is", arguments: [[255, 255, 255], [0, 0, 0]] as [[UInt8]])
+    func trimmedAlpha(clear: [UInt8]) async throws {
+        var pixels = Sources.flat(clear + [0], width: 100, height: 80)
+        for y in 20..<60 {
+            for x in 30..<90 {
+                pixels.bytes.replaceSubrange((y * 100 + x) * 4..<(y * 100 + x) * 4 + 4, with: [255, 255, 255, 255])
+            }
+        }
+        let made = try await Workshop.make("full-trim.png", of: try Workshop.file(pixels.png))
+        #expect(made.rendition.crop == Region(x: 30, y: 20, width: 60, height: 40))
+    }
+
     @Test(
         "Smart keeps what draws the eye, in every orientation's pixels, and says where that was", arguments: [1, 6, 3])
     func smart(orientation: Int) async throws {

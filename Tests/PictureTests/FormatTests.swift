@@ -57,7 +57,8 @@ struct FormatTests {
             ("avif-orientation-6.avif", .avif), ("pitm.avif", .avif), ("grey-plus-alpha.gif", .gif),
             ("sdr-cosmos12920-cicp1-13-6-yuv444-full-qp10.avif", .avif), ("8bit-depth.tiff", .tiff),
             ("uncompressed-tiff.tiff", .tiff), ("g31d-multi.tif", .tiff),
-            ("multipage.tif", .tiff), ("cielab-dagams.tiff", .tiff), ("check.svg", .svg), ("struct-image-04-t.svg", .svg),
+            ("multipage.tif", .tiff), ("cielab-dagams.tiff", .tiff), ("check.svg", .svg),
+            ("struct-image-04-t.svg", .svg),
         ])
     func read(name: String, format: ImageFormat) async throws {
         let url = try #require(Shared.part("images/formats/\(name)"))
@@ -100,6 +101,28 @@ struct FormatTests {
                 picture, [try Workshop.order("10x10.png", of: picture.facts.size)], lane: .fast, isReuse: false)
         } throws: { "\($0)".contains("blocked") }
         await pool.stop()
+    }
+
+    /// Seen to fail: libvips counts 72 dots to an inch, and its size was not that of the header.
+    @Test(
+        "An SVG is drawn in the size of its root, whatever its unit is",
+        arguments: [
+            "width='21mm' height='10mm' viewBox='0 0 21 10'", "width='1in' height='0.5in' viewBox='0 0 20 10'",
+            "width='10em' height='5em' viewBox='0 0 20 10'", "width='200' viewBox='0 0 20 10'",
+            "height='50' viewBox='0 0 20 10'", "viewBox='0\n0\n20\n10'", "width='100%' viewBox='0 0 20 10'",
+        ])
+    func drawn(root: String) async throws {
+        let text =
+            "<svg xmlns='http://www.w3.org/2000/svg' \(root)><rect x='10' width='11' height='10' fill='#c00'/></svg>"
+        let file = try Workshop.file(Array(text.utf8))
+        let size = try await Workshop.everything.inspect(file).facts.size
+        let made = try await Workshop.make("full.png", of: file, in: Workshop.everything)
+        let pixels = try #require(Pixels(png: try made.content.bytes()))
+        #expect(made.size == size)
+        // The right part is red nearly to the corner, since its sides are no whole pixels, and the left part is bare.
+        let corner = (0..<4).map { pixels[size.width - 3, size.height - 3, $0] }
+        #expect(corner == [204, 0, 0, 255], "\(corner)")
+        #expect(pixels[1, 1, 3] == 0)
     }
 
     @Test("TIFF, JPEG XL and SVG are read only where they are named", arguments: [ImageFormat.tiff, .jxl, .svg])

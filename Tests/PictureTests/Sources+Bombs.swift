@@ -1,4 +1,5 @@
 import TestPixels
+internal import VariantSpec
 
 /// Files whose headers are within every limit, and whose pixels are not meant well.
 extension Sources {
@@ -121,6 +122,21 @@ extension Sources {
             bytes.append(0)
         }
         return bytes + [0x3b]
+    }
+
+    /// A WebP of black frames without loss, of a few bytes each.
+    static func flatWebP(_ size: PixelSize, frames: Int) -> [UInt8] {
+        func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+            Array(name.utf8) + little(content.count, 4) + content + [UInt8](repeating: 0, count: content.count % 2)
+        }
+        let (width, height) = (size.width - 1, size.height - 1)
+        // Neither transform nor cache, then five codes of one symbol, four bits each: 1 for "simple", and a 0 of one bit.
+        let pixels = chunk("VP8L", [0x2f] + little(width | height << 14, 4) + [0x88, 0x88, 0x08, 0])
+        let sides = little(width, 3) + little(height, 3)
+        let frame = chunk("ANMF", little(0, 6) + sides + little(100, 3) + [0] + pixels)
+        let canvas = chunk("VP8X", [0x02, 0, 0, 0] + sides) + chunk("ANIM", little(0, 6))
+        let body = Array("WEBP".utf8) + canvas + [[UInt8]](repeating: frame, count: frames).flatMap { $0 }
+        return Array("RIFF".utf8) + little(body.count, 4) + body
     }
 
     /// A WebP whose canvas is small, and whose one picture says that it is as large as can be.

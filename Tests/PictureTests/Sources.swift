@@ -96,10 +96,21 @@ enum Sources {
     /// The same, said to be of grey pixels.
     static let greyProfile = Array(exchangedProfile[..<16]) + Array("GRAY".utf8) + Array(exchangedProfile[20...])
 
-    /// A JPEG with an embedded profile.
+    /// A JPEG with an embedded profile, in as many parts as it needs.
     static func tagged(_ jpeg: [UInt8], _ profile: [UInt8]) -> [UInt8] {
-        let content = Array("ICC_PROFILE\0".utf8) + [1, 1] + profile
-        return Array(jpeg[..<2]) + [0xff, 0xe2] + big(content.count + 2, 2) + content + Array(jpeg[2...])
+        let parts = stride(from: 0, to: profile.count, by: 65_000).map { profile[$0..<min($0 + 65_000, profile.count)] }
+        let segments = parts.enumerated().map { number, part in
+            [0xff, 0xe2] + big(part.count + 16, 2) + Array("ICC_PROFILE\0".utf8) + [
+                UInt8(number + 1), UInt8(parts.count),
+            ]
+                + part
+        }
+        return Array(jpeg[..<2]) + segments.flatMap { $0 } + Array(jpeg[2...])
+    }
+
+    /// A profile made larger by bytes that belong to no tag.
+    static func padded(_ profile: [UInt8], to count: Int) -> [UInt8] {
+        big(count, 4) + profile[4...] + [UInt8](repeating: 0, count: count - profile.count)
     }
 
     /// An iCCP chunk.

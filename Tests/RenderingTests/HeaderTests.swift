@@ -31,6 +31,8 @@ struct HeaderTests {
             ("<html>", "it begins with the text “<html>”"),
             ("404 not\nfound, sorry to say", "it begins with the text “404 not found, s”"),
             ("", "it is empty"), ("\u{01}\u{02}", "it begins with the bytes 01 02"),
+            ("<!DOCTYPE html><body><svg width='24' height='24'/>", "it begins with the text “<!DOCTYPE html><”"),
+            ("<!-- <svg/>", "it begins with the text “<!-- <svg/>”"),
             ("BMW, sorry to say, and more", "it begins with the text “BMW, sorry to sa”"),
             ("{\"error\": \"not found\"}", "it is JSON, and begins with the text “{\"error\": \"not f”"),
             ("[\n {\"a\":1}]", "it is JSON, and begins with the text “[ {\"a\":1}]”"),
@@ -229,8 +231,19 @@ struct HeaderTests {
             ("<svg viewBox='0 0 30 20'/>", PixelSize(width: 30, height: 20)),
             ("<svg stroke-width='9' width=\"100%\" viewBox='0,0,30,20'>", PixelSize(width: 30, height: 20)),
             ("<svg width='30px' height='20px'>", PixelSize(width: 30, height: 20)),
+            ("<svg width='210mm' height='297mm'>", PixelSize(width: 794, height: 1123)),
+            ("<svg width='1in' height='2.54cm'>", PixelSize(width: 96, height: 96)),
+            ("<svg width='72pt' height='6pc'>", PixelSize(width: 96, height: 96)),
+            ("<svg width='10em' height='1e1EX'>", PixelSize(width: 160, height: 80)),
+            ("<svg width='200' viewBox='0 0 100 50'>", PixelSize(width: 200, height: 100)),
+            ("<svg height='200' viewBox='0 0 100 50'>", PixelSize(width: 400, height: 200)),
+            ("<svg viewBox='0\n0\n100\n50'>", PixelSize(width: 100, height: 50)),
+            ("<!-- <svg width='9' height='9'> --><svg width='30' height='20'>", PixelSize(width: 30, height: 20)),
+            (
+                "<!DOCTYPE svg [<!ENTITY a '<svg>'>]>\n<svg width='30' height='20'>", PixelSize(width: 30, height: 20)
+            ),
         ] { #expect(try facts(Array(text.utf8)).size == size, "\(text)") }
-        for text in ["<svg/>", "<svg width='3cm' height='4cm'/>", "<svg width='1e9' height='5'/>"] {
+        for text in ["<svg/>", "<svg width='3lh' height='4lh'/>", "<svg width='1e9' height='5'/>"] {
             #expect(throws: RenderFailure.self) { try facts(Array(text.utf8)) }
         }
         // 256 by 256, small: the bit for it, five bits of height, three of ratio 1:1, then nothing but defaults.

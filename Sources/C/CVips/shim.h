@@ -27,8 +27,9 @@ static inline int mz_vips_tiffload(const void *data, size_t bytes, VipsImage **o
 static inline int mz_vips_jxlload(const void *data, size_t bytes, VipsImage **out) {
     return vips_jxlload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, NULL);
 }
-static inline int mz_vips_svgload(const void *data, size_t bytes, VipsImage **out) {
-    return vips_svgload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, NULL);
+static inline int mz_vips_svgload(const void *data, size_t bytes, double scale, VipsImage **out) {
+    return vips_svgload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, "dpi", 96.0, "scale", scale,
+        NULL);
 }
 
 // libvips's own way, for comparison.
@@ -101,6 +102,10 @@ static inline int mz_vips_join3(VipsImage *band, VipsImage **out) {
 }
 static inline int mz_vips_name_srgb(VipsImage *in, VipsImage **out) {
     return vips_copy(in, out, "interpretation", VIPS_INTERPRETATION_sRGB, NULL);
+}
+
+static inline int mz_vips_name_bands(VipsImage *in, VipsImage **out) {
+    return vips_copy(in, out, "interpretation", VIPS_INTERPRETATION_MULTIBAND, NULL);
 }
 
 static inline int mz_vips_jpegsave(VipsImage *in, int quality, int full_chroma, int progressive, int strip, void **out, size_t *bytes) {
