@@ -17,6 +17,29 @@ package enum Sandbox {
         tzset()
     }
 
+    /// Runs `body` while this process cannot make a file longer.
+    ///
+    /// liborc compiles libvips's loops while images are rendered. It keeps the machine code in a mapped file if it can make one, so a
+    /// parent and all its children would share that memory, and each would run what another compiled last. Without a file liborc takes
+    /// private memory, which each child has for itself.
+    package static func withoutFiles<Result, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        signal(SIGXFSZ, SIG_IGN)
+        var before: UInt64 = 0
+        let isLimited = mz_exchange_file_limit(0, &before) == 0
+        defer { if isLimited { _ = mz_exchange_file_limit(before, &before) } }
+        return try body()
+    }
+
+    /// Whether this process may have private memory that it both writes and runs: some kernels refuse that.
+    package static var mayCompile: Bool {
+        let memory = mmap(nil, 4_096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let memory, memory != MAP_FAILED else { return false }
+        munmap(memory, 4_096)
+        return true
+    }
+
     /// - Parameter mapped: what this process has mapped, as it was known before it left /proc behind.
     /// - Failure: names the limit that could not be set.
     package static func limit(

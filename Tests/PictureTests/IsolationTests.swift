@@ -97,6 +97,28 @@ struct IsolationTests {
         await pool.stop()
     }
 
+    /// Seen to fail: liborc's machine code was in memory that a parent and all its children could write. With two children at once one
+    /// ran what the other had compiled: black images, and signal 11.
+    @Test("No process can write memory of another", arguments: RenderIsolation.allCases)
+    func memory(isolation: RenderIsolation) async throws {
+        let pool = pool(isolation)
+        let picture = try await pool.inspect(try Workshop.file(source))
+        let orders = [Workshop.order(30, 20, .webp, of: picture.facts.size)]
+        _ = try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: "a")
+        try await pool.ready()
+        let processes = pool.processes + pool.parents + pool.inspectorProcesses
+        #expect(processes.count >= 2)
+        for process in processes {
+            let maps = try String(contentsOfFile: "/proc/\(process.pid)/maps", encoding: .utf8).split(separator: "\n")
+            #expect(maps.count > 10)
+            for line in maps {
+                let mode = line.split(separator: " ")[1]
+                #expect(!mode.contains("w") || mode.hasSuffix("p"), "\(line)")
+            }
+        }
+        await pool.stop()
+    }
+
     private static func children(of process: ChildProcess) throws -> [Substring] {
         try String(contentsOfFile: "/proc/\(process.pid)/task/\(process.pid)/children", encoding: .utf8)
             .split(separator: " ")

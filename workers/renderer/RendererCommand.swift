@@ -41,7 +41,12 @@ struct RendererCommand {
             Sandbox.keepFreedMemory(upTo: Self.keptBytes)
             Sandbox.fixTimeZone()
             let engine: VipsEngine
-            do throws(EngineFailure) { engine = try VipsEngine(formats: formats) } catch {
+            do throws(EngineFailure) {
+                let compiles = Sandbox.mayCompile
+                engine = try Sandbox.withoutFiles { () throws(EngineFailure) in
+                    try VipsEngine(formats: formats, compiles: compiles)
+                }
+            } catch {
                 Console.complain("mezzotint-renderer: libvips did not start: \(error)")
                 exit(1)
             }
@@ -52,6 +57,13 @@ struct RendererCommand {
             mz_keep_idle_threads()
             guard isSingle || !forks else {
                 Console.complain("mezzotint-renderer: it has \(ForkServer.threads) threads, and can't be forked")
+                exit(1)
+            }
+            let shared = ForkServer.sharedMemory
+            guard shared.isEmpty || !forks else {
+                Console.complain(
+                    "mezzotint-renderer: its children would share writable memory, so it does not fork: \(shared). "
+                        + "Report this with the versions that mezzotint doctor prints")
                 exit(1)
             }
             let mapped = ProcessMemory.mapped

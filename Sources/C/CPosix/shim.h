@@ -232,6 +232,14 @@ static inline int mz_limit(int which, unsigned long long v) {
     r.rlim_cur = r.rlim_max = v;
     return setrlimit((__rlimit_resource_t)which, &r);
 }
+// The soft limit of files' lengths alone, which may be raised again; *before is what it was.
+static inline int mz_exchange_file_limit(unsigned long long v, unsigned long long *before) {
+    struct rlimit r;
+    if (getrlimit((__rlimit_resource_t)RLIMIT_FSIZE, &r) != 0) return -1;
+    *before = r.rlim_cur;
+    r.rlim_cur = v;
+    return setrlimit((__rlimit_resource_t)RLIMIT_FSIZE, &r);
+}
 static inline int mz_signal_thread(int process, int thread, int signal) {
     return (int)syscall(SYS_tgkill, process, thread, signal);
 }

@@ -2,6 +2,7 @@
 #define MZ_CVIPS_SHIM_H
 // libvips's operations take a variable argument list, which Swift cannot call: one function for each use. No logic.
 #include <vips/vips.h>
+#include <vips/vector.h>
 
 static inline int mz_vips_start(const char *name) { return VIPS_INIT(name); }
 
