@@ -311,8 +311,8 @@ let package = Package(
         tests(
             "Worker",
             needs: [
-                "Access", "CacheSuite", "Digest", "EmbeddedLog", "VariantSpec", "Canonical", "Failures", "HTTPCache",
-                "ImageModel", "Records", "Index",
+                "Access", "CacheSuite", "Digest", "EmbeddedLog", "VariantSpec", "Canonical", "Failures", "HTTP",
+                "HTTPCache", "ImageModel", "Records", "Index",
                 "Origin", "Partition", "Planning", "Ports", "Posix", "Store", "Telemetry", "TestPixels",
                 "WorkerRuntime", "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker", "RendererPool",
             ]),
