@@ -57,15 +57,20 @@ extension ClusterTests {
 
     @Suite("Others beside a cluster")
     struct Others {
-        @Test("A member of the group that is no worker is named with client id and host; a stopped worker is not")
-        func foreignMember() async throws {
+        /// A cluster with one worker, which owns all partitions, and a page that reports no fault.
+        private func watched() async throws -> (cluster: Cluster, worker: RunningProgram, watch: Lagwatch) {
             let cluster = try await Cluster()
             let worker = try cluster.worker(named: "first")
-            defer { worker.signal(SIGKILL) }
             try await cluster.owned(by: ["first"])
             let watch = try await cluster.place.lagwatch()
-            defer { watch.program.signal(SIGKILL) }
             try await watch.tells("fine")
+            return (cluster, worker, watch)
+        }
+
+        @Test("A member of the group that is no worker is named with client id and host; a stopped worker is not")
+        func foreignMember() async throws {
+            let (cluster, worker, watch) = try await watched()
+            defer { for program in [worker, watch.program] { program.signal(SIGKILL) } }
             // It polls until so many records came, which never do.
             async let other = cluster.broker.tool(
                 "perf-consumer", "--topic", cluster.configuration.prefix + "jobs.fast", "--group",
@@ -89,14 +94,9 @@ extension ClusterTests {
             "A job topic that grew stops nothing: workers, one that starts anew, lag and page go on with the old number and name it"
         )
         func grown() async throws {
-            let cluster = try await Cluster()
+            let (cluster, worker, watch) = try await watched()
+            defer { for program in [worker, watch.program] { program.signal(SIGKILL) } }
             let topic = cluster.configuration.prefix + "jobs.slow"
-            let worker = try cluster.worker(named: "first")
-            defer { worker.signal(SIGKILL) }
-            try await cluster.owned(by: ["first"])
-            let watch = try await cluster.place.lagwatch()
-            defer { watch.program.signal(SIGKILL) }
-            try await watch.tells("fine")
             _ = try await cluster.broker.tool("topics", "--alter", "--topic", topic, "--partitions", "9")
             let named = try await watch.tells("partitions-added")
             #expect(
@@ -120,12 +120,8 @@ extension ClusterTests {
 
         @Test("Topics that have all grown while workers run are used by workers that start once no old one is left")
         func grownTogether() async throws {
-            let cluster = try await Cluster()
-            let first = try cluster.worker(named: "first")
-            defer { first.signal(SIGKILL) }
-            try await cluster.owned(by: ["first"])
-            let watch = try await cluster.place.lagwatch()
-            defer { watch.program.signal(SIGKILL) }
+            let (cluster, first, watch) = try await watched()
+            defer { for program in [first, watch.program] { program.signal(SIGKILL) } }
             let all = cluster.configuration.prefix.replacing(".", with: "\\.") + ".*"
             _ = try await cluster.broker.tool("topics", "--alter", "--topic", all, "--partitions", "9")
             try await watch.tells("partitions-added")
