@@ -213,7 +213,7 @@ package actor KafkaLogConsumer: LogConsumer {
         case .revoking(let held, let waiting, let deadline) where waiting.isEmpty || now >= deadline:
             if !waiting.isEmpty {
                 log.notice(
-                    "Partitions went to other workers at the end of kafka.timing.revoke, and jobs of \(waiting.count) of them were under way: their new owners repeat these. Raise it if jobs take longer."
+                    "kafka.timing.revoke ended before \(waiting.count) partition\(waiting.count > 1 ? "s were" : " was") handed over: the new owner repeats the jobs under way. Raise it if jobs take longer."
                 )
             }
             tellLost(waiting)

@@ -77,7 +77,7 @@ actor Crew {
     }
 
     private static let lossLines = [
-        "at the end of kafka.timing.revoke", "The group did not hear of this worker",
+        "kafka.timing.revoke ended before", "The group did not hear of this worker",
         "This worker was away for too long",
     ]
 

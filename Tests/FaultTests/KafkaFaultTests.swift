@@ -49,6 +49,16 @@ struct KafkaFaultTests {
         }
     }
 
+    @Test("All workers stopped for longer than their session, as on a machine that is suspended")
+    func pauses() async throws {
+        try await trial("suspended machine", on: try await KafkaBroker.shared.value, seed: 26) { crew in
+            let workers = await crew.workers
+            for worker in workers { worker.signal(SIGSTOP) }
+            try await crew.moment(3...5)
+            for worker in workers { worker.signal(SIGCONT) }
+        }
+    }
+
     @Test("Workers restarted one after another: no partition is without an owner for long")
     func restarts() async throws {
         try await trial("rolling restarts", on: try await KafkaBroker.shared.value, seed: 23) { crew in
