@@ -65,7 +65,7 @@ package struct HostAliasGroup: Sendable, Hashable {
         if name.utf8.contains(where: { "&=#".utf8.contains($0) || $0 <= Byte.space || $0 == 0x7F })
             || name.hasPrefix("?")
         {
-            return "is no parameter name. Give the name alone, without ?, & and ="
+            return "is not a parameter name. Give the name alone, without ?, & and ="
         }
         return canonicalNames([name]).isEmpty ? "has a % without two hexadecimal digits. Write a plain % as %25" : nil
     }

@@ -53,7 +53,7 @@ package struct FreshnessRules: Sendable, Hashable {
         let latest = Self.later(now, Self.clocks)
         return stored > latest || expires > Self.later(latest, max(floor, ceiling))
     }
-    /// Clocks of workers may differ by so much, as by a wrong time zone, before sources are asked for again for it.
+    /// The difference of workers' clocks, such as a wrong time zone, up to which no source is fetched again because of it.
     private static let clocks: Int64 = 2 * 3_600_000
 
     /// How old the answer was when it came.

@@ -14,7 +14,7 @@ extension JSONReader {
 
     /// A whole number of 64 bits, written without point or exponent.
     ///
-    /// - Parameter meaning: its unit and what it counts, for the failure.
+    /// - Parameter meaning: the number's unit, for the failure.
     package mutating func integer(_ meaning: String? = nil) throws(JSONFailure) -> Int64 {
         if let plain = plainInteger() { return plain }
         let expected = meaning ?? "a whole number"

@@ -174,7 +174,7 @@ private actor Outside {
         // Committed offsets first: asked the other way round, a record that was appended and finished between the two questions
         // would leave a committed offset above the end.
         let committedOffsets = try questions.committedOffsets(places)
-        // Before the bounds, so that what is appended between the two is not taken for hidden.
+        // Before the bounds, so that records appended between the two questions do not count as hidden.
         let high = try questions.highWatermarks(places)
         let bounds = try questions.bounds(places)
         return places.indices.map {
@@ -184,7 +184,7 @@ private actor Outside {
         }
     }
 
-    /// Asks again for those that fail, for `patience`: a new client of librdkafka 2.0.2 answers its first question for high
+    /// Asks again for failed places, for `patience`: a new client of librdkafka 2.0.2 answers its first question for high
     /// watermarks with "Not leader for partition", and topics that were just made have no leaders at first.
     func offsets(of points: [LogPoint]) -> [Result<PartitionOffsets, LogFailure>] {
         guard !isClosed else { return points.map { _ in .failure(.closed) } }

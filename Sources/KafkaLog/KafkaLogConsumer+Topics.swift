@@ -3,7 +3,7 @@ internal import Ports
 internal import Posix
 internal import Synchronization
 
-/// Topics are changed while workers run: what does not fit is said, and no worker goes on where jobs are removed.
+/// Checks of topics that are changed while workers run: problems are logged, and a worker whose jobs would be removed ends.
 extension KafkaLogConsumer {
     /// Looks at the topics every twenty seconds, on a thread of its own. Between two looks it holds no reference, and it ends
     /// within half a second of the consumer's stop.
@@ -44,7 +44,7 @@ extension KafkaLog {
             problems = try KafkaTopics.problems(questions, configuration, used: partitionCount)
         } catch {
             if case .topics = error { throw error }
-            // Who may not ask for settings may work all the same.
+            // A user without the right to read settings may still work.
             return notice("The topics could not be checked: \(error)")
         }
         let refusing = problems.filter { $0.effect != .notice }

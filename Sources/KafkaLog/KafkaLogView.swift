@@ -12,7 +12,7 @@ internal import Synchronization
 package actor KafkaLogView: LogView {
     package nonisolated let partitionCount: Int
     package nonisolated let isIndexed = false
-    /// Clients find the cluster's topics by name; once all workers use more partitions of them, it is opened anew.
+    /// Clients find the cluster's topics by name; once all workers use more partitions of them, the view is opened again.
     package nonisolated var isInPlace: Bool { !isOutdated.load(ordering: .relaxed) }
     private nonisolated let isOutdated = Atomic(false)
     private nonisolated let thread = PollThread("kafka view")

@@ -6,7 +6,7 @@ internal import Posix
 internal import Records
 
 extension KafkaQuestions {
-    /// All members of the group, those that died lately too.
+    /// All members of the group, including members that died lately.
     func members() throws(LogFailure) -> [LogMember] {
         let anchor = configuration.name(.anchor)
         var members: [LogMember] = []

@@ -9,8 +9,8 @@ extension KafkaQuestions {
     ///
     /// - Parameters:
     ///   - leaders: who leads each place. librdkafka 2.0.2 answers a list as a whole or not at all, so each leader is
-    ///     asked by itself: one that is away takes only its own places along.
-    ///   - isReading: whoever takes up partitions reads up to the last stable offset, and need not know what is hidden.
+    ///     asked by itself: a leader that is away fails only its own places.
+    ///   - isReading: an owner that takes up partitions reads up to the last stable offset, and needs no count of hidden records.
     func offsetsOnce(
         _ places: [KafkaPlace], leaders: [KafkaPlace: Int32], within milliseconds: Int32, isReading: Bool = false
     ) -> [Result<PartitionOffsets, LogFailure>] {
@@ -40,7 +40,7 @@ extension KafkaQuestions {
 
     private static let nobody: Int32 = -1
 
-    /// Why the place cannot be read; for ten seconds and more after a broker went, the others still name it as the leader.
+    /// Why the place cannot be read. Until a dead broker's session has ended (9 s by default) it is still named as the leader.
     func absence(of leader: Int32, _ place: KafkaPlace) -> LogFailure {
         let name = "\(configuration.name(place.topic)), partition \(place.partition)"
         return .unavailable(

@@ -45,7 +45,7 @@ package struct TopicPlan: Sendable, Equatable {
     /// How long `variants` keeps the word that a row is gone.
     static let tombstoneDays = 7
 
-    /// Of jobs, in milliseconds: time enough to mend a cluster of dead workers.
+    /// Of jobs, in milliseconds: time enough to repair a cluster of dead workers.
     static let retention: Int64 = 14 * Int64(day)
     /// Jobs that are kept for less are lost in an outage of a night.
     static let leastRetention = Int64(day)

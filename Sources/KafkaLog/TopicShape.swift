@@ -13,7 +13,7 @@ struct TopicShape: Equatable {
     let counts: [Topic: Int]
     /// Of each topic the partitions below this number are used.
     private(set) var used: Int
-    /// Partitions up to the last one that ever had an owner; nil: not known.
+    /// The number of the last partition that ever had an owner, plus one; nil: not known.
     let owned: Int?
 
     init(_ counts: [Topic: Int], owned: Int?) {
@@ -65,7 +65,7 @@ extension KafkaQuestions {
         return shape
     }
 
-    /// Brokers learn of new topics one after another, and any may be the one that is asked: a topic that some broker does not
+    /// Brokers learn of new topics one after another, and any of them may be asked: a topic that some broker does not
     /// know for longer is missing.
     private func topicsOnceSpread() throws(LogFailure) -> [String: TopicFacts] {
         let deadline = SystemTime.monotonicNanoseconds + Self.spreadNanoseconds
@@ -79,7 +79,7 @@ extension KafkaQuestions {
 
     private static let spreadNanoseconds: Int64 = 1_000_000_000
 
-    /// Partitions up to the last one whose changelog ever had a record; nil where a broker that leads one does not answer.
+    /// The number of the last partition whose changelog ever had a record, plus one; nil if a leader does not respond.
     private func ownedPartitions(of count: Int) -> Int? {
         let places = (0..<count).map { KafkaPlace(.variants, PartitionID(Int32($0))) }
         return ends(of: places).map { ends in (ends.lastIndex { $0.upperBound > 0 } ?? -1) + 1 }

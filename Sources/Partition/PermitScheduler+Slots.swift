@@ -91,7 +91,7 @@ extension PermitScheduler {
         if slots?.borrow(lacking, wishes, at: now) == true { change(nil) { _ in } }
     }
 
-    /// Whether nothing but its row says that the slot stands there.
+    /// Whether only its row places the slot there.
     package func isAtHome(_ slot: HostSlots.Slot, at partition: PartitionID) -> Bool {
         guard let slots else { return false }
         return slots.home(of: slot) == partition && slots.passing[slot] == nil

@@ -29,7 +29,7 @@ package struct RetryPolicy: Sendable, Equatable {
         return .background
     }
 
-    /// What ends the job after so many attempts, as people know it: a setting, or the job's own field; nil: nothing yet.
+    /// The setting, or the job's own field, that ends the job after these attempts; nil: none yet.
     ///
     /// - Parameters:
     ///   - isOrigins: its origin was at fault.

@@ -35,7 +35,7 @@ package struct IndexCheckpoint: Sendable, Hashable {
             if .milliseconds(now - at) > tombstonesKept {
                 return .outdated("it stopped longer ago than the changelog keeps word of what is gone")
             }
-            // By a clock that was ahead: how long ago that was, nothing tells.
+            // Written by a clock that was ahead, so that its age is not known.
             if .milliseconds(at - now) > tombstonesKept {
                 return .outdated("it stopped at a time that lies \((at - now) / 86_400_000) days ahead of this clock")
             }

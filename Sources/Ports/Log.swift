@@ -42,7 +42,7 @@ package protocol Log: Sendable {
     /// Bounds and committed offset of each topic's partitions, topic by topic: few questions however many they are.
     func partitionOffsets(_ topics: [Topic], _ partitions: [PartitionID]) async throws(LogFailure) -> [PartitionOffsets]
 
-    /// The same of places each of which has a result of its own: one that cannot be read hides no other.
+    /// The same, with a result for each place: a place that cannot be read hides no other.
     func offsets(of places: [LogPoint]) async -> [Result<PartitionOffsets, LogFailure>]
 
     /// Topics that have more partitions than are used.

@@ -1,7 +1,7 @@
 /// The clock of the log's brokers, as a program sees it by records that it wrote and read back.
 ///
 /// Brokers stamp each record when they append it. A record is appended after its writer stamped it and before it is read, so
-/// a broker's time outside of the two tells by how much the clocks differ at least. Times are milliseconds.
+/// a broker's time outside of the two is the least difference of the clocks. Times are milliseconds.
 package struct LogClock: Sendable {
     /// How far the brokers' clock is ahead of the monotonic one; nil until a record was read back.
     private var lead: Int64?

@@ -43,7 +43,7 @@ package enum LogFailure: CodedFailure, Hashable {
     case replaced(path: String)
     /// Retention removed records that nobody had taken up.
     case expired(topic: Topic, partition: PartitionID, count: Int64, first: Int64)
-    /// A transaction stays open: what it hides was not done.
+    /// A transaction stays open, and the jobs that it hides were not done.
     case hidden(topic: Topic, partition: PartitionID, offset: Int64, count: Int64)
     case closed
 
@@ -71,7 +71,7 @@ package enum LogFailure: CodedFailure, Hashable {
             "Another worker (\(by)) holds the log at \(path). Stop it first, or give this one a data directory of its own (--set data=DIR)."
         case .unreadable(let path, let reason, let isDamaged):
             isDamaged
-                ? "The log at \(path) cannot be read: \(reason). Restore the file from a backup made by 'mezzotint log backup FILE' (a copy of log.sqlite without its log.sqlite-wal is no backup). Without one, move the log's folder away, start the worker once with store.adopt=true to keep the stored files, and publish again each job that has no outcome."
+                ? "The log at \(path) cannot be read: \(reason). Restore the file from a backup made by 'mezzotint log backup FILE' (a copy of log.sqlite without its log.sqlite-wal is not a backup). Without one, move the log's folder away, start the worker once with store.adopt=true to keep the stored files, and publish again each job that has no outcome."
                 : "The log at \(path) cannot be opened: \(reason). Set data to a directory that this user can create, read and write."
         case .full(let path):
             "There is no space left for the log at \(path). Free some, or start the worker with a lower log.outcomesKept; nothing that was acknowledged is lost."
@@ -125,7 +125,7 @@ package enum LogFailure: CodedFailure, Hashable {
             case .full:
                 "No space is left for the log, or none that publishers may take (`log.byteLimit`, `log.reserve`)."
             case .tooLarge: "A record is larger than its topic takes."
-            case .unavailable: "The log does not answer now."
+            case .unavailable: "The job log does not respond now."
             case .denied: "The log does not let this client in, or not do this."
             case .misconfigured: "The log cannot be used as configured."
             case .topics: "A topic is missing, or is not as it must be."

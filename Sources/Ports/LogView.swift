@@ -31,7 +31,7 @@ package protocol LogView: Sendable {
     func latest(_ topic: Topic, _ partition: PartitionID, keyPrefix prefix: [UInt8]) async throws(LogFailure)
         -> [Record]
 
-    /// For how long topics keep their records, milliseconds; without those that keep them until they are finished.
+    /// For how long topics keep their records, milliseconds; without topics that keep records until they are finished.
     func retention() async throws(LogFailure) -> [Topic: Int64]
 
     /// Whether `latest` costs a look at an index, rather than a whole partition.

@@ -8,7 +8,7 @@ package struct PartitionLag: Sendable {
     package let start: Int64
     /// From the committed offset to the end, without those that are known to be finished.
     package let records: Int64
-    /// Those of them that an open transaction hides; its first record stands at `hiddenFrom`.
+    /// The records among them that an open transaction hides, from `hiddenFrom` on.
     package let hidden: Int64
     package let hiddenFrom: Int64
     /// When the oldest unfinished record was appended, milliseconds since 1970; nil if there is none.

@@ -97,7 +97,7 @@ package struct Statement: ~Copyable {
 
     /// A blob's or a text's bytes where they lie, valid inside `body` only.
     package func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        // nil also where there is no memory for it.
+        // nil also if memory for it is missing.
         guard let start = sqlite3_column_blob(handle, column) else {
             return body(UnsafeRawBufferPointer(start: nil, count: 0))
         }

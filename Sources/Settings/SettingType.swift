@@ -53,7 +53,7 @@ extension SettingType where Value == Duration {
 extension SettingType {
     /// A whole number with a unit of `table`.
     ///
-    /// - Parameter examples: the message shows those that lie in `range`.
+    /// - Parameter examples: the message shows the examples that lie in `range`.
     fileprivate static func measure(
         _ noun: String, _ range: ClosedRange<Int>, _ table: Units.Table, examples: [String],
         of value: @escaping @Sendable (Int) -> Value, from number: @escaping @Sendable (Value) -> Int

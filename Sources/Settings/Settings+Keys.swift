@@ -110,7 +110,7 @@ extension Settings {
             "fetch.userAgent", \.fetch.userAgent, .line, "What origins are told about who asks. Add how to reach you."),
         SettingKey(
             "fetch.authorities", \.fetch.authorities, .paths,
-            "PEM files of certificate authorities that may vouch for origins, in addition to the system's: those of a private CA. The worker reads them at its start."
+            "PEM files of certificate authorities that may vouch for origins in addition to the system's, such as a private CA. The worker reads them at its start."
         ),
         SettingKey(
             "fetch.deadlines.dns", \.fetch.deadlines.dns, .duration(.milliseconds(1) ... .seconds(600)),
@@ -148,7 +148,7 @@ extension Settings {
             "The renderer to start. Empty: mezzotint-renderer beside the worker."),
         SettingKey(
             "render.processes", \.render.processes, .whole(0...1024),
-            "Renderer processes. 0: as many as the worker has cores: those of its CPU affinity, or the CPU limit of its control groups (cpu.max) rounded up, whichever is fewer; at least one."
+            "Renderer processes. 0: one for each core of the worker's CPU affinity, or of the CPU limit of its control groups (cpu.max) rounded up, whichever is fewer; at least one."
         ),
         SettingKey(
             "render.engine", \.render.engine, .choice(["direct", "portable", "libvips"]),
@@ -266,7 +266,7 @@ extension Settings {
         ),
         SettingKey(
             "worker.standstill", \.worker.standstill, .duration(.seconds(1) ... .seconds(86_400)),
-            "When a source is being fetched, rendered, stored or looked up for so long, /healthz fails and says so, though others come on beside it. The minimum is three times the longer of fetch.deadlines.whole and render.deadline; the default rises with it. What waits for brokers, permits or its time does not count."
+            "If a source is being fetched, rendered, stored or looked up for this long, /healthz fails and reports it, even if other sources make progress. The minimum is three times the longer of fetch.deadlines.whole and render.deadline; the default rises with it. Waits for brokers, permits and retry times do not count."
         ),
 
         SettingKey(

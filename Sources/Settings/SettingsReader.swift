@@ -216,7 +216,7 @@ struct SettingsReader: Sendable {
         let leaf = name.split(separator: ".").last.map(String.init) ?? name
         let group = Settings.groupName(in: name).map(Settings.groupKeys) ?? []
         let names = (Settings.keys + group).map(\.name)
-        // The leaf decides how near is near: a long group would make any two of its keys alike.
+        // The leaf decides how near is near: a long group would make any two of its keys similar.
         let meant =
             Spelling.nearest(to: name, among: names, within: max(1, leaf.utf8.count / 3))
             ?? names.first { $0.hasSuffix("." + leaf) }

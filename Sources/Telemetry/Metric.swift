@@ -142,7 +142,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .stepSources:
             "Sources that are being fetched, rendered, stored, or looked up in the index and the store (look)."
         case .stepOldest:
-            "Seconds since the slowest source of a step last came on, 0 where there is none: a store that hangs shows here."
+            "Seconds since the slowest source of a step last made progress, 0 if there is none: a store that hangs shows here."
         case .permits: "The most fetches and renders at once; late: fetches of more than a second, beside the others."
         case .permitsInUse: "Fetches and renders that hold a permit now; late: fetches that have left theirs to others."
         case .lagRecords:

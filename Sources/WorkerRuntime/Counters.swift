@@ -111,7 +111,7 @@ package struct Counters: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - kept: those rendered from the kept original.
-    ///   - same: those that came out as they were.
+    ///   - same: variants that came out with the bytes that they had.
     mutating func count(variants: Int, isReuse: Bool, kept: Int, same: Int) {
         renders += variants
         if isReuse {

@@ -48,7 +48,7 @@ package struct StandstillWatch: Sendable {
             running: steps.values.count { $0.step == oldest.step }, seconds: (clock - oldest.since) / 1000)
     }
 
-    /// Sources in each step, and for how long the one that is longest in it has not come on, milliseconds.
+    /// Sources in each step, and the longest time without progress among them, milliseconds.
     package var loads: [(step: Step, sources: Int, oldest: Int64)] {
         Step.allCases.map { step in
             let times = steps.values.filter { $0.step == step }.map { clock - $0.since }

@@ -61,7 +61,7 @@ extension Worker {
         logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(partition)")])
     }
 
-    /// Nothing is to be said of an index that holds no row, as those of quiet partitions do.
+    /// An index without rows, as quiet partitions have, is not reported.
     private func tellOutdated(_ index: any VariantIndex, _ partition: PartitionID, _ why: String) {
         guard (try? index.isEmpty()) != true else { return }
         logger.warning("The index is rebuilt from the changelog: \(why).", ["partition": .string("\(partition)")])

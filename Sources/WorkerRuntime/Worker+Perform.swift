@@ -120,7 +120,7 @@ extension Worker {
     }
 
     /// A host that never responds counts as failing, though the jobs of each fetch expire before the fetch's deadline.
-    /// Fetches of partitions that this worker has lost count for nothing: this worker may be the one that was away.
+    /// Fetches of partitions that this worker has lost count for nothing: this worker itself may have been away.
     private func hear(_ report: Unfetched, of flight: FlightID) {
         guard partitions[flight.partition] != nil else { return }
         var work: [PartitionWork] = []

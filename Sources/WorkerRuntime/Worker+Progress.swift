@@ -114,7 +114,7 @@ extension Worker {
         case .none: break
         case .anotherLog(let why): error(.recreated(topic: topic, partition: owned.id, why))
         case .expired(let count):
-            // Each record is one that is lost.
+            // Each record is lost.
             error(.expired(topic: topic, partition: owned.id, count: count, first: position), times: Int(count))
         case .skip(let count):
             logger.warning(

@@ -31,7 +31,7 @@ extension DeadCommand {
         }
         let settings = try Settings.loaded(arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems })
             .settings
-        // A letter keeps no signature, and whoever may write to the log may have written it.
+        // A letter keeps no signature, and anybody who may write to the log may have written it.
         guard settings.jobKeys == nil else {
             throw CommandFailure(
                 "Dead letters cannot be replayed where jobs.keys is set: a dead letter keeps no signature. Publish the job again with its publisher's key ('mezzotint dead show ID' prints it)."
@@ -59,7 +59,7 @@ extension DeadCommand {
                 }
                 try await publisher.flush()
             }
-            // Only what is durable on its lane goes off the list.
+            // Only a job that is durable on its lane leaves the list.
             let now = SystemTime.wallMilliseconds
             let results = await log.append(taken.map { $0.letter.discard(partition: $0.partition, at: now) })
             if let failure = results.lazy.compactMap(\.failure).first { throw failure }

@@ -13,7 +13,7 @@ enum LogCommand {
             Command(
                 "backup", abstract: "Write the log to one new file, while workers and publishers may run.",
                 examples: ["mezzotint log backup /backup/log.sqlite"],
-                arguments: [Argument("file", help: "The new file; one that exists is not replaced.")],
+                arguments: [Argument("file", help: "The new file. An existing file is not replaced.")],
                 options: [.json], run: backUp)
         ])
 

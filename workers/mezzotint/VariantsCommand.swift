@@ -54,10 +54,10 @@ enum VariantsCommand {
         }
     }
 
-    /// A job of the source that is pending, or failed last, explains what is not listed.
+    /// A pending job of the source, or its last failure, explains variants that are not listed.
     private static func tellOfJobs(_ source: SourceKey, _ intake: Intake, in log: any Log) async {
         var lookup = OutcomeLookup(.source(source), in: log, intake: intake, limit: newestOutcomes)
-        // What is stored has been listed: that stands without this.
+        // The stored variants have been listed: the command succeeds without this.
         do { try await lookup.run() } catch { return Console.complain("Its jobs cannot be looked up: \(error)") }
         var news: [String] = []
         if let job = lookup.pending.last {

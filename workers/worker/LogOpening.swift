@@ -5,7 +5,7 @@ internal import Telemetry
 
 /// Opens a worker's log, and reports once that the worker waits for brokers, and once that they are there.
 ///
-/// A run until idle does not wait: whoever started it would not learn that nothing is done.
+/// A run until idle does not wait: its caller would not learn that no job is done.
 struct LogOpening {
     let settings: Settings
     let isPatient: Bool

@@ -19,7 +19,7 @@ final class MetricsServer: Sendable {
     /// When the process began, milliseconds since 1970.
     private let started: Int64
 
-    /// How far the worker has come, and what is reported of it.
+    /// How far the worker has come, and its report.
     private enum Stage {
         case starting
         case waiting(String, MetricsPage)
@@ -64,7 +64,7 @@ final class MetricsServer: Sendable {
             return .init(status: 405, headers: [("Allow", "GET, HEAD")], .bytes([]))
         }
         switch (request.path, stage) {
-        // A worker that starts lives, and so does one that waits for brokers.
+        // A worker that starts, or waits for brokers, is alive.
         case ("/healthz", .starting): return .text("The worker is starting.\n")
         case ("/healthz", .waiting(let reason, _)): return .text("The worker waits for the log. \(reason)\n")
         case ("/healthz", .running(let source)): return source.health

@@ -3,7 +3,7 @@ internal import Posix
 internal import Telemetry
 internal import WorkerRuntime
 
-/// The result of a run, as its last words: all figures as JSON, those that are not 0 as a table.
+/// The result of a run, as its last words: all figures as JSON, or a table without those at 0.
 struct Summary {
     private let rows: [(name: String, value: String)]
     private let lines: [[String]]
