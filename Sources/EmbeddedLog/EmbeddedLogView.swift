@@ -18,7 +18,7 @@ package actor EmbeddedLogView: LogView {
     /// Opens the log in `path`; one that is not there is not made.
     package init(_ path: String) throws(LogFailure) {
         folder = try LogFolder.View(path)
-        partitionCount = folder.partitionCount
+        partitionCount = folder.layout.partitions
     }
 
     package func offsets(of places: [LogPoint]) -> [Result<PartitionOffsets, LogFailure>] {

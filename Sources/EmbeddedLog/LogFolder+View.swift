@@ -5,7 +5,7 @@ internal import SQLite
 extension LogFolder {
     /// The folder as somebody sees it who makes nothing in it and takes no lock.
     struct View: Sendable {
-        let partitionCount: Int
+        let layout: LogLayout
         private let path: String
         /// nil where there is no lock file, as in a copy of `log.sqlite`: nobody owns that.
         private let asking: FileLock?
@@ -19,11 +19,11 @@ extension LogFolder {
                 guard error.isMissing else { throw LogFailure(error, path: path) }
                 asking = nil
             }
-            partitionCount = try logged(LogSchema.partitionCount(Self.connection(path)))
+            layout = try logged(LogSchema.layout(Self.connection(path)))
         }
 
         func open() throws(LogFailure) -> LogReader {
-            try logged(LogReader(Self.connection(path), partitions: partitionCount))
+            try logged(LogReader(Self.connection(path), layout))
         }
 
         /// One consistent copy in a new file.

@@ -12,7 +12,7 @@ internal import SQLite
 final class LogFolder: Sendable {
     let path: String
     let file: String
-    let partitionCount: Int
+    let layout: LogLayout
     let bell: WakeFile
     let reserve: LogReserve
     /// Of the file that was opened.
@@ -42,7 +42,7 @@ final class LogFolder: Sendable {
         } catch { throw LogFailure(error, path: path) }
         let (file, reserve) = (file, LogReserve(path: path + "/reserve"))
         self.reserve = reserve
-        (partitionCount, identity) = try Self.withWriteLock(locks, path) { () throws(LogFailure) in
+        (layout, identity) = try Self.withWriteLock(locks, path) { () throws(LogFailure) in
             do throws(SQLiteFailure) {
                 return (try LogSchema.create(file, partitions: partitions), FileSystem.identity(of: file))
             } catch {
@@ -77,6 +77,8 @@ final class LogFolder: Sendable {
         connection.checkpointOnlyWhenTold()
         return connection
     }
+
+    var partitionCount: Int { layout.partitions }
 
     func withWriteLock<Result>(_ body: () throws(LogFailure) -> Result) throws(LogFailure) -> Result {
         try Self.withWriteLock(locks, path, body)

@@ -8,9 +8,10 @@ internal import SQLite
 ///
 /// - Concurrency: one thread.
 final class LogReader {
-    let partitionCount: Int
+    private let layout: LogLayout
     private let connection: Connection
-    /// Those that were read last: statements take 6 KiB a table, of which 256 partitions have 3,328.
+    /// Those that were read last, by the place that each is named after: statements take 6 KiB a table, of which 256
+    /// partitions have 3,328 in a log of version 3.
     private var tables: [TablePlace: Table] = [:]
     private var committedOffsets: Statement
     private var version: Statement
@@ -20,35 +21,36 @@ final class LogReader {
     /// The newest offsets of some of the tables that an owner drains: one statement has no room for all.
     private final class Ends {
         static let most = 1_000
-        let places: ArraySlice<TablePlace>
+        let places: [(place: TablePlace, part: TablePart)]
         var statement: Statement
-        init(_ connection: Connection, _ places: ArraySlice<TablePlace>) throws(SQLiteFailure) {
-            self.places = places
-            let columns = places.map { "(SELECT max(offset) FROM \($0.table))" }
+        init(_ connection: Connection, _ layout: LogLayout, _ places: ArraySlice<TablePlace>) throws(SQLiteFailure) {
+            self.places = places.map { ($0, layout.part(of: $0)) }
+            let columns = self.places.map { _, part in
+                "(SELECT max(offset) FROM \(part.table.table) WHERE offset BETWEEN \(part.rows.lowerBound) AND \(part.rows.upperBound))"
+            }
             statement = try connection.prepare("SELECT " + columns.joined(separator: ", "))
         }
     }
 
     private final class Table {
         var scan: Statement
-        var bounds: Statement
+        let bounds: LogTable.Bounds
         let hasShortKeys: Bool
         init(_ connection: Connection, _ place: TablePlace) throws(SQLiteFailure) {
             hasShortKeys = try LogSchema.hasShortKeys(connection, place)
             scan = try connection.prepare(
-                "SELECT offset, at, key, value, headers FROM \(place.table) WHERE offset >= ?1 ORDER BY offset LIMIT ?2"
+                "SELECT offset, at, key, value, headers FROM \(place.table) WHERE offset BETWEEN ?1 AND ?3 ORDER BY offset LIMIT ?2"
             )
-            bounds = try connection.prepare(
-                "SELECT (SELECT min(offset) FROM \(place.table)), (SELECT max(offset) FROM \(place.table))")
+            bounds = try LogTable.Bounds(connection, place)
         }
     }
 
     static func open(_ folder: LogFolder) throws(LogFailure) -> LogReader {
-        try logged(LogReader(folder.openForReading(), partitions: folder.partitionCount))
+        try logged(LogReader(folder.openForReading(), folder.layout))
     }
 
-    init(_ connection: Connection, partitions: Int) throws(SQLiteFailure) {
-        (self.connection, partitionCount) = (connection, partitions)
+    init(_ connection: Connection, _ layout: LogLayout) throws(SQLiteFailure) {
+        (self.connection, self.layout) = (connection, layout)
         committedOffsets = try connection.prepare(
             "SELECT watermark FROM watermarks WHERE topic = ?1 AND partition = ?2")
         version = try connection.prepare("PRAGMA data_version")
@@ -57,10 +59,9 @@ final class LogReader {
     /// Whether the log has the table: one that an older program made lacks those of newer topics until a worker or a
     /// publisher opens it.
     func has(_ place: TablePlace) throws(LogFailure) -> Bool {
-        if tables[place] != nil { return true }
-        guard place.isWithin(partitionCount) else { return false }
+        guard place.isWithin(layout.partitions) else { return false }
         // To look for its name among those of 256 partitions takes a fifth of a millisecond.
-        do throws(SQLiteFailure) { keep(try Table(connection, place), place) } catch {
+        do throws(SQLiteFailure) { _ = try statements(layout.part(of: place)) } catch {
             guard error.isMisfit else { throw LogFailure(error) }
             return false
         }
@@ -69,10 +70,10 @@ final class LogReader {
 
     private func allEnds() throws(SQLiteFailure) -> [Ends] {
         if let ends { return ends }
-        let drained = TablePlace.all(Topic.drained, of: partitionCount)
+        let drained = TablePlace.all(Topic.drained, of: layout.partitions)
         var made: [Ends] = []
         for first in stride(from: 0, to: drained.count, by: Ends.most) {
-            made.append(try Ends(connection, drained[first...].prefix(Ends.most)))
+            made.append(try Ends(connection, layout, drained[first...].prefix(Ends.most)))
         }
         ends = made
         return made
@@ -90,24 +91,18 @@ final class LogReader {
         for ends in try logged(allEnds()) {
             defer { ends.statement.reset() }
             guard try logged(ends.statement.step()) else { continue }
-            for (column, place) in ends.places.enumerated() {
-                let last = try logged(ends.statement.optionalInteger(Int32(column), in: LogSchema.offsets))
-                found.append((place, (last ?? -1) + 1))
+            for (column, end) in ends.places.enumerated() {
+                let last = try logged(end.part.optionalOffset(ends.statement, Int32(column)))
+                found.append((end.place, (last ?? -1) + 1))
             }
         }
         return found
     }
 
     func bounds(_ place: TablePlace) throws(LogFailure) -> Range<Int64> {
-        let table = try table(place)
-        defer { table.bounds.reset() }
-        guard try logged(table.bounds.step()),
-            let last = try logged(table.bounds.optionalInteger(1, in: LogSchema.offsets))
-        else { return 0..<0 }
-        let first = try logged(table.bounds.integer(0, in: LogSchema.offsets))
-        // So in a copy whose pages are of different times.
-        guard first <= last else { throw damage("\(place.table) begins at offset \(first) and ends at \(last)") }
-        return first..<last + 1
+        let (table, part) = try table(place)
+        guard let found = try logged(table.bounds.read(part)) else { return 0..<0 }
+        return found.lowerBound..<found.upperBound + 1
     }
 
     func committed(_ place: TablePlace) throws(LogFailure) -> Int64? {
@@ -118,14 +113,15 @@ final class LogReader {
     }
 
     func records(_ place: TablePlace, from offset: Int64, limit: Int) throws(LogFailure) -> [Record] {
-        let table = try table(place)
-        table.scan.bind(1, offset)
+        let (table, part) = try table(place)
+        table.scan.bind(1, offset <= 0 ? part.rows.lowerBound : part.row(of: offset))
         table.scan.bind(2, Int64(limit))
+        table.scan.bind(3, part.rows.upperBound)
         defer { table.scan.reset() }
         var records: [Record] = []
         var bytes = 0
         while bytes < EmbeddedLogConfiguration.readBytes, try logged(table.scan.step()) {
-            let record = try record(place, table.scan, hasShortKey: table.hasShortKeys)
+            let record = try record(place, part, table.scan, hasShortKey: table.hasShortKeys)
             guard record.offset > records.last?.offset ?? -1, record.offset >= offset else {
                 throw damage("\(place.table) has offset \(record.offset) out of order")
             }
@@ -137,48 +133,53 @@ final class LogReader {
 
     /// The newest record of each key that begins with `prefix`, in the order of the keys as they are stored.
     func latest(_ place: TablePlace, keyPrefix prefix: [UInt8]) throws(LogFailure) -> [Record] {
-        guard try table(place).hasShortKeys else { return try latest(place, storedPrefix: prefix, isShort: false) }
+        let (table, part) = try table(place)
+        guard table.hasShortKeys else { return try latest(place, part, storedPrefix: prefix, isShort: false) }
         var newest: [Record] = []
-        for stored in ShortKey.prefixes(prefix) { newest += try latest(place, storedPrefix: stored, isShort: true) }
+        for stored in ShortKey.prefixes(prefix) {
+            newest += try latest(place, part, storedPrefix: stored, isShort: true)
+        }
         return newest.filter { $0.key.starts(with: prefix) }
     }
 
     private func latest(
-        _ place: TablePlace, storedPrefix prefix: [UInt8], isShort: Bool
+        _ place: TablePlace, _ part: TablePart, storedPrefix prefix: [UInt8], isShort: Bool
     ) throws(LogFailure) -> [Record] {
         let past = Self.firstPast(prefix)
         let sql =
-            "SELECT offset, at, key, value, headers FROM \(place.table) WHERE key >= ?1"
-            + (past == nil ? "" : " AND key < ?2") + " ORDER BY key, offset"
+            "SELECT offset, at, key, value, headers FROM \(part.table.table) WHERE key >= ?1"
+            + (past == nil ? "" : " AND key < ?2") + " AND +offset BETWEEN ?3 AND ?4 ORDER BY key, offset"
         var scan = try logged(connection.prepare(sql))
         scan.bind(1, prefix)
         if let past { scan.bind(2, past) }
+        part.bindRows(to: &scan, from: 3)
         var newest: [Record] = []
         while try logged(scan.step()) {
-            let record = try record(place, scan, hasShortKey: isShort)
+            let record = try record(place, part, scan, hasShortKey: isShort)
             if newest.last?.key == record.key { newest.removeLast() }
             newest.append(record)
         }
         return newest.filter { $0.value != nil }
     }
 
-    private func table(_ place: TablePlace) throws(LogFailure) -> Table {
-        guard place.isWithin(partitionCount) else { throw place.absence(of: partitionCount) }
-        if let table = tables[place] { return table }
-        let table = try logged(Table(connection, place))
-        keep(table, place)
+    private func table(_ place: TablePlace) throws(LogFailure) -> (Table, TablePart) {
+        guard place.isWithin(layout.partitions) else { throw place.absence(of: layout.partitions) }
+        let part = layout.part(of: place)
+        return (try logged(statements(part)), part)
+    }
+
+    private func statements(_ part: TablePart) throws(SQLiteFailure) -> Table {
+        if let table = tables[part.table] { return table }
+        let table = try Table(connection, part.table)
+        if tables.count >= LogSchema.openTables { tables.removeAll(keepingCapacity: true) }
+        tables[part.table] = table
         return table
     }
 
-    private func keep(_ table: Table, _ place: TablePlace) {
-        if tables.count >= LogSchema.openTables { tables.removeAll(keepingCapacity: true) }
-        tables[place] = table
-    }
-
     private func record(
-        _ place: TablePlace, _ row: borrowing Statement, hasShortKey: Bool
+        _ place: TablePlace, _ part: TablePart, _ row: borrowing Statement, hasShortKey: Bool
     ) throws(LogFailure) -> Record {
-        let offset = try logged(row.integer(0, in: LogSchema.offsets))
+        let offset = try logged(part.optionalOffset(row, 0)) ?? 0
         let key = hasShortKey ? ShortKey.plain(row.bytes(2)) : row.bytes(2)
         let body: (headers: RecordHeaders, value: [UInt8]?)? =
             if row.isInteger(3) {

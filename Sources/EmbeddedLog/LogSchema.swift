@@ -3,18 +3,21 @@ internal import SQLite
 
 /// The tables of the log's file, and how its connections are set.
 enum LogSchema {
-    /// Headers may be short (3); rows may be packed, and keys short (2). A program refuses a version that it does not know.
-    private static let version: Int64 = 3
+    /// Partitions share tables (4); headers may be short (3); rows may be packed, and keys short (2). A program refuses a
+    /// version that it does not know.
+    private static let versions: ClosedRange<Int64> = 1...4
+    private static let shared: Int64 = 4
+    private static let newest: Int64 = 3
     static let pageSize = 8192
     /// Each has a table for each topic.
     static let partitionCounts = 1...256
-    /// Tables whose statements a connection keeps: all of a log of eight partitions.
-    static let openTables = 128
+    /// Tables whose statements a connection keeps: all of a log whose partitions share tables, or have no more.
+    static let openTables = LogLayout.mostTables * Topic.allCases.count
     /// What an offset can be: others are damage, and would be counted up past the last number.
     static let offsets: ClosedRange<Int64> = 0...(1 << 62)
 
-    /// Makes the tables of a new file. Returns the number of partitions that the file has.
-    static func create(_ path: String, partitions: Int) throws(SQLiteFailure) -> Int {
+    /// Makes the tables of a new file. Returns the layout that the file has.
+    static func create(_ path: String, partitions: Int) throws(SQLiteFailure) -> LogLayout {
         let connection = try Connection(path, .create)
         connection.checkpointOnlyWhenTold()
         let found = try connection.number("PRAGMA user_version") ?? 0
@@ -24,7 +27,7 @@ enum LogSchema {
             try connection.execute(
                 "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
             try connection.transaction { () throws(SQLiteFailure) in
-                for statement in tables(partitions) { try connection.execute(statement) }
+                for statement in statements(partitions) { try connection.execute(statement) }
             }
         } else {
             try check(found, path)
@@ -32,19 +35,21 @@ enum LogSchema {
             try connection.execute("PRAGMA journal_mode = WAL")
             try addMissing(connection)
         }
-        return try countedPartitions(connection)
+        return try layout(connection)
     }
 
-    /// The number of partitions that a file has which is only read.
-    static func partitionCount(_ connection: Connection) throws(SQLiteFailure) -> Int {
-        try check(connection.number("PRAGMA user_version") ?? 0, connection.path)
-        return try countedPartitions(connection)
+    /// The layout of a file that a program of a known version made.
+    static func layout(_ connection: Connection) throws(SQLiteFailure) -> LogLayout {
+        let found = try connection.number("PRAGMA user_version") ?? 0
+        try check(found, connection.path)
+        return LogLayout(partitions: try countedPartitions(connection), isShared: found >= shared)
     }
 
     private static func check(_ found: Int64, _ path: String) throws(SQLiteFailure) {
-        guard (1...version).contains(found) else {
+        guard versions.contains(found) else {
             throw SQLiteFailure(
-                path: path, extendedCode: 0, message: "its version is \(found), and this program knows \(version)")
+                path: path, extendedCode: 0,
+                message: "its version is \(found), and this program knows \(versions.upperBound)")
         }
     }
 
@@ -62,10 +67,11 @@ enum LogSchema {
         names.reset()
         let partitions = try connection.number("SELECT partitions FROM log") ?? 0
         guard partitionCounts.contains(Int(clamping: partitions)) else { return }
-        let missing = TablePlace.all(Topic.allCases, of: Int(partitions)).filter { !found.contains($0.table) }
+        let tables = try layout(connection).tables
+        let missing = TablePlace.all(Topic.allCases, of: tables).filter { !found.contains($0.table) }
         if missing.isEmpty { return }
         try connection.transaction { () throws(SQLiteFailure) in
-            for statement in missing.flatMap(tables) { try connection.execute(statement) }
+            for statement in missing.flatMap(statements) { try connection.execute(statement) }
         }
     }
 
@@ -79,25 +85,28 @@ enum LogSchema {
         )
     }
 
-    private static func tables(_ partitions: Int) -> [String] {
-        [
+    private static func statements(_ partitions: Int) -> [String] {
+        let isShared = partitions > LogLayout.mostTables
+        let tables = LogLayout(partitions: partitions, isShared: isShared).tables
+        return [
             "CREATE TABLE log (partitions INTEGER NOT NULL)",
             "INSERT INTO log VALUES (\(partitions))",
             "CREATE TABLE watermarks (topic TEXT, partition INTEGER, watermark INTEGER NOT NULL, "
                 + "PRIMARY KEY (topic, partition)) WITHOUT ROWID",
             "CREATE TABLE epochs (partition INTEGER PRIMARY KEY, epoch INTEGER NOT NULL)",
-        ] + TablePlace.all(Topic.allCases, of: partitions).flatMap(tables) + ["PRAGMA user_version = \(version)"]
+        ] + TablePlace.all(Topic.allCases, of: tables).flatMap(statements)
+            + ["PRAGMA user_version = \(isShared ? shared : newest)"]
     }
 
     /// Whether no older program reads the log any more.
     static func isNewest(_ connection: Connection) throws(SQLiteFailure) -> Bool {
-        try connection.number("PRAGMA user_version") ?? 0 >= version
+        try connection.number("PRAGMA user_version") ?? 0 >= newest
     }
 
     /// By the owner alone, before its first record in a log that an older program made: beside a publisher an older worker
     /// may still run. The log keeps its keys as they are.
     static func markNewest(_ connection: Connection) throws(SQLiteFailure) {
-        try connection.execute("PRAGMA user_version = \(version)")
+        try connection.execute("PRAGMA user_version = \(newest)")
     }
 
     /// Whether the table's keys are short, as its index is named.
@@ -114,7 +123,7 @@ enum LogSchema {
         return true
     }
 
-    private static func tables(_ place: TablePlace) -> [String] {
+    private static func statements(_ place: TablePlace) -> [String] {
         var statements = [
             "CREATE TABLE \(place.table) (offset INTEGER PRIMARY KEY, at INTEGER NOT NULL, key BLOB NOT NULL, "
                 + "value BLOB, headers BLOB NOT NULL)"

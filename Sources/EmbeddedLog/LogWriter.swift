@@ -189,7 +189,9 @@ actor LogWriter {
             if owner != nil {
                 passed.merge(group.committedOffsets) { $1 }
                 let isIdle = group.batches.isEmpty
-                _ = try log.trim(passed, configuration, isIdle: isIdle, isTight: isTight)
+                _ = try log.trim(
+                    passed, changed: group.committedOffsets, touched: touched, configuration, isIdle: isIdle,
+                    isTight: isTight)
             }
         } catch {
             log.connection.rollback()
@@ -221,7 +223,7 @@ actor LogWriter {
     private func opened() throws(SQLiteFailure) -> OpenLog {
         if let open { return open }
         let connection = try folder.openForWriting(reserve: configuration.reserve)
-        let log = OpenLog(connection, partitions: folder.partitionCount)
+        let log = OpenLog(connection, folder.layout)
         open = log
         // From the first job on, so that a worker finds it on a disk that others filled.
         if folder.reserve.held == 0 { folder.reserve.take(configuration.reserve, and: 0) }

@@ -6,11 +6,15 @@ internal import SQLite
 /// The log's file, open for writing: what is done inside a write transaction, under the write lock.
 final class OpenLog {
     let connection: Connection
-    private let partitionCount: Int
+    private let layout: LogLayout
     /// Those that were written last (`forgetTables`).
     private var tables: [TablePlace: LogTable] = [:]
+    /// By the place that their table is named after.
+    private var statements: [TablePlace: LogTable.Statements] = [:]
     /// By table: everything below is deleted, but for the newest record.
     private var firsts: [TablePlace: Int64] = [:]
+    /// Offsets below which records are to be deleted; nil before the first look at all committed offsets.
+    private var untrimmed: [TablePlace: Int64]?
     private var saveCommitted: Statement?
     /// The file's version says that older programs cannot read what is written; nil where it was not looked at.
     private var isNewest: Bool?
@@ -30,9 +34,9 @@ final class OpenLog {
     /// Copied within tenths of a second.
     private static let copiedBytes: Int64 = 16 << 20
 
-    init(_ connection: Connection, partitions: Int) {
-        (self.connection, partitionCount) = (connection, partitions)
-    }
+    init(_ connection: Connection, _ layout: LogLayout) { (self.connection, self.layout) = (connection, layout) }
+
+    private var partitionCount: Int { layout.partitions }
 
     func append(
         _ rows: [PendingRow], _ touched: inout Set<TablePlace>, isOwner: Bool
@@ -109,29 +113,37 @@ final class OpenLog {
         let committed = try committedOffsets()
         var records = 0
         for place in TablePlace.all(Topic.consumed, of: partitionCount) {
-            var last = try connection.prepare("SELECT max(offset) FROM \(place.table)")
-            let next = try last.step() ? (last.optionalInteger(0, in: LogSchema.offsets) ?? -1) + 1 : 0
+            let next = try bounds(place).map { $0.upperBound + 1 } ?? 0
             records += Int(clamping: max(0, next - (committed[place] ?? 0)))
         }
         return records
     }
 
-    /// Deletes what `committedOffsets` have passed, and the outcomes that are too many. Returns whether there is more.
+    /// Deletes what committed offsets have passed, and the outcomes that are too many. Returns whether there is more.
     ///
     /// While appends come, a table waits until a thousand records have gathered: fewer pages are written twice.
+    ///
+    /// - Parameters:
+    ///   - committedOffsets: of all places.
+    ///   - changed: those of them that are new since the last call.
+    ///   - touched: places that were appended to since.
     func trim(
-        _ committedOffsets: [TablePlace: Int64], _ configuration: EmbeddedLogConfiguration, isIdle: Bool, isTight: Bool
+        _ committedOffsets: [TablePlace: Int64], changed: [TablePlace: Int64], touched: Set<TablePlace>,
+        _ configuration: EmbeddedLogConfiguration, isIdle: Bool, isTight: Bool
     ) throws(SQLiteFailure) -> Bool {
         let least: Int64 = isIdle || isTight ? 1 : 1_000
         let outcomesKept = Int64(max(1, configuration.outcomesKept / partitionCount))
+        var due = untrimmed ?? committedOffsets
+        due.merge(changed) { $1 }
+        for place in touched where place.topic == .outcomes || place.topic == .events {
+            due[place] = try table(place).next - outcomesKept
+        }
         var left = isTight ? Self.trimmedWhereTight : Self.trimmedRecords
-        for (place, committed) in committedOffsets where place.isWithin(partitionCount) {
-            left -= try trim(place, below: committed, least: least, limit: left)
+        for (place, offset) in due {
+            if place.isWithin(partitionCount) { left -= try trim(place, below: offset, least: least, limit: left) }
+            if firsts[place] ?? .max >= offset { due[place] = nil }
         }
-        // Others have not grown.
-        for (place, told) in tables where place.topic == .outcomes || place.topic == .events {
-            left -= try trim(place, below: told.next - outcomesKept, least: least, limit: left)
-        }
+        untrimmed = due
         return left == 0
     }
 
@@ -139,7 +151,7 @@ final class OpenLog {
     private func trim(
         _ place: TablePlace, below offset: Int64, least: Int64, limit: Int64
     ) throws(SQLiteFailure) -> Int64 {
-        let first = if let known = firsts[place] { known } else { try firstOffset(place) }
+        let first = if let known = firsts[place] { known } else { try bounds(place)?.lowerBound ?? 0 }
         firsts[place] = first
         let bound = min(offset, first + limit)
         guard offset - first >= least, bound > first else { return 0 }
@@ -148,9 +160,14 @@ final class OpenLog {
         return bound - first
     }
 
-    private func firstOffset(_ place: TablePlace) throws(SQLiteFailure) -> Int64 {
-        var first = try connection.prepare("SELECT min(offset) FROM \(place.table)")
-        return try first.step() ? first.integer(0, in: LogSchema.offsets) : 0
+    /// The first and the last offset; nil if the place has no record.
+    private func bounds(_ place: TablePlace) throws(SQLiteFailure) -> ClosedRange<Int64>? {
+        let part = layout.part(of: place)
+        // Statements of the 3,328 tables that a log of version 3 may have are not kept.
+        if layout.tables > LogLayout.mostTables, tables[place] == nil {
+            return try LogTable.Bounds(connection, part.table).read(part)
+        }
+        return try table(place).bounds()
     }
 
     /// By partition: dead letters below it are older than `time`.
@@ -163,14 +180,14 @@ final class OpenLog {
     }
 
     private func end(of place: TablePlace, olderThan time: Int64) throws(SQLiteFailure) -> Int64 {
+        let part = layout.part(of: place)
+        let rows = "FROM \(part.table.table) WHERE offset BETWEEN ?2 AND ?3"
         var found = try connection.prepare(
-            """
-            SELECT coalesce(
-                (SELECT offset FROM \(place.table) WHERE at >= ?1 ORDER BY offset LIMIT 1),
-                (SELECT max(offset) FROM \(place.table)), 0)
-            """)
+            "SELECT coalesce((SELECT offset \(rows) AND at >= ?1 ORDER BY offset LIMIT 1), (SELECT max(offset) \(rows)))"
+        )
         found.bind(1, time)
-        return try found.step() ? found.integer(0, in: LogSchema.offsets) : 0
+        part.bindRows(to: &found, from: 2)
+        return try found.step() ? part.optionalOffset(found, 0) ?? 0 : 0
     }
 
     /// What the last look at dead letters since the machine was started found, by partition, and when that was, monotonic
@@ -218,19 +235,29 @@ final class OpenLog {
     func trimAlone(
         _ committedOffsets: [TablePlace: Int64], _ configuration: EmbeddedLogConfiguration, isTight: Bool
     ) throws(SQLiteFailure) -> Bool {
-        try connection.transaction { () throws(SQLiteFailure) in
-            try trim(committedOffsets, configuration, isIdle: true, isTight: isTight)
+        do throws(SQLiteFailure) {
+            return try connection.transaction { () throws(SQLiteFailure) in
+                try trim(committedOffsets, changed: [:], touched: [], configuration, isIdle: true, isTight: isTight)
+            }
+        } catch {
+            // Nothing was deleted.
+            (firsts, untrimmed) = ([:], nil)
+            throw error
         }
     }
 
     func dropTombstones(_ place: TablePlace, below offset: Int64, olderThan time: Int64) throws(SQLiteFailure) {
-        let table = place.table
+        let part = layout.part(of: place)
+        let table = part.table.table
         // The newest record always stays: the next offset is the one after it.
         var drop = try connection.prepare(
-            "DELETE FROM \(table) WHERE value IS NULL AND offset < min(?1, (SELECT max(offset) FROM \(table))) AND at < ?2"
-        )
-        drop.bind(1, offset)
+            """
+            DELETE FROM \(table) WHERE value IS NULL AND at < ?2 AND offset >= ?3
+                AND offset < min(?1, (SELECT max(offset) FROM \(table) WHERE offset BETWEEN ?3 AND ?4))
+            """)
+        drop.bind(1, part.row(of: offset))
         drop.bind(2, time)
+        part.bindRows(to: &drop, from: 3)
         try drop.run()
     }
 
@@ -287,12 +314,16 @@ final class OpenLog {
 
     private func table(_ place: TablePlace) throws(SQLiteFailure) -> LogTable {
         if let table = tables[place] { return table }
-        let table = try LogTable(connection, place)
+        let part = layout.part(of: place)
+        let shared =
+            if let known = statements[part.table] { known } else { try LogTable.Statements(connection, part.table) }
+        statements[part.table] = shared
+        let table = LogTable(place, part, shared)
         tables[place] = table
         return table
     }
 
     /// Between transactions, since a table counts its next offset in one: of many partitions statements would take as much
     /// memory as all else.
-    func forgetTables() { if tables.count > LogSchema.openTables { tables = [:] } }
+    func forgetTables() { if statements.count > LogSchema.openTables { (tables, statements) = ([:], [:]) } }
 }

@@ -1,9 +1,9 @@
 internal import Ports
 internal import Records
 
-/// Which of the log's tables holds a partition of a topic.
+/// A partition of a topic, and the table that is named after it (`LogLayout`).
 ///
-/// Each has one of its own, so that every append is at a B-tree's right edge and what is finished leaves at its left.
+/// In a table of its own every append is at a B-tree's right edge, and what is finished leaves at its left.
 struct TablePlace: Hashable, Sendable {
     let topic: Topic
     let partition: PartitionID
