@@ -12,6 +12,7 @@ package actor EmbeddedLogView: LogView {
     private nonisolated let thread = PollThread("log view")
     private nonisolated let folder: LogFolder.View
     private var reader: LogReader?
+    private var isLocking = false
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -77,9 +78,10 @@ package actor EmbeddedLogView: LogView {
     }
 
     private func opened() throws(LogFailure) -> LogReader {
-        if let reader { return reader }
-        let opened = try folder.open()
-        reader = opened
+        // On a read-only file system the first reader may come before a writer.
+        if let reader, isLocking || !folder.isShared { return reader }
+        let (opened, isLocking) = try folder.open()
+        (reader, self.isLocking) = (opened, isLocking)
         return opened
     }
 }

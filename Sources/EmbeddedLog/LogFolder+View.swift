@@ -22,9 +22,15 @@ extension LogFolder {
             layout = try logged(LogSchema.layout(Self.connection(path)))
         }
 
-        func open() throws(LogFailure) -> LogReader {
-            try logged(LogReader(Self.connection(path), layout))
+        /// A reader, and whether it takes SQLite's locks: without them it sees no write that comes later.
+        func open() throws(LogFailure) -> (LogReader, isLocking: Bool) {
+            let isLocking = isShared
+            return (try logged(LogReader(Self.connection(path), layout)), isLocking || isShared)
         }
+
+        /// Whether a program has the log open, or had it and left the `-shm` that a reader takes locks in.
+        var isShared: Bool { Self.isShared(Self.file(path)) }
+        private static func isShared(_ file: String) -> Bool { FileSystem.identity(of: file + "-shm") != nil }
 
         /// One consistent copy in a new file.
         func copy(to path: String) throws(SQLiteFailure) { try Self.connection(self.path).copy(to: path) }
@@ -40,7 +46,7 @@ extension LogFolder {
             connection.checkpointOnlyWhenTold()
             do throws(SQLiteFailure) { _ = try connection.number("PRAGMA user_version") } catch {
                 // Where a program has the log open, there is a -shm; where none can be made, none has.
-                guard error.isUnopened, FileSystem.identity(of: file + "-shm") == nil else { throw error }
+                guard error.isUnopened, !isShared(file) else { throw error }
                 return try Connection(file, .readOnlyMedia)
             }
             return connection

@@ -115,5 +115,25 @@ struct BackupTests {
         }
         let refused = try await Self.readOnly(place, "dead", "discard", "--all")
         #expect(refused.status == 1 && refused.errors.contains("Read-only file system"), "\(refused.errors)")
+        if hasWAL { try await Self.writtenLater(place, urls) }
+    }
+
+    /// The same folder is written where it is not read-only: who began to read it before sees that.
+    private static func writtenLater(_ place: Workplace, _ urls: [String]) async throws {
+        let jobs = place.folder.file("later.txt")
+        try Data("\(urls[0])\n\(urls[1])\n".utf8).write(to: URL(filePath: jobs))
+        let program = Built.program("mezzotint").path
+        let script = """
+            mkdir seen; mount --bind copy seen && mount -o remount,ro,bind seen
+            \(program) lag --watch \(place.words) --set data=seen > watched.txt &
+            for turn in $(seq 1 100); do grep -q 'jobs.slow  *all  *3 ' watched.txt && break; sleep 0.1; done
+            \(program) publish --lane slow --variants 24x24.png \(place.words) --set data=copy - < later.txt > /dev/null
+            for turn in $(seq 1 100); do grep -q 'jobs.slow  *all  *5 ' watched.txt && break; sleep 0.1; done
+            kill $!; grep -c 'jobs.slow  *all  *5 ' watched.txt
+            """
+        let watched = try await RunningProgram(
+            "/usr/bin/unshare", ["-m", "/bin/sh", "-c", script], in: place.folder.url
+        ).ended()
+        #expect(watched.status == 0, "\(watched.output) \(watched.errors)")
     }
 }
