@@ -29,6 +29,8 @@ extension FileStore {
     package func adopt() async throws(StoreFailure) -> StoreIdentity {
         try await pool.run { [self] () throws(StoreFailure) in
             if let absence = absence(of: variants) { throw absence }
+            // Each partition asks, and each file costs two syncs of the disk.
+            if let known = adopted.withLock({ $0 }), isGiven(known) { return known }
             let identity: StoreIdentity
             do throws(SystemFailure) {
                 if let shown = try shown(in: variants) {
@@ -64,6 +66,14 @@ extension FileStore {
             let found = try shown(in: folder)
             return found == expected ? nil : .foreign(path: folder.root, expected: expected, found: found)
         } catch { return Self.unreadable(folder.root, error) }
+    }
+
+    /// Whether both folders have the identity, and the store's says that the other was given it.
+    private func isGiven(_ identity: StoreIdentity) -> Bool {
+        do throws(SystemFailure) {
+            guard try shown(in: variants) == identity, try shown(in: originals) == identity else { return false }
+            return try FileSystem.file(at: "\(root)/\(Self.givenFile)") != nil
+        } catch { return false }
     }
 
     /// nil if there is none, or none that can be told.

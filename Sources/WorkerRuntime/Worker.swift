@@ -276,8 +276,13 @@ package actor Worker {
         // The next worker reads them before it asks any host.
         let hosts = configuration.tellsOrigins && board.next != nil ? lastRowsToTell().map { $0.newRecord() } : []
         tasks.yield { [ports] in
-            // What is refused here costs the next owner work, and nothing else.
-            for last in last where !last.rows.isEmpty { _ = await ports.log.append(last.rows, as: last.owner) }
+            // What is refused here costs the next owner work, and nothing else. Together, since each commit costs a sync of
+            // the disk, or a round trip.
+            await withDiscardingTaskGroup { group in
+                for last in last where !last.rows.isEmpty {
+                    group.addTask { _ = await ports.log.append(last.rows, as: last.owner) }
+                }
+            }
             if !hosts.isEmpty { _ = await ports.log.append(hosts) }
             self.tasks.finish()
         }

@@ -29,6 +29,19 @@ struct StoreIdentityTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(root)/.tmp").isEmpty)
     }
 
+    @Test("A store that has its identity is adopted again without a write, as each of 256 partitions does")
+    func again() async throws {
+        let store = try FileStore(root: root)
+        let own = try await store.adopt()
+        // Where every file is written first.
+        try FileManager.default.removeItem(atPath: "\(root)/.tmp")
+        #expect(try await store.adopt() == own)
+        #expect(!FileManager.default.fileExists(atPath: "\(root)/.tmp"))
+        try FileManager.default.removeItem(atPath: "\(root)/.identity.originals")
+        #expect(try await store.adopt() == own)
+        #expect(FileManager.default.fileExists(atPath: "\(root)/.identity.originals"))
+    }
+
     @Test("A folder that was removed, made anew or swapped is refused by every verb, until the store is back")
     func swapped() async throws {
         let store = try FileStore(root: root)
