@@ -1,18 +1,32 @@
 package import Records
 
 extension Log {
-    /// What workers and operators tell of hosts that live, in the log's order, read page by page.
+    /// What workers and operators tell of hosts that live.
     ///
-    /// - Parameter now: milliseconds since 1970.
-    package func originRows(at now: Int64) async throws(LogFailure) -> [OriginRow] {
+    /// - Parameters:
+    ///   - owners: of partitions, as the log names them; nil if they are not known.
+    ///   - now: milliseconds since 1970.
+    package func originReport(owners: Set<String>?, at now: Int64) async throws(LogFailure) -> OriginReport {
+        var scan = OriginScan(at: now)
+        var start: Int64?
+        try await readOrigins(from: &start) { scan.find($0) }
+        var report = scan.begun(owners: owners)
+        start = nil
+        // Workers go on writing: the second time is soon over, and the third has next to nothing.
+        for _ in 0..<3 { try await readOrigins(from: &start) { scan.fold($0, into: &report) } }
+        return report
+    }
+
+    /// Reads to the end as of now, page by page. nil stands for the beginning.
+    private func readOrigins(from start: inout Int64?, _ take: ([Record]) -> Void) async throws(LogFailure) {
         let bounds = try await bounds(.origins, OriginRow.partition)
-        var (reading, next) = (OriginReading(isStart: false, at: now), bounds.lowerBound)
+        var next = max(start ?? bounds.lowerBound, bounds.lowerBound)
         while next < bounds.upperBound {
-            let records = try await read(.origins, OriginRow.partition, from: next, limit: OriginReading.page)
+            let records = try await read(.origins, OriginRow.partition, from: next, limit: OriginScan.page)
             guard let last = records.last else { break }
-            for record in records { reading.take(record) }
+            take(records)
             next = last.offset + 1
         }
-        return reading.rows
+        start = max(next, bounds.upperBound)
     }
 }

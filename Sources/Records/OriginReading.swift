@@ -1,21 +1,18 @@
-/// The newest row of each writer and host, of records of `origins` in the log's order. Rows that do not count go as they are
-/// read, so that what is held goes by the hosts that live, and not by all that were ever asked.
+/// What a worker that starts needs of `origins`: blocks, slots and wishes, the newest row of each writer and host. Records come
+/// in the log's order, and rows that do not count go as they are read.
 package struct OriginReading: Sendable {
     private var kept: [[UInt8]: (offset: Int64, row: OriginRow)] = [:]
     private let now: Int64
-    private let isStart: Bool
 
     /// Records that are read at once: to assign a partition of Kafka takes as long as to read thousands.
     package static let page = 20_000
 
-    /// - Parameters:
-    ///   - isStart: whether a worker that starts reads them, which needs blocks, slots and wishes alone.
-    ///   - now: milliseconds since 1970.
-    package init(isStart: Bool, at now: Int64) { (self.isStart, self.now) = (isStart, now) }
+    /// - Parameter now: milliseconds since 1970.
+    package init(at now: Int64) { self.now = now }
 
     package mutating func take(_ record: Record) {
-        guard !isStart || OriginRow.mayCountAtStart(record, at: now), let row = OriginRow(record),
-            isStart ? row.countsAtStart(at: now) : !row.isForgettable(at: now)
+        guard OriginRow.mayCount(record, within: 2 * OriginSummary.freshness, at: now), let row = OriginRow(record),
+            row.countsAtStart(at: now)
         else {
             kept[record.key] = nil
             return
@@ -34,11 +31,12 @@ extension OriginRow {
         return (partition != nil || slowPartition != nil) && now - at < OriginSummary.freshness
     }
 
-    /// False if it does not for sure: to read the value of each of a million rows takes a minute.
-    fileprivate static func mayCountAtStart(_ record: Record, at now: Int64) -> Bool {
+    /// False if the record certainly does not count: it is older than `age` milliseconds, and tells of no block. To decode each
+    /// of a million rows takes a minute.
+    static func mayCount(_ record: Record, within age: Int64, at now: Int64) -> Bool {
         guard let value = record.value else { return false }
         let isNamed = [slotPrefix, operatorName].contains { record.key.starts(with: $0.utf8) }
-        return isNamed || now - record.timestamp < 2 * OriginSummary.freshness || value.contains(State.blocked.rawValue)
+        return isNamed || now - record.timestamp < age || value.contains(State.blocked.rawValue)
     }
 }
 
@@ -92,6 +90,9 @@ package struct OriginSweep: Sendable {
         }
         next = records.last.map { $0.offset + 1 } ?? end
     }
+
+    /// A record of the key is being written: the one that was found is its newest no more.
+    package mutating func keep(_ key: [UInt8]) { found[key] = nil }
 
     /// Some of them, to be deleted now.
     package mutating func takeFound(_ limit: Int) -> [(tombstone: NewRecord, slotPlace: PartitionID?)] {

@@ -70,30 +70,7 @@ package struct OriginRow: Sendable, Hashable {
         return left > 0 ? min(left, Self.longestBlock) : nil
     }
 
-    /// Hosts that hold back jobs, by owner of partitions, those first for which most wait. Rows are in the log's order.
-    ///
-    /// - Parameter owners: as the log names them: a cluster's members by what they tell of hosts by, and their address; the
-    ///   one of an embedded log otherwise. What is told newest of a host is a lone owner's.
-    package static func held(_ rows: [OriginRow], owners: Set<String>) -> [String: [OriginRow]] {
-        let newest = Dictionary(rows.filter(\.isWorkers).map { ($0.host, $0) }) { $1 }
-        return Dictionary(
-            uniqueKeysWithValues: owners.map { owner in
-                let own = owners.count == 1 ? Array(newest.values) : rows.filter { owner.hasPrefix("\($0.by)@") }
-                let held = own.filter { $0.heldBy != nil && $0.waiting.sum > 0 }
-                return (owner, held.sorted { ($1.waiting.sum, $0.host) < ($0.waiting.sum, $1.host) })
-            })
-    }
-
-    /// Who of those that tell of hosts lives, if these are the owners of partitions: of an embedded log's, whose name is
-    /// another, the newest row is.
-    fileprivate static func tellers(_ rows: [OriginRow], owners: Set<String>) -> Set<String> {
-        let rows = rows.lazy.filter(\.isWorkers)
-        let named = Set(rows.map(\.by)).filter { by in owners.contains { $0.hasPrefix("\(by)@") } }
-        guard named.isEmpty, owners.count == 1 else { return named }
-        return Set(rows.last.map { [$0.by] } ?? [])
-    }
-
-    fileprivate var isWorkers: Bool { slot == nil && !isOperators }
+    var isWorkers: Bool { slot == nil && !isOperators }
 
     package var isOperators: Bool { by == Self.operatorName }
 
@@ -212,93 +189,6 @@ extension JSONWriter {
         for lane in Lane.allCases {
             key(named: lane.waitingField)
             if let count = count(lane) { integer(count) } else { null() }
-        }
-    }
-}
-
-/// What all rows together say of one host.
-package struct OriginSummary: Sendable, Hashable {
-    package private(set) var host: String
-    package private(set) var state = OriginRow.State.open
-    package private(set) var code: String?
-    package private(set) var since: Int64?
-    package private(set) var until: Int64?
-    /// Whether a worker lives that tells of it; without one nobody knows what is asked, and what waits.
-    package private(set) var isTold = false
-    package private(set) var limit = 0
-    package private(set) var inFlight = 0
-    package private(set) var perMinute = 0
-    package private(set) var waiting = ByLane.none
-    /// What holds most of them back.
-    package private(set) var heldBy: HostHold?
-    private var (checks, matches) = (0, 0)
-    package private(set) var staleAnswers = 0
-
-    /// How often a fetch of what was known found nothing new, from 0 to 1; nil where there was none.
-    package var matchRate: Double? { checks > 0 ? Double(min(matches, checks)) / Double(checks) : nil }
-
-    /// A worker tells again what it knows; one that has not for so long is gone, milliseconds.
-    package static let freshness: Int64 = 30_000
-
-    /// By host, in their order. Rows are in the log's order, or in any without `owners`.
-    ///
-    /// - Parameter owners: as the log names them (`OriginRow.held`): what they told of a host that is idle since still holds.
-    ///   nil: that is not known, and who told anything lately counts.
-    package static func all(of rows: [OriginRow], owners: Set<String>? = nil, at now: Int64) -> [OriginSummary] {
-        // Clocks differ: what a worker that lives told counts by its own, as of what it told last.
-        let clocks = owners.map { owners in
-            let living = OriginRow.tellers(rows, owners: owners)
-            return Dictionary(rows.lazy.filter { living.contains($0.by) }.map { ($0.by, $0.at) }) { $1 }
-        }
-        return Dictionary(grouping: rows, by: \.host).map { OriginSummary($0, rows: $1, clocks: clocks, at: now) }
-            .sorted { $0.host < $1.host }
-    }
-
-    private init(_ host: String, rows: [OriginRow], clocks: [String: Int64]?, at now: Int64) {
-        self.host = host
-        // A time that lies far ahead is of a wrong clock, and would hide what is told for as long.
-        let opened = rows.filter { $0.isOperators && $0.state == .open && $0.at < now + OriginRow.longestBlock }
-            .map(\.at).max() ?? .min
-        var mostHeld = 0
-        // Of blocks the longest is told, a person's first: workers of before repeat it.
-        for row in rows.sorted(by: { $0.isOperators && !$1.isOperators }) {
-            let clock = clocks?[row.by]
-            let now = clock ?? now
-            let isFresh = row.at > now - Self.freshness && row.at < now + OriginRow.longestBlock
-            let lives = clocks == nil ? nil : clock != nil
-            if lives ?? isFresh, row.isWorkers {
-                isTold = true
-                limit += row.limit
-            }
-            if isFresh, lives ?? true, row.isWorkers {
-                inFlight += row.inFlight
-                perMinute += row.perMinute
-                waiting = waiting + row.waiting
-                if let held = row.heldBy, row.waiting.sum > mostHeld { (heldBy, mostHeld) = (held, row.waiting.sum) }
-            }
-            if !row.isOperators {
-                checks += row.checks
-                matches += row.matches
-                staleAnswers += row.staleAnswers
-            }
-            // A block counts though its worker is gone: the next one reads of it.
-            let counts = row.state == .blocked ? row.until.map { $0 > now && $0 < now + 2 * OriginRow.longestBlock } ?? false : isFresh
-            let outlasts =
-                state == .blocked && row.state == .blocked && row.code != OriginRow.operatorName
-                && (row.until ?? .min) > (until ?? .min)
-            guard row.at > opened, counts, row.state.severity > state.severity || outlasts else { continue }
-            (state, code, since, until) = (row.state, row.code, row.since, row.until)
-        }
-    }
-}
-
-extension OriginRow.State {
-    fileprivate var severity: Int {
-        switch self {
-        case .open: 0
-        case .slowed: 1
-        case .probing: 2
-        case .blocked: 3
         }
     }
 }

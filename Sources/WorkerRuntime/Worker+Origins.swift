@@ -76,7 +76,9 @@ extension Worker {
         guard !phase.isEnded else { return }
         let rows = rowsToTell()
         if !rows.isEmpty {
-            let results = await ports.log.append(rows.map { $0.newRecord() })
+            let records = rows.map { $0.newRecord() }
+            for record in records { board.sweep?.keep(record.key) }
+            let results = await ports.log.append(records)
             for (row, result) in zip(rows, results) where result.offset != nil {
                 board.told[OriginHost(group: row.host)] = (row, monotonic)
             }
@@ -87,7 +89,7 @@ extension Worker {
         settle()
     }
 
-    /// Looks at one page of rows, or deletes some that may go. Rows of workers go by the owner of the first partition; a slot's
+    /// Looks at one page of rows, and deletes some that may go once it has seen all. Rows of workers go by the owner of the first partition; a slot's
     /// row by the owner of the partition where it is at home, which is where it stands without a row, too.
     private func sweepRows() async {
         guard let end = board.next, !partitions.isEmpty else { return }
@@ -98,7 +100,8 @@ extension Worker {
             board.sweep = OriginSweep(from: bounds.lowerBound)
         }
         guard var sweep = board.sweep else { return }
-        guard sweep.next >= end else {
+        // Workers write each second: new records are looked at, too, before any is deleted.
+        if sweep.next < end {
             // What is refused here is asked again in a second.
             guard
                 let records = try? await ports.log.read(
@@ -107,7 +110,7 @@ extension Worker {
             let rows = await rows(of: records, slotsAlone: partitions[OriginRow.partition] == nil)
             sweep.take(records, rows, upTo: end, mayGo: mayGo)
             board.sweep = sweep
-            return
+            if sweep.next < end { return }
         }
         var slots: [PartitionID: [NewRecord]] = [:]
         var rows: [NewRecord] = []
@@ -145,7 +148,9 @@ extension Worker {
                 continue
             }
             let row = OriginRow(host: pass.slot.host.description, slot: pass.slot.number, at: pass.to, at: now)
-            let results = await ports.log.append([row.newRecord()], as: owner)
+            let record = row.newRecord()
+            board.sweep?.keep(record.key)
+            let results = await ports.log.append([record], as: owner)
             // One that is not known to be there is written again.
             if results.first?.offset != nil { scheduler.move(pass.slot, to: pass.to, at: monotonic) }
         }
@@ -166,7 +171,7 @@ extension Worker {
             scheduler.forgetSlots()
         }
         var next = max(board.next ?? bounds.lowerBound, bounds.lowerBound)
-        var (reading, rows) = (OriginReading(isStart: true, at: now), [OriginRow]())
+        var (reading, rows) = (OriginReading(at: now), [OriginRow]())
         while next < bounds.upperBound {
             let records = try await ports.log.read(
                 .origins, OriginRow.partition, from: next, limit: OriginReading.page)

@@ -67,10 +67,13 @@ struct OriginRowTests {
             row("two", "a", .rate, 2, age: 1), row("three", "b", .limit, 8, age: 1), row("three", "d", .limit, 0),
             row("one", "a", .limit, 1), row("one", "b", .breaker, 7), row("one", "c", nil, 9),
         ]
-        let two = OriginRow.held(rows, owners: ["one@10.0.0.1", "two@10.0.0.2"]).mapValues { $0.map(\.host) }
+        func held(_ owners: Set<String>) -> [String: [OriginRow]] {
+            OriginReport(of: rows, owners: owners, at: Self.now).held
+        }
+        let two = held(["one@10.0.0.1", "two@10.0.0.2"]).mapValues { $0.map(\.host) }
         #expect(two == ["one@10.0.0.1": ["b", "a"], "two@10.0.0.2": ["a"]])
-        let lone = OriginRow.held(rows, owners: ["pid 7"]).mapValues { $0.map { "\($0.host) \($0.waiting[.fast])" } }
-        #expect(lone == ["pid 7": ["b 7", "a 1"]] && OriginRow.held(rows, owners: []).isEmpty)
+        let lone = held(["pid 7"]).mapValues { $0.map { "\($0.host) \($0.waiting[.fast])" } }
+        #expect(lone == ["pid 7": ["b 7", "a 1"]] && held([]).isEmpty)
     }
 
     @Test("The match rate is that of all workers, and null where nothing that was known was fetched")
@@ -233,7 +236,7 @@ struct OriginRowTests {
             of("one", .open, host: "https://a.example"), blocked, over, slot, opened, wish, gone, word,
             of("one", .open, host: "https://o.example"),
         ]
-        var reading = OriginReading(isStart: true, at: Self.now)
+        var reading = OriginReading(at: Self.now)
         for record in records(rows) { reading.take(record) }
         #expect(reading.rows == [blocked, slot, wish, word])
     }
@@ -246,14 +249,57 @@ struct OriginRowTests {
             return row
         }
         let young = row("one", .open)
-        var reading = OriginReading(isStart: false, at: Self.now)
-        for record in records(
+        let all = records(
             old + [row("one", .slowed), young, row("two", .open), nil],
             keys: old + [young, young, young, row("two", .open)])
-        {
-            reading.take(record)
+        let hosts = Self.report(first: all, second: all).hosts
+        #expect(hosts.map(\.host) == [young.host] && hosts.first?.limit == young.limit)
+    }
+
+    private static func report(first: [Record], second: [Record], owners: Set<String>? = nil) -> OriginReport {
+        var scan = OriginScan(at: now)
+        scan.find(first)
+        var report = scan.begun(owners: owners)
+        scan.fold(second, into: &report)
+        return report
+    }
+
+    @Test("Rows that workers write again while a report is made count once each, wherever the passes find them")
+    func written() {
+        let rows = ["one", "two", "three"].map { row($0, .open) }
+        let before = records(rows)
+        // The log keeps the newest record of a key alone.
+        let again = records(rows + rows + rows)
+        let seconds: [[Record]] = [
+            before, before + again[3...], Array(before[1...] + again[3..<4]), Array(again[3...]), Array(again[6...]),
+        ]
+        for second in seconds {
+            let report = Self.report(first: before, second: second, owners: ["one@a", "two@b", "four@c"])
+            #expect(report.hosts.map(\.limit) == [6] && report.hosts.map(\.inFlight) == [2])
         }
-        #expect(reading.rows == [young])
+        var held = rows
+        for place in held.indices { (held[place].heldBy, held[place].waiting[.fast]) = (.rate, 5) }
+        let report = Self.report(first: [], second: records(held), owners: ["one@a", "two@b"])
+        #expect(report.hosts.map(\.isTold) == [false] && report.held["one@a"] == [held[0]])
+    }
+
+    @Test("A report of rows that are read in two passes is the one of all rows together")
+    func passes() {
+        let operators = [row("operator", .open, age: 400_000), row("operator", .blocked, until: 70_000)]
+        for operators in operators {
+            var rows = [
+                row("one", .blocked, until: 50_000), row("two", .slowed, waiting: 3), row("gone", .open, age: 900_000),
+                operators,
+            ]
+            var other = rows[1]
+            (other.host, other.heldBy) = ("https://b.example", .limit)
+            rows.append(other)
+            for owners: Set<String>? in [nil, ["one@a"], ["one@a", "two@b"], ["pid 7"], []] {
+                let (all, records) = (OriginReport(of: rows, owners: owners, at: Self.now), records(rows))
+                let read = Self.report(first: records, second: records, owners: owners)
+                #expect(read.hosts == all.hosts && read.held == all.held)
+            }
+        }
     }
 
     @Test("A sweep finds keys whose newest row may go, so many at most, and looks at each record once")
@@ -277,6 +323,16 @@ struct OriginRowTests {
         #expect(keys.count == OriginSweep.limit - 1 && !keys.contains(again.newRecord().key))
         sweep.take([], [], upTo: 99) { _ in true }
         #expect(sweep.next == 99)
+    }
+
+    @Test("A row that is written while the sweep deletes is not deleted, though its key was found before")
+    func kept() {
+        let slots = (0..<2).map { OriginRow(host: "https://s.example", slot: $0, at: PartitionID(7), at: 0) }
+        let all = records(slots + [row("one", .open, age: 7_200_000)])
+        var sweep = OriginSweep(from: 0)
+        sweep.take(all, all.map { OriginRow($0) }, upTo: 3) { _ in true }
+        sweep.keep(all[0].key)
+        #expect(Set(sweep.takeFound(9).map(\.tombstone.key)) == [all[1].key, all[2].key] && sweep.isEmpty)
     }
 
     @Test("Rows whose time lies days ahead, of a clock that was wrong, hide nothing and block nothing")

@@ -42,8 +42,8 @@ struct ImpatientJobTests {
                     try? await publish(4, from: host, to: log, bench)
                     let known = await worker.counters.expired
                     try? await eventually { await worker.counters.expired >= known + 1 }
-                    let rows = try? await log.originRows(at: SystemTime.wallMilliseconds)
-                    if rows?.contains(where: { $0.state == .blocked && $0.code == "fetch.deadline" }) == true {
+                    let report = try? await log.originReport(owners: nil, at: SystemTime.wallMilliseconds)
+                    if report?.hosts.contains(where: { $0.state == .blocked && $0.code == "fetch.deadline" }) == true {
                         isBlocked.store(true, ordering: .relaxed)
                     }
                 }

@@ -24,14 +24,13 @@ enum LagCommand {
                 let (lags, unreadable) = try await lags(log)
                 let notes = notes(lags, unreadable, (try? await log.grownTopics()) ?? [])
                 // People see more where workers tell of hosts.
-                let rows = (try? await log.originRows(at: SystemTime.wallMilliseconds)) ?? []
-                let living = Set(owners.values)
+                let report = try? await log.originReport(
+                    owners: Set(owners.values), at: SystemTime.wallMilliseconds)
                 if arguments.flag("json") {
-                    show(lags, unreadable, owners, OriginRow.held(rows, owners: living))
+                    show(lags, unreadable, owners, report?.held ?? [:])
                     for note in notes { Console.complain(note) }
                 } else {
-                    let hosts = OriginSummary.all(of: rows, owners: living, at: SystemTime.wallMilliseconds)
-                    let held = hosts.filter { $0.heldBy != nil }
+                    let held = report?.hosts.filter { $0.heldBy != nil } ?? []
                     show(lags, unreadable, owners, held, notes, onOneScreen: arguments.flag("watch"))
                 }
                 guard arguments.flag("watch") else { return .success }
@@ -145,7 +144,10 @@ enum LagCommand {
             ]
         }
         let unknown = unreadable.map {
-            [$0.point.topic.rawValue, "\($0.point.partition)", "unreadable", "", owners[$0.point.partition] ?? "nobody"]
+            [
+                $0.point.topic.rawValue, "\($0.point.partition)", "unreadable", "",
+                owners[$0.point.partition] ?? "nobody",
+            ]
         }
         if onOneScreen, Console.outputIsTerminal { Console.clear() }
         Console.write(TextTable.text(["TOPIC", "PARTITION", "RECORDS", "OLDEST", "OWNER"], totals + behind + unknown))

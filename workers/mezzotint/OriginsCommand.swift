@@ -52,14 +52,14 @@ enum OriginsCommand {
         // A wrong name is refused before there is a log, too.
         let servers = isGroup ? [] : try servers(named: text)
         return try await LogAccess.changing(arguments) { log in
-            let known = Set(try await rows(of: log).map(\.host))
+            let now = SystemTime.wallMilliseconds
+            let known = Set(try await log.originReport(owners: nil, at: now).hosts.map(\.host))
             let hosts = isGroup || known.contains(text) ? [text] : hosts(servers, known: known, settings)
             guard hosts.count <= Self.namedTogether else {
                 throw UsageError(
                     "\(text) is asked at \(hosts.count) ports, and \(Self.namedTogether) at most can be named together: name one, like \(hosts[0]), or refuse the host by fetch.hosts.deny."
                 )
             }
-            let now = SystemTime.wallMilliseconds
             let records = hosts.map { host in
                 var row = OriginRow(host: host, by: OriginRow.operatorName, at: now)
                 if isBlocked {
@@ -101,10 +101,6 @@ enum OriginsCommand {
         return Set(meant.map { settings.originGroups.origin(of: $0).description }).sorted()
     }
 
-    private static func rows(of log: any Log) async throws -> [OriginRow] {
-        try await log.originRows(at: SystemTime.wallMilliseconds)
-    }
-
     private static func owners(of log: any Log) async throws -> Set<String> {
         var owners: Set<String> = []
         for partition in log.partitions { if let owner = try await log.owner(of: partition) { owners.insert(owner) } }
@@ -116,7 +112,7 @@ enum OriginsCommand {
         return try await LogAccess.reading(arguments) { log in
             while true {
                 let now = SystemTime.wallMilliseconds
-                let hosts = OriginSummary.all(of: try await rows(of: log), owners: try? await owners(of: log), at: now)
+                let hosts = try await log.originReport(owners: try? await owners(of: log), at: now).hosts
                 show(hosts, at: now, json: arguments.flag("json"), onOneScreen: arguments.flag("watch"))
                 guard arguments.flag("watch") else { return .success }
                 try await Task.sleep(for: .seconds(2))

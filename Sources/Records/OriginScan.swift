@@ -1,0 +1,72 @@
+/// Reads the records of `origins` twice for a report: 500,000 rows of 50 workers took 650 MiB together.
+///
+/// The first pass finds the newest record of each key, and the last of each worker; the second takes the rows of these
+/// records, one by one. Workers write meanwhile: a row that is written anew between the passes counts once.
+package struct OriginScan: Sendable {
+    private let now: Int64
+    /// By the hash of each key: the offset of its newest record, or `taken`.
+    private var newest: [Int: Int64] = [:]
+    private var operators: [[UInt8]: OriginRow] = [:]
+    /// By the hash of each worker's name.
+    private var last: [Int: Record] = [:]
+    /// The end of the first pass.
+    private var end: Int64 = 0
+
+    private static let taken = Int64.max
+    /// Records that are read at once.
+    package static let page = OriginReading.page
+
+    /// - Parameter now: milliseconds since 1970.
+    package init(at now: Int64) { self.now = now }
+
+    /// Takes records of the first pass, in the log's order.
+    package mutating func find(_ records: [Record]) {
+        for record in records {
+            end = record.offset + 1
+            let key = Self.hash(record.key[...])
+            guard OriginRow.mayCount(record, within: 2 * OriginRow.kept, at: now) else {
+                newest[key] = nil
+                operators[record.key] = nil
+                continue
+            }
+            newest[key] = record.offset
+            let name = record.key.prefix { $0 != UInt8(ascii: " ") }
+            if name.elementsEqual(OriginRow.operatorName.utf8) {
+                operators[record.key] = OriginRow(record)
+            } else if !name.starts(with: OriginRow.slotPrefix.utf8) {
+                last[Self.hash(name)] = record
+            }
+        }
+    }
+
+    /// The report that the second pass fills.
+    ///
+    /// - Parameter owners: as the log names them; nil if they are not known.
+    package func begun(owners: Set<String>?) -> OriginReport {
+        let last = last.values.sorted { $0.offset < $1.offset }.compactMap(row)
+        return OriginReport(last: last, operators: Array(operators.values), owners: owners, at: now)
+    }
+
+    /// Takes records of the second pass, in the log's order, also those that came since the first.
+    package mutating func fold(_ records: [Record], into report: inout OriginReport) {
+        for record in records {
+            let key = Self.hash(record.key[...])
+            let known = newest[key]
+            // Of a key that was written anew, the record of before may be gone.
+            guard known == record.offset || (record.offset >= end && known != Self.taken) else { continue }
+            guard let row = row(record), !row.isOperators else { continue }
+            newest[key] = Self.taken
+            report.take(row)
+        }
+    }
+
+    private func row(_ record: Record) -> OriginRow? {
+        OriginRow(record).flatMap { $0.isForgettable(at: now) ? nil : $0 }
+    }
+
+    private static func hash(_ bytes: ArraySlice<UInt8>) -> Int {
+        var hasher = Hasher()
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return hasher.finalize()
+    }
+}
