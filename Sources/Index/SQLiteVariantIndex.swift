@@ -17,7 +17,7 @@ final class SQLiteVariantIndex: VariantIndex {
     private(set) var checkpoint: IndexCheckpoint?
     private(set) var progress: ProgressRow?
     /// Makes the file that is not there yet; nil once it is made, or closed.
-    private var make: (() throws(SQLiteFailure) -> IndexFile?)?
+    private var make: (() throws(SQLiteFailure) -> IndexFile.Opened)?
     /// The first position of an index that has no file.
     private var firstPosition: Int64?
 
@@ -29,7 +29,7 @@ final class SQLiteVariantIndex: VariantIndex {
     }
 
     /// Without a file.
-    init(_ path: String, make: @escaping () throws(SQLiteFailure) -> IndexFile?) {
+    init(_ path: String, make: @escaping () throws(SQLiteFailure) -> IndexFile.Opened) {
         (self.path, self.make) = (path, make)
     }
 
@@ -71,7 +71,7 @@ final class SQLiteVariantIndex: VariantIndex {
                 (self.checkpoint, self.progress, firstPosition) = (checkpoint, progress, first)
                 return
             }
-            do throws(SQLiteFailure) { file = try make() } catch { throw IndexFailure(error, path) }
+            file = try made(make)
             self.make = nil
         }
         _ = try using { (file) throws(SQLiteFailure) in
@@ -94,6 +94,22 @@ final class SQLiteVariantIndex: VariantIndex {
             }
         }
         (self.checkpoint, self.progress) = (checkpoint, progress ?? self.progress)
+    }
+
+    /// A new file. What came there meanwhile is no index of this worker's.
+    private func made(_ make: () throws(SQLiteFailure) -> IndexFile.Opened) throws(IndexFailure) -> IndexFile {
+        let reason: String
+        do throws(SQLiteFailure) {
+            switch try make() {
+            case .sound(let file, nil, nil): return file
+            case .sound: reason = "a file with rows was put there"
+            case .unfit(let why): reason = why
+            }
+        } catch {
+            guard error.isCorrupt else { throw IndexFailure(error, path) }
+            reason = error.description
+        }
+        throw setAside(reason)
     }
 
     func wipe() throws(IndexFailure) {
@@ -122,8 +138,12 @@ final class SQLiteVariantIndex: VariantIndex {
             guard error.isCorrupt else { throw IndexFailure(error, path) }
             reason = error.description
         }
+        throw setAside(reason)
+    }
+
+    private func setAside(_ reason: String) -> IndexFailure {
         close()
         IndexFile.setAside(path)
-        throw .corrupt(path: path, reason: reason)
+        return .corrupt(path: path, reason: reason)
     }
 }

@@ -22,10 +22,7 @@ package struct SQLiteVariantIndexes: VariantIndexes {
             // A WAL without its file is another's.
             IndexFile.remove(path)
             let cacheBytes = cacheBytes
-            let make = { () throws(SQLiteFailure) -> IndexFile? in
-                guard case .sound(let file, _, _) = try IndexFile.open(path, cacheBytes: cacheBytes) else { return nil }
-                return file
-            }
+            let make = { () throws(SQLiteFailure) in try IndexFile.open(path, cacheBytes: cacheBytes) }
             return (SQLiteVariantIndex(path, make: make), nil)
         }
         let reason: String

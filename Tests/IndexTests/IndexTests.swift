@@ -38,6 +38,30 @@ struct IndexTests {
         #expect(index.position == 17)
     }
 
+    @Test(
+        "A file that came in the place of one that is not made yet is set aside at the first row, and the index is rebuilt",
+        arguments: ["garbage", "version", "rows"])
+    func misplaced(_ what: String) throws {
+        let index = try indexes.open(Self.partition).index
+        switch what {
+        case "garbage": try Data(repeating: 7, count: 20_000).write(to: URL(filePath: path))
+        case "version": try Connection(path, .create).execute("PRAGMA user_version = 77")
+        default:
+            let other = SQLiteVariantIndexes(folder.file("other"))
+            let full = try other.open(Self.partition).index
+            try full.apply(Rows(2).changes, upTo: 900)
+            full.close()
+            try FileManager.default.copyItem(atPath: folder.file("other/3.sqlite"), toPath: path)
+        }
+        let failure = #expect(throws: IndexFailure.self) { try index.apply(Rows(1).changes, upTo: 5) }
+        #expect(try #require(failure).code == "index.corrupt")
+        #expect(FileManager.default.fileExists(atPath: path + ".damaged"))
+        let again = try indexes.open(Self.partition).index
+        #expect(again.checkpoint == nil)
+        try again.apply(Rows(1).changes, upTo: 5)
+        #expect(try again.snapshot(of: Rows(1).key).source == Rows(1).source)
+    }
+
     @Test("No file is made before the first row, or a thousand records; what was applied before is written with that")
     func unmade() throws {
         func exists() -> Bool { FileManager.default.fileExists(atPath: path) }
