@@ -6,18 +6,18 @@ internal import Synchronization
 final class Surroundings: Sendable {
     /// As brokers' tools and `mezzotint lag` name it.
     let client: String
-    private let folders: [(name: String, path: String)]
+    private let folders: [(name: String, space: FreeSpace)]
     /// The most processor time of its children that was seen, in nanoseconds: for a moment that of one that ends is nobody's.
     private let childrenCPU = Mutex<Int64>(0)
 
     init(_ settings: Settings) {
         client = settings.workerName
-        folders = [("store", settings.storeDirectory), ("data", settings.data)]
+        folders = [("store", settings.storeDirectory), ("data", settings.data)].map { ($0, FreeSpace(of: $1)) }
     }
 
-    /// Left out where the disk is not known.
+    /// As of the last question; left out where the disk is not known.
     var freeBytes: [(folder: String, free: Int)] {
-        folders.compactMap { folder in FileSystem.freeBytes(of: folder.path).map { (folder.name, $0) } }
+        folders.compactMap { folder in folder.space.bytes.map { (folder.name, $0) } }
     }
 
     /// Of those that run, of theirs that have ended, and of ours that have ended; never less than before.
