@@ -57,6 +57,9 @@ struct SummaryTests {
                 && listed.contains(#/64x64-q80\.webp .* origin /#))
         let json = try place.run("variants", "--json", url).output
         #expect(json.components(separatedBy: "\"madeFrom\":\"origin\",\"keptOriginal\":true").count == 2)
+        let outcomes = try place.run("outcomes", "--json", "--url", url).output
+        #expect(
+            outcomes.components(separatedBy: "\"madeFrom\":\"origin\",\"keptOriginal\":true").count == 2, "\(outcomes)")
     }
 
     @Test("Its table shows the figures that are not 0, in units for people")

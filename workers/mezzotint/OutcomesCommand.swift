@@ -98,6 +98,11 @@ struct OutcomesReport {
             json.field("height", variant.size?.height)
             json.field("bytes", variant.bytes)
             json.field("madeFrom", variant.madeFrom.map { VariantsCommand.text($0) })
+            // As in the outcome itself, where it is absent otherwise.
+            if variant.isFromKept {
+                json.key("keptOriginal")
+                json.boolean(true)
+            }
             json.field("location", variant.location)
             json.field("code", variant.failure?.code)
             json.field("message", variant.failure.map { hidden.hide(in: $0.message) })
@@ -138,7 +143,8 @@ struct OutcomesReport {
     /// One word for a shell: a publisher chose it.
     private func shellWord(_ text: String) -> String {
         let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-:/@%+=,".contains($0)) }
-        return isPlain ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        return isPlain
+            ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 
     private func details(of end: OutcomeSearch.Ended) -> String {
