@@ -45,6 +45,10 @@ enum Advice {
         }
     }
 
+    /// Of a late lane that neither renderers nor a host hold up.
+    static let idleRenderers =
+        "Renderers are idle, so more cores do not help. If all fetch permits are in use (Workers, below), raise fetch.concurrency or start more workers; otherwise the worker's log says what its sources wait for."
+
     /// Of a host that a person has blocked.
     static func unblock(_ host: String) -> String {
         "End the block when its reason is gone: mezzotint origins unblock \(Words.cut(host, 100)). It ends by itself at the time that is shown."

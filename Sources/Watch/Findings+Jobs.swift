@@ -74,7 +74,7 @@ extension Findings {
         let use = report.rendersInUse.map { "; \(Int((100 * $0).rounded())) % of the renderers are busy" } ?? ""
         return Diagnosis(
             .saturated, "\(names) \(late.count > 1 ? "have" : "has") more to do than is done\(use).",
-            since: late.compactMap(\.ready).min())
+            since: late.compactMap(\.ready).min(), action: report.hasIdleRenderers ? Advice.idleRenderers : nil)
     }
 
     /// The topic whose oldest pending job is nearest to its end, and when retention may take that.

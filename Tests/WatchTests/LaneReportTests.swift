@@ -100,7 +100,7 @@ struct LaneReportTests {
         }
         scene.sample(.jobsFast, 0, 40, code: nil, host: "https://a.example")
         #expect(scene.report.diagnosis.cause == .storeHalted)
-        #expect(!Self.page(scene.report).contains(Cause.saturated.action))
+        #expect(!Self.page(scene.report).contains("start more workers"))
         #expect(
             scene.report.waits.map { scene.report.action(of: $0) } == [
                 "They start once the cause at the top of the page is gone."
@@ -108,7 +108,7 @@ struct LaneReportTests {
         scene.look(40)
         scene.head(.jobsFast, 0, seconds: 60)
         #expect(scene.report.diagnosis.cause == .saturated)
-        #expect(scene.report.waits.map { scene.report.action(of: $0) } == [Cause.saturated.action])
+        #expect(scene.report.waits.map { scene.report.action(of: $0) } == [scene.report.diagnosis.action])
         scene.tell("https://a.example", .blocked, code: OriginRow.operatorName, by: OriginRow.operatorName)
         #expect(scene.report.diagnosis.cause == .paused)
         let unblock = "mezzotint origins unblock https://a.example."

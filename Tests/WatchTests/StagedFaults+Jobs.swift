@@ -260,12 +260,21 @@ extension StagedFault {
             $0.apply(.letters(change))
         },
         StagedFault(
+            "fast late with idle renderers", .saturated,
+            ["Fast has more to do than is done; 0 % of the renderers are busy."], asks: "more cores do not help"
+        ) {
+            $0.publish(40, to: .jobsFast, 0)
+            $0.look(14)
+            $0.head(.jobsFast, 0, seconds: 14)
+        },
+        StagedFault(
             "fast overload", .saturated,
             [
-                "Fast has more to do than is done; 0 % of the renderers are busy.", "Fast is late: ",
+                "Fast has more to do than is done; 100 % of the renderers are busy.", "Fast is late: ",
                 "(target 5 s), growing by 15/s",
             ]
         ) { scene in
+            scene.workers = [WorkerSight("10.0.0.1:9464", .figures(Scene.figures(owned: 4, renders: 2)))]
             scene.look(14) {
                 $0.publish(40, to: .jobsFast, 0)
                 $0.finish(10, of: .jobsFast, 0)
