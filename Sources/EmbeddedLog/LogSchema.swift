@@ -21,20 +21,20 @@ enum LogSchema {
         let connection = try Connection(path, .create)
         connection.checkpointOnlyWhenTold()
         let found = try connection.number("PRAGMA user_version") ?? 0
-        if found == 0 {
+        if found == 0, try connection.number("PRAGMA page_count") == 0 {
             // Pages that hold nothing can be given back to the disk (`OpenLog.giveBack`).
             // Jobs and outcomes come in hundreds: pages of 8 KiB take a fifth less time for each than SQLite's 4.
-            try connection.execute(
-                "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
+            try connection.execute("PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = INCREMENTAL")
+            // Before there is a WAL: so no file without tables is a log, but for an empty one.
             try connection.transaction { () throws(SQLiteFailure) in
                 for statement in statements(partitions) { try connection.execute(statement) }
             }
         } else {
             try check(found, path)
-            // A restored backup has none: readers and the writer would wait for each other.
-            try connection.execute("PRAGMA journal_mode = WAL")
             try addMissing(connection)
         }
+        // A restored backup has none: readers and the writer would wait for each other.
+        try connection.execute("PRAGMA journal_mode = WAL")
         return try layout(connection)
     }
 
@@ -46,6 +46,7 @@ enum LogSchema {
     }
 
     private static func check(_ found: Int64, _ path: String) throws(SQLiteFailure) {
+        if found == 0 { throw .damaged(path, "it has no tables of a log") }
         guard versions.contains(found) else {
             throw SQLiteFailure(
                 path: path, extendedCode: 0,
