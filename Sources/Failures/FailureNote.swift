@@ -27,8 +27,10 @@ package struct FailureNote: Sendable, Hashable {
     /// As those who publish hear of it.
     package var told: (code: String, message: String) { isConfidential ? Self.unreachable : (code, message) }
 
+    package static let unreachableCode = "fetch.unreachable"
+
     private static let unreachable = (
-        code: "fetch.unreachable",
+        code: unreachableCode,
         message:
             "The source cannot be fetched: its host is not there, does not answer as it should, or may not be asked. Check the URL; the worker's log says more."
     )

@@ -79,9 +79,12 @@ package struct DeadLetter: Sendable, Hashable {
     }
 
     /// The record that takes the letter back.
-    package func discard(partition: PartitionID, at time: Int64) -> NewRecord {
+    ///
+    /// - Parameter replayedAs: the id under which its job was published again.
+    package func discard(partition: PartitionID, at time: Int64, replayedAs job: String? = nil) -> NewRecord {
         var headers = EventHeader.event(EventHeader.jobDiscarded, id: id + "/discard", at: time, traceparent: nil)
         headers.append(EventHeader.discards, id)
+        if let job { headers.append(EventHeader.replayedAs, job) }
         return NewRecord(topic: .dead, partition: partition, key: key, value: nil, headers: headers)
     }
 

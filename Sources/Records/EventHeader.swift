@@ -34,6 +34,8 @@ package enum EventHeader {
     package static let keyDigest = "mz_key_sha256"
     /// On a tombstone of `dead`: the id of the dead letter that it takes back.
     package static let discards = "mz_discards"
+    /// On a tombstone of `dead`: the id under which the dead letter's job was published again.
+    package static let replayedAs = "mz_replayed_as"
     /// On a job that came under another key than our rules make of its URL, and was appended again under the right one.
     package static let rekeyed = "mz_rekeyed"
     /// On a job: who published it, by one of `jobs.keys`. See `JobKeys`.

@@ -33,7 +33,7 @@ struct JobBody {
     init(_ bytes: [UInt8], rules: CanonicalRules, _ recent: inout RecentParts) throws(JobFailure) {
         guard bytes.count <= RecordLimits.jobBytes else { throw .tooLarge(bytes: bytes.count) }
         let bytes = bytes.withoutByteOrderMark
-        if let reason = Self.otherForm(of: bytes) { throw .notJSON(reason: reason) }
+        if let failure = JobFailure(otherForm: bytes) { throw failure }
         var refusal: JobFailure?
         do throws(JSONFailure) {
             self = try JSONReader.read(bytes) { (reader) throws(JSONFailure) -> JobBody in
@@ -53,22 +53,6 @@ struct JobBody {
     private static let fields: [StaticString] = [
         "url", "variants", "accept", "lane", "id", "expires", "giveUp", "freshness", "fallback",
     ]
-
-    /// What serializers make of a job that is no plain JSON, as a clause; nil if it does not begin so.
-    private static func otherForm(of bytes: [UInt8]) -> String? {
-        guard bytes.count >= 5, let first = bytes.first, first != UInt8(ascii: "{") || bytes[1] == 0 else { return nil }
-        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
-            || bytes[..<3] == [0, UInt8(ascii: "{"), 0]
-            || bytes[..<2] == [UInt8(ascii: "{"), 0]
-        {
-            return "it is UTF-16"
-        }
-        if bytes.starts(with: [0x1F, 0x8B]) { return "it is compressed by gzip" }
-        guard first == 0 else { return nil }
-        let schema = bytes[1..<5].reduce(0) { $0 << 8 | UInt32($1) }
-        return
-            "it begins with the five bytes of Confluent's wire format (0, and the schema id \(schema)). Let its producer use a string or byte array serializer"
-    }
 
     private static func read(
         _ reader: inout JSONReader, _ rules: CanonicalRules, _ recent: inout RecentParts, _ refusal: inout JobFailure?
@@ -96,7 +80,12 @@ struct JobBody {
             case "lane": lane = try reader.value(Lane.names) { Lane(rawValue: $0) }
             case "id":
                 id = try reader.value("an id of 1 to 256 bytes without control bytes") { Job.isID($0) ? $0 : nil }
-            case "expires": expires = try reader.time()
+            case "expires":
+                let time = try reader.time()
+                if RecordLimits.unixSeconds.contains(time) {
+                    refusal = .badValue(reason: "\"expires\": \(time) is a time in 1970. Give milliseconds")
+                }
+                expires = time
             case "giveUp": giveUp = try reader.integer(in: RecordLimits.giveUps)
             case "freshness": freshness = try reader.value(JobFreshness.names) { JobFreshness(rawValue: $0) }
             case "fallback": fallback = try reader.value(JobFallback.names) { JobFallback(rawValue: $0) }
@@ -146,6 +135,31 @@ struct JobBody {
             recent.note(specs, text)
         }
         return specs
+    }
+}
+
+extension JobFailure {
+    /// The failure of a job in an encoding of serializers other than UTF-8 text; nil if it does not begin so.
+    package init?(otherForm bytes: [UInt8]) {
+        guard bytes.count >= 5, let first = bytes.first, first != UInt8(ascii: "{") || bytes[1] == 0 else { return nil }
+        // Text of a URL or of JSON has a zero byte beside each of its first characters.
+        let isZero = bytes[..<4].map { $0 == 0 }
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+            || isZero == [true, false, true, false] || isZero == [false, true, false, true]
+            || bytes[..<3] == [0, UInt8(ascii: "{"), 0] || bytes[..<2] == [UInt8(ascii: "{"), 0]
+        {
+            self = .notJSON(reason: "it is UTF-16")
+        } else if bytes.starts(with: [0x1F, 0x8B]) {
+            self = .notJSON(reason: "it is compressed by gzip")
+        } else if first == 0 {
+            let schema = bytes[1..<5].reduce(0) { $0 << 8 | UInt32($1) }
+            self = .notJSON(
+                reason:
+                    "it begins with the five bytes of Confluent's wire format (0, and the schema id \(schema)). Let its producer use a string or byte array serializer"
+            )
+        } else {
+            return nil
+        }
     }
 }
 

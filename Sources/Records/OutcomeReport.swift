@@ -1,4 +1,5 @@
 package import Canonical
+internal import Failures
 package import ImageModel
 internal import JSONText
 package import VariantSpec
@@ -23,6 +24,12 @@ package struct OutcomeReport: Sendable, Hashable {
     package struct Failure: Sendable, Hashable {
         package var code: String
         package var message: String
+    }
+
+    /// All attempts, the last one included; nil where the outcome leaves their number out. A record that was no job had none.
+    package var allAttempts: Int? {
+        let isHidden = kind == .expired || failure?.code == FailureNote.unreachableCode
+        return isHidden ? nil : kind == .dead && source == nil ? 0 : attempts + 1
     }
 
     package var job: String

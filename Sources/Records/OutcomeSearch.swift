@@ -19,6 +19,10 @@ package struct OutcomeSearch: Sendable {
         package let lane: Lane?
         /// Whether its dead letter is listed by `mezzotint dead list`.
         package fileprivate(set) var hasLetter = false
+        /// The id under which `mezzotint dead replay` published the job again.
+        package fileprivate(set) var replayedAs: String?
+        /// All attempts, the last one included; nil where their number would tell of the worker's network.
+        package fileprivate(set) var attempts: Int?
     }
 
     /// A job that has not ended.
@@ -64,11 +68,23 @@ package struct OutcomeSearch: Sendable {
 
     /// Newest last.
     package var ended: [Ended] {
-        var ended = outcomes.map { Ended(report: $0, lane: $0.lane) }
+        var ended = outcomes.map { Ended(report: $0, lane: $0.lane, attempts: $0.allAttempts) }
+        func deaths(of job: String) -> [Int] {
+            ended.indices.filter { ended[$0].report.job == job && ended[$0].report.kind == .dead }
+        }
         for letter in letters.values.flatMap({ DeadLetter.standing($0).letters }) {
-            let places = ended.indices.filter { ended[$0].report.job == letter.id && ended[$0].report.kind == .dead }
-            for place in places { ended[place].hasLetter = true }
+            let places = deaths(of: letter.id)
+            for place in places {
+                ended[place].hasLetter = true
+                if ended[place].attempts != nil { ended[place].attempts = letter.attempts }
+            }
             if places.isEmpty { ended.append(Ended(letter)) }
+        }
+        for record in letters.values.joined() where record.value == nil {
+            guard let id = record.header(EventHeader.discards), let job = record.header(EventHeader.replayedAs) else {
+                continue
+            }
+            for place in deaths(of: id) { ended[place].replayedAs = job }
         }
         return ended.sorted { ($0.report.at, $0.report.job) < ($1.report.at, $1.report.job) }
     }
@@ -106,6 +122,6 @@ extension OutcomeSearch.Ended {
         let report = OutcomeReport(
             job: letter.id, source: nil, url: letter.url?.description ?? "", lane: lane ?? .background, kind: .dead,
             attempts: letter.attempts, at: letter.at, failure: failure)
-        self.init(report: report, lane: lane, hasLetter: true)
+        self.init(report: report, lane: lane, hasLetter: true, attempts: letter.attempts)
     }
 }

@@ -20,6 +20,8 @@ package enum RecordLimits {
     package static func time(_ milliseconds: Int64) -> Int64 {
         min(max(milliseconds, times.lowerBound), times.upperBound)
     }
+    /// Times in milliseconds that are refused, because a publisher that gave seconds meant 2001 to 2286.
+    static let unixSeconds: Range<Int64> = 1_000_000_000..<10_000_000_000
     /// A longer key of a record that is no job is cut in what answers it; ours have 64 bytes, or a spec more.
     package static let keyBytes = 1 << 10
     /// How much of such a key is kept, before the SHA-256 of the whole.

@@ -53,6 +53,22 @@ struct LogCommandTests {
         }
     }
 
+    @Test(
+        "A host that was not blocked is named with status 1 and gets no row; of a name's servers those blocked are listed"
+    )
+    func unblock() async throws {
+        _ = try Built.run(
+            "mezzotint", ["publish", "--variants", "10x10.jpg", "http://a.example/1.jpg"], in: folder.url)
+        let unknown = try run("origins", "unblock", "nohost.exampel")
+        #expect(unknown.status == 1 && unknown.output.isEmpty)
+        #expect(unknown.errors == "nohost.exampel was not blocked. 'mezzotint origins' lists hosts.\n")
+        #expect(try array("origins").isEmpty)
+        #expect(try run("origins", "block", "https://a.example").status == 0)
+        let ended = try run("origins", "unblock", "a.example")
+        #expect(ended.status == 0 && ended.output == "https://a.example is asked again.\n")
+        #expect(try run("origins", "unblock", "a.example").status == 1)
+    }
+
     @Test("A log that is there and cannot be opened is not called missing", arguments: [["lag"], ["dead", "list"]])
     func unopened(words: [String]) throws {
         try Data().write(to: folder.url.appending(path: "data"))
@@ -242,11 +258,26 @@ struct LogCommandTests {
         }
         #expect(try run("dead", "replay").status == 2)
         #expect(try run("dead", "replay", "--code", "render.crashed", "--limit", "0").status == 2)
-        #expect(try run("dead", "replay", "--code", "render.crashed").output == "Replayed 2.\n")
+        let both = try run("dead", "replay", "--code", "render.crashed", "job-0")
+        #expect(both.status == 2 && both.errors.contains("Give either ids or --code, not both."))
+        #expect(try run("dead", "replay", "job-0", "--limit", "3").errors.contains("--limit requires --code."))
+        let none = try run("dead", "replay", "--code", "nosuch")
+        #expect(none.status == 1 && none.output == "Replayed 0.\n")
+        #expect(none.errors == "There is no dead letter with the code 'nosuch'. 'mezzotint dead list' lists them.\n")
+        let lines = try run("dead", "replay", "--code", "render.crashed").lines
+        #expect(lines.count == 3 && lines[2] == "Replayed 2.")
+        for (number, line) in lines.prefix(2).enumerated() {
+            let parts = line.components(separatedBy: " → ")
+            #expect(parts.count == 2 && parts[0] == "job-\(number)", "\(line)")
+            #expect(try run("outcomes", "--job", parts[1]).errors.contains("is pending in jobs."), "\(line)")
+        }
         let waiting = try array("lag").filter { $0["records"] as? Int != 0 }.compactMap { $0["topic"] as? String }
         #expect(Set(waiting) == ["jobs.fast", "jobs.slow"])
-        let rest = try run("dead", "replay", "job-2", "job-3", "job-9")
-        #expect(rest.status == 1 && rest.output == "Replayed 1. 1 stay on the list.\n")
+        let rest = try run("dead", "replay", "--json", "job-2", "job-3", "job-9")
+        let said = try JSONSerialization.jsonObject(with: Data(rest.output.utf8)) as? NSDictionary
+        let ids = said?["ids"] as? [[String: String]]
+        #expect(rest.status == 1 && said?["replayed"] as? Int == 1 && said?["left"] as? Int == 1)
+        #expect(ids?.count == 1 && ids?[0]["from"] == "job-2" && ids?[0]["id"]?.isEmpty == false, "\(rest.output)")
         #expect(rest.errors.contains("no dead letter 'job-9'") && rest.errors.contains("dead letter 'job-3': "))
         #expect(try array("dead", "list").map { $0["id"] as? String } == ["job-3"])
     }

@@ -65,8 +65,9 @@ struct OutcomesCommandTests {
                     "job": "mine", "kind": "failed", "code": "fetch.not-found",
                     "message": "The origin answered 404 for http://a.example/b.jpg?….",
                     "url": "http://a.example/b.jpg?…",
-                    "source": try CanonicalRules().source(of: Self.url).key.hex, "lane": "fast", "attempts": 0,
+                    "source": try CanonicalRules().source(of: Self.url).key.hex, "lane": "fast", "attempts": 1,
                     "at": "2023-11-14T22:13:20.000Z", "heldBy": NSNull(), "omitted": 0, "deadLetter": false,
+                    "replayedAs": NSNull(),
                     "variants": [
                         [
                             "spec": "20x20.png", "kind": "failed", "width": NSNull(), "height": NSNull(),
@@ -160,7 +161,7 @@ struct OutcomesCommandTests {
             ]
         }
         let ends = try #require(try object("--job", "mine")["outcomes"] as? [NSDictionary])
-        #expect(ends.map { $0["deadLetter"] as? Bool } == [true])
+        #expect(ends.map { $0["deadLetter"] as? Bool } == [true] && ends.map { $0["attempts"] as? Int } == [5])
         #expect(try run("outcomes", "--job", "mine").output.contains("dead letter  mezzotint dead show mine\n"))
         try await end("mine", .stored, at: 2)
         try await end("other", .failed, at: 3)

@@ -120,6 +120,62 @@ struct PublishCommandTests {
         #expect(try await jobs(.fast).map(\.url.fetched) == ["http://a.example/1.jpg", "http://a.example/8.jpg"])
     }
 
+    @Test("The name of a file is wrong usage, and the message has the command that reads it")
+    func file() throws {
+        try Data("http://a.example/1.jpg".utf8).write(to: folder.url.appending(path: "jobs.jsonl"))
+        let ended = try publish(["--variants", "10x10.jpg", "http://a.example/2.jpg", "jobs.jsonl"])
+        #expect(ended.status == 2 && ended.output.isEmpty)
+        #expect(
+            ended.errors.contains("jobs.jsonl is a file. To read jobs from it, run 'mezzotint publish - < jobs.jsonl'.")
+        )
+    }
+
+    @Test("Variants may be separated by a comma and a space")
+    func spaces() async throws {
+        #expect(try publish(["--variants", "10x10.png, 20x20.png", "http://a.example/1.jpg"]).status == 0)
+        #expect(try await jobs(.fast).first?.variants.map(\.description) == ["10x10.png", "20x20.png"])
+    }
+
+    @Test(
+        "Lines in UTF-16 or in Confluent's wire format are named as that, with URLs as with JSON",
+        arguments: [
+            "http://a.example/1.jpg", #"{"url":"http://a.example/1.jpg","variants":["10x10.png"]}"#,
+        ])
+    func otherForms(line: String) throws {
+        func refusals(_ input: Data) throws -> [Substring] {
+            let ended = try Built.run(
+                "mezzotint", ["publish", "--set", "data=data", "-"], input: input, in: folder.url)
+            #expect(ended.status == 1)
+            return ended.errors.split(separator: "\n")
+        }
+        let utf16 = "The job is not a JSON object: it is UTF-16."
+        for (encoding, mark) in [(String.Encoding.utf16LittleEndian, [0xFF, 0xFE]), (.utf16BigEndian, [0xFE, 0xFF])]
+            as [(String.Encoding, [UInt8])]
+        {
+            // As the redirections of PowerShell 5 write it.
+            let text = try #require((line + "\r\n" + line + "\r\n").data(using: encoding))
+            for marked in [Data(mark) + text, text] {
+                let errors = try refusals(marked)
+                #expect(errors.count == 2 && errors.allSatisfy { $0.contains(utf16) }, "\(errors)")
+            }
+        }
+        let framed = try refusals(Data([0, 0, 0, 0, 7]) + Data(line.utf8))
+        #expect(
+            framed.count == 1 && framed[0].contains("Confluent's wire format (0, and the schema id 7)"), "\(framed)")
+    }
+
+    @Test("Of a long binary input 20 refusals are printed, then their number; behind a good job each is printed")
+    func binary() throws {
+        let input = Data((0..<2_708).flatMap { [0x80, UInt8($0 % 100 + 128), 0x0A] })
+        let ended = try Built.run("mezzotint", ["publish", "--set", "data=data", "-"], input: input, in: folder.url)
+        let lines = ended.errors.split(separator: "\n")
+        #expect(ended.status == 1 && ended.output == "Accepted 0, rejected 2708.\n" && lines.count == 21)
+        let good = Data("http://a.example/1.jpg?imageView&thumbnail=8x8\n".utf8)
+        let mixed = try Built.run("mezzotint", ["publish", "--set", "data=data", "-"], input: good + input.prefix(90), in: folder.url)
+        #expect(mixed.errors.split(separator: "\n").count == 30, "\(mixed.errors)")
+        #expect(lines.last == "More lines are refused: 2688. Check that the input is text.")
+    }
+
     @Test("A line that is no UTF-8 is refused, not repaired")
     func bytes() throws {
         let input = Data("http://a.example/".utf8) + Data([0xC3, 0x28]) + Data("\n".utf8)

@@ -94,6 +94,38 @@ struct OutcomeSearchTests {
         #expect(ended.pending == [] && ended.ended.count == 1)
     }
 
+    @Test(
+        "Attempts count the last one; for unreachable and expired jobs they are unknown, and a letter has its own number"
+    )
+    func attempts() {
+        #expect(search(.job("a"), outcome(of: "a", .stored)).ended.map(\.attempts) == [1])
+        #expect(search(.job("a"), outcome(of: "a", .dead, attempts: 3)).ended.map(\.attempts) == [4])
+        #expect(search(.job("a"), outcome(of: "a", .expired)).ended.map(\.attempts) == [nil])
+        let hidden = FailureNote(code: "fetch.connection", message: "m", verdict: .retry, isConfidential: true)
+        let unreachable = Outcome(
+            job: "a", source: Fixture.source, url: SourceURL(Self.url), lane: .fast, kind: .dead, variants: [],
+            failure: hidden, attempts: 3, at: 5)
+        let letter = Fixture.read(letter(of: job("a"), "a").newRecord(partition: Fixture.partition))
+        let record = Fixture.read(unreachable.newRecord(partition: Fixture.partition))
+        #expect(search(.job("a"), record, letter).ended.map(\.attempts) == [nil])
+        #expect(search(.job("a"), outcome(of: "a", .dead), letter).ended.map(\.attempts) == [2])
+        let noJob = Outcome(
+            job: "a", source: nil, url: "", lane: .fast, kind: .dead, variants: [], failure: Self.failure, at: 5)
+        #expect(
+            search(.job("a"), Fixture.read(noJob.newRecord(partition: Fixture.partition))).ended.map(\.attempts) == [0])
+    }
+
+    @Test("A dead letter that was replayed names the job that was published")
+    func replayed() {
+        let letter = letter(of: job("a"), "a")
+        let records = [
+            letter.newRecord(partition: Fixture.partition),
+            letter.discard(partition: Fixture.partition, at: 9, replayedAs: "b"),
+        ].enumerated().map { Fixture.read($1, offset: Int64($0)) }
+        let ended = search(.job("a"), outcome(of: "a", .dead), records[0], records[1]).ended
+        #expect(ended.map(\.replayedAs) == ["b"] && ended.map(\.hasLetter) == [false])
+    }
+
     @Test("A dead letter stands for an outcome that is no longer kept, until it is discarded")
     func letters() {
         let letter = letter(of: job("a"), "a")

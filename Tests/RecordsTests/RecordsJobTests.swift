@@ -110,6 +110,10 @@ struct RecordsJobTests {
                 "\"expires\": expected Unix time in milliseconds, found a string at"
             ),
             (
+                #"{"url":"http://a.example/","variants":["full.png"],"expires":1700000000}"#, "job.bad-value",
+                "\"expires\": 1700000000 is a time in 1970. Give milliseconds."
+            ),
+            (
                 #"{"url":"http://a.example/","variants":["full.png"],"expires":1.5}"#, "job.bad-value",
                 "\"expires\": expected Unix time in milliseconds, found 1.5 at"
             ),

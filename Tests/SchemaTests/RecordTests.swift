@@ -51,6 +51,7 @@ struct RecordTests {
             (.jobsFast, #"{"url":"http://a.example/","variant":["10x10.png"]}"#), (.jobsFast, "null"),
             (.jobsFast, #"{"url":"http://a.example/","variants":["10X10.png"]}"#),
             (.jobsFast, #"{"url":"http://a.example/","expires":"soon"}"#),
+            (.jobsFast, #"{"url":"http://a.example/","variants":["full.png"],"expires":1700000000}"#),
             (.control, #"{"kind":"promote","id":"1"}"#), (.control, #"{"kind":"raise","id":"1"}"#),
             (.retry, body), (.retry10s, body), (.outcomes, "{}"), (.variants, "{}"), (.dead, body),
         ])
@@ -130,7 +131,7 @@ struct RecordTests {
                     ], isClean: false, deaths: 1, suspects: [.init(.retry, 5, deaths: 0, begun: .beside)],
                     away: [.init("https://a.example", ByLane([.fast: 7, .slow: 1]))], at: 1
                 ).newRecord(),
-                letter.newRecord(partition: partition), letter.discard(partition: partition, at: 2),
+                letter.newRecord(partition: partition), letter.discard(partition: partition, at: 2, replayedAs: "new"),
                 SourceRow.drop(source, partition: partition),
                 VariantRow.drop(VariantSpec(width: 10, height: 10, format: .png), of: source, partition: partition),
             ]) == [])

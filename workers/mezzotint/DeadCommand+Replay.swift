@@ -22,7 +22,9 @@ extension DeadCommand {
     /// A letter whose job is not valid stays on the list: published again as it is, it would only die again.
     private static func runReplay(_ arguments: ParsedArguments) async throws -> ExitCode {
         let (ids, code) = (arguments.positionals, arguments.value("code"))
-        guard ids.isEmpty == (code != nil) else { throw UsageError("Name the dead letters to replay, or give --code.") }
+        if !ids.isEmpty, code != nil { throw UsageError("Give either ids or --code, not both.") }
+        if ids.isEmpty, code == nil { throw UsageError("Name the dead letters to replay, or give --code.") }
+        if code == nil, arguments.value("limit") != nil { throw UsageError("--limit requires --code.") }
         let limit = try arguments.value("limit").map { text throws(UsageError) in
             guard let limit = Int(text), limit > 0 else {
                 throw UsageError("'--limit <number>' expected a number from 1, got '\(text)'.")
@@ -42,8 +44,11 @@ extension DeadCommand {
             let found = standing.filter { $0.letter.cause.code == code || ids.contains($0.letter.id) }
             let wanted = Array(found.prefix(limit ?? found.count))
             let missing = ids.filter { id in !found.contains { $0.letter.id == id } }
+            if let code, found.isEmpty {
+                Console.complain("There is no dead letter with the code '\(code)'. 'mezzotint dead list' lists them.")
+            }
             for id in missing { Console.complain("There is no dead letter '\(id)'. 'mezzotint dead list' lists them.") }
-            var taken: [(letter: DeadLetter, partition: PartitionID)] = []
+            var taken: [(letter: DeadLetter, partition: PartitionID, job: String)] = []
             for lane in Lane.allCases {
                 var publisher = Publisher(log, settings.canonicalRules, nil, lane: lane, variants: [])
                 for one in wanted where (one.letter.origin.topic.lane ?? .fast) == lane {
@@ -53,26 +58,42 @@ extension DeadCommand {
                         )
                         continue
                     }
-                    let rejected = publisher.rejected
-                    publisher.take(.text(one.letter.body), at: "dead letter '\(one.letter.id)'")
-                    if publisher.rejected == rejected { taken.append(one) }
+                    let place = "dead letter '\(one.letter.id)'"
+                    if let job = publisher.take(.text(one.letter.body), at: place) {
+                        taken.append((one.letter, one.partition, job))
+                    }
+                }
+                if publisher.unprinted > 0 {
+                    Console.complain("More dead letters are refused: \(publisher.unprinted).")
                 }
                 try await publisher.flush()
             }
             // Only a job that is durable on its lane leaves the list.
             let now = SystemTime.wallMilliseconds
-            let results = await log.append(taken.map { $0.letter.discard(partition: $0.partition, at: now) })
+            let results = await log.append(
+                taken.map { $0.letter.discard(partition: $0.partition, at: now, replayedAs: $0.job) })
             if let failure = results.lazy.compactMap(\.failure).first { throw failure }
             let left = wanted.count - taken.count
             if arguments.flag("json") {
                 Output.object { json in
                     json.field("replayed", taken.count)
                     json.field("left", left)
+                    json.key("ids")
+                    json.beginArray()
+                    for one in taken {
+                        json.beginObject()
+                        json.field("from", one.letter.id)
+                        json.field("id", one.job)
+                        json.endObject()
+                    }
+                    json.endArray()
                 }
             } else {
+                for one in taken { Console.print("\(one.letter.id) → \(one.job)") }
                 Console.print("Replayed \(taken.count)." + (left > 0 ? " \(left) stay on the list." : ""))
             }
-            return missing.isEmpty && left == 0 ? .success : .failure
+            let isComplete = missing.isEmpty && left == 0 && !(code != nil && found.isEmpty)
+            return isComplete ? .success : .failure
         }
     }
 }

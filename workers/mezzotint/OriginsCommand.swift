@@ -53,8 +53,13 @@ enum OriginsCommand {
         let servers = isGroup ? [] : try servers(named: text)
         return try await LogAccess.changing(arguments) { log in
             let now = SystemTime.wallMilliseconds
-            let known = Set(try await log.originReport(owners: nil, at: now).hosts.map(\.host))
-            let hosts = isGroup || known.contains(text) ? [text] : hosts(servers, known: known, settings)
+            let reported = try await log.originReport(owners: nil, at: now).hosts
+            let known = Set(reported.map(\.host))
+            var hosts = isGroup || known.contains(text) ? [text] : hosts(servers, known: known, settings)
+            if !isBlocked {
+                let treated = Set(reported.lazy.filter { $0.state != .open }.map(\.host))
+                hosts = hosts.filter(treated.contains)
+            }
             guard hosts.count <= Self.namedTogether else {
                 throw UsageError(
                     "\(text) is asked at \(hosts.count) ports, and \(Self.namedTogether) at most can be named together: name one, like \(hosts[0]), or refuse the host by fetch.hosts.deny."
@@ -74,7 +79,8 @@ enum OriginsCommand {
             } else {
                 for host in hosts { Console.print("\(host) is \(isBlocked ? "blocked" : "asked again").") }
             }
-            return .success
+            if hosts.isEmpty { Console.complain("\(ShownURL(text)) was not blocked. 'mezzotint origins' lists hosts.") }
+            return hosts.isEmpty ? .failure : .success
         }
     }
 

@@ -85,7 +85,7 @@ struct OutcomesReport {
         json.field("url", shown(report))
         json.field("source", report.source?.hex)
         json.field("lane", end.lane?.rawValue)
-        json.field("attempts", report.attempts)
+        json.field("attempts", end.attempts)
         json.field("at", Timestamp.text(report.at))
         json.field("heldBy", report.heldBy?.rawValue)
         json.key("variants")
@@ -112,6 +112,7 @@ struct OutcomesReport {
         json.field("omitted", report.omitted)
         json.key("deadLetter")
         json.boolean(end.hasLetter)
+        json.field("replayedAs", end.replayedAs)
         json.endObject()
     }
 
@@ -154,10 +155,12 @@ struct OutcomesReport {
             rows += [["code", failure.code], ["message", hidden.hide(in: failure.message)]]
         }
         rows += [
-            ["url", shown(report)], ["lane", end.lane?.rawValue ?? "-"], ["attempts", "\(report.attempts)"],
+            ["url", shown(report)], ["lane", end.lane?.rawValue ?? "-"],
+            ["attempts", end.attempts.map { "\($0)" } ?? "-"],
             ["at", Timestamp.text(report.at)],
         ]
         if end.hasLetter { rows.append(["dead letter", "mezzotint dead show \(shellWord(report.job))"]) }
+        if let job = end.replayedAs { rows.append(["published again", "mezzotint outcomes --job \(shellWord(job))"]) }
         let variants = report.variants.map { variant in
             [
                 "\(variant.spec)", variant.kind.rawValue, variant.size?.description ?? "",

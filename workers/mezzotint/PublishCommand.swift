@@ -1,5 +1,6 @@
 internal import Canonical
 import CommandLine
+import Glibc
 internal import ImageModel
 import JSONText
 import LogChoice
@@ -43,6 +44,9 @@ enum PublishCommand {
         if arguments.positionals.isEmpty && StandardInput.isTerminal {
             throw UsageError("Give URLs, or - to type them line by line.")
         }
+        if let file = inputs.first(where: isFile) {
+            throw UsageError("\(file) is a file. To read jobs from it, run 'mezzotint publish - < \(file)'.")
+        }
         let lane = arguments.value("lane").flatMap { Lane(rawValue: $0) } ?? .fast
         return try await LogAccess.writing(settings) { log in
             let isJSON = arguments.flag("json")
@@ -52,6 +56,9 @@ enum PublishCommand {
             }
             var failure: (any Error)?
             do { try await publish(inputs, by: &publisher) } catch { failure = error }
+            if publisher.unprinted > 0 {
+                Console.complain("More lines are refused: \(publisher.unprinted). Check that the input is text.")
+            }
             if failure == nil, inputs == ["-"], publisher.accepted + publisher.rejected == 0 {
                 Console.complain("Nothing was read from standard input.")
             }
@@ -70,6 +77,12 @@ enum PublishCommand {
             if let failure { throw failure }
             return publisher.rejected == 0 ? .success : .failure
         }
+    }
+
+    /// A name without a scheme is no URL.
+    private static func isFile(_ input: String) -> Bool {
+        var facts = stat()
+        return input != "-" && !input.contains("://") && stat(input, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
     }
 
     private static func publish(_ inputs: [String], by publisher: inout Publisher) async throws {
@@ -95,7 +108,7 @@ enum PublishCommand {
 
     private static func specs(_ text: String?, _ rules: CanonicalRules) throws(UsageError) -> [VariantSpec] {
         var specs: [VariantSpec] = []
-        for word in text?.split(separator: ",") ?? [] {
+        for word in text?.split(whereSeparator: { $0 == "," || $0 == " " }) ?? [] {
             do throws(CanonicalFailure) { specs.append(try rules.spec(of: String(word))) } catch {
                 throw UsageError("\(error)")
             }

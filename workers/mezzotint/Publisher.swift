@@ -26,6 +26,8 @@ struct Publisher {
     private let published: (String) -> Void
     private(set) var accepted = 0
     private(set) var rejected = 0
+    /// Those of `rejected` that were not printed: binary input has thousands of lines.
+    private(set) var unprinted = 0
 
     init(
         _ log: any Log, _ rules: CanonicalRules, _ keys: JobKeys?, lane: Lane, variants: [VariantSpec],
@@ -35,19 +37,30 @@ struct Publisher {
         self.published = published
     }
 
-    mutating func take(_ line: LineSplitter.Line, at place: String) {
+    /// - Returns: the id of its job; nil if there is none.
+    @discardableResult
+    mutating func take(_ line: LineSplitter.Line, at place: String) -> String? {
         do throws(JobFailure) {
-            guard let job = try job(of: line) else { return }
+            guard let job = try job(of: line) else { return nil }
             let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wallMilliseconds, signedBy: keys)
             if let bytes = record.value?.count, bytes > RecordLimits.jobBytes { throw .tooLarge(bytes: bytes) }
             batch.append(record)
             places.append(place)
             ids.append(job.id)
+            return job.id
         } catch {
             rejected += 1
-            Console.complain("\(place): \(error) (\(error.code))")
+            if rejected <= Self.printedRefusals || accepted + batch.count > 0 {
+                Console.complain("\(place): \(error) (\(error.code))")
+            } else {
+                unprinted += 1
+            }
+            return nil
         }
     }
+
+    /// Before the first good job. Behind one, each refusal is printed.
+    private static let printedRefusals = 20
 
     /// Appends what was taken; returns when it is durable.
     mutating func flush() async throws {
@@ -86,7 +99,9 @@ struct Publisher {
         switch line {
         case .tooLong(let bytes): throw .tooLarge(bytes: bytes)
         case .text(let bytes):
-            guard let first = bytes.first else { return nil }
+            // A single zero byte is the second half of the last line end in UTF-16.
+            guard let first = bytes.first, bytes != [0] else { return nil }
+            if let failure = JobFailure(otherForm: bytes) { throw failure }
             taken += 1
             let id = "\(idStem)-\(taken)"
             if "{[\"".utf8.contains(first) || Self.isJSON(bytes) {

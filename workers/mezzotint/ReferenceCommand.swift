@@ -174,6 +174,10 @@ enum ReferenceCommand {
             (EventHeader.keyDigest, "dead", "SHA-256 of a record's key that was cut: the key ends with it."),
             (EventHeader.digest, "dead", "SHA-256 of a record that was cut."),
             (EventHeader.discards, "dead", "On a tombstone: the id of the dead letter that it takes back."),
+            (
+                EventHeader.replayedAs, "dead",
+                "On a tombstone: the id under which `dead replay` published the job again."
+            ),
             (EventHeader.epoch, "variants", "The owner's epoch: behind a record of a later one it counts for nobody."),
             (
                 EventHeader.rekeyed, Topic.lanes.map(\.rawValue).joined(separator: ", "),
