@@ -141,7 +141,7 @@ let package = Package(
         program(
             "mezzotint", in: "mezzotint",
             needs: [
-                "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest", "JSONText", "KafkaLog",
+                "Failures", "VariantSpec", "Canonical", "HTTP", "ImageModel", "Records", "Digest", "JSONText", "KafkaLog",
                 "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "Posix", "Telemetry", "Watch", "WebServer",
                 "RenderProtocol",
             ]),

@@ -5,6 +5,8 @@ internal import Posix
 package enum LogBackupFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// Something has the file's name.
     case taken(String)
+    /// The file would be in the log's own folder, which a restore moves away.
+    case inside(String)
     case full(String)
     case unwritable(String, reason: String)
     /// The log itself could not be read.
@@ -13,6 +15,8 @@ package enum LogBackupFailure: Error, Sendable, Hashable, CustomStringConvertibl
     package var description: String {
         switch self {
         case .taken(let file): "\(file) exists, and a backup replaces no file. Name a file that does not exist."
+        case .inside(let file):
+            "The backup \(file) would be in the log's own folder, which is moved away before a restore. Name a file in another folder."
         case .full(let file):
             "The disk has no room for the backup \(file). Free some space, or name a file on another disk."
         case .unwritable(let file, let reason):
@@ -34,6 +38,11 @@ extension EmbeddedLogView {
         let draft = "\(folder).\(FileSystem.uniqueName()).backup"
         let isTaken = try writing(file) { () throws(SystemFailure) in try FileSystem.file(at: file) != nil }
         guard !isTaken else { throw .taken(file) }
+        let place = folder.isEmpty ? "." : folder
+        guard let identity = FileSystem.identity(of: place) else {
+            throw .unwritable(file, reason: "the folder \(place) does not exist")
+        }
+        if identity == identityOfFolder { throw .inside(file) }
         // SQLite would let all read it.
         try writing(file) { () throws(SystemFailure) in try OpenFile(creating: draft).sync() }
         defer { _ = try? FileSystem.remove(draft) }
@@ -44,7 +53,7 @@ extension EmbeddedLogView {
         let isNamed = try writing(file) { () throws(SystemFailure) in
             try OpenFile(reading: draft).sync()
             guard try FileSystem.link(draft, as: file) else { return false }
-            try FileSystem.syncDirectory(folder.isEmpty ? "." : folder)
+            try FileSystem.syncDirectory(place)
             return true
         }
         guard isNamed else { throw .taken(file) }

@@ -73,6 +73,8 @@ package actor EmbeddedLogView: LogView {
     /// Writes one consistent copy to a new file, while a worker may run.
     func copy(to path: String) throws(LogFailure) { try logged(folder.copy(to: path)) }
 
+    var identityOfFolder: FileSystem.Identity? { folder.identityOfFolder }
+
     private func result<Value>(_ ask: (LogReader) throws(LogFailure) -> Value) -> Result<Value, LogFailure> {
         do throws(LogFailure) { return .success(try ask(opened())) } catch { return .failure(error) }
     }

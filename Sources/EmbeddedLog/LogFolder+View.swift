@@ -38,6 +38,8 @@ extension LogFolder {
         var owner: String? { asking.flatMap(LogFolder.owner) }
         var isInPlace: Bool { FileSystem.identity(of: Self.file(path)) == identity }
 
+        var identityOfFolder: FileSystem.Identity? { FileSystem.identity(of: path) }
+
         private static func file(_ path: String) -> String { path + "/log.sqlite" }
 
         private static func connection(_ path: String) throws(SQLiteFailure) -> Connection {

@@ -32,7 +32,9 @@ final class Transfer: @unchecked Sendable {
     private var reader: HeadReader
     /// How many more bytes of an unwanted body are read; nil while the body is wanted.
     private var discardable: Int?
-    private var refused: String?
+    /// Each address that was refused, once. A host name may have many.
+    private var refused: [String] = []
+    private static let namedAddresses = 8
     /// Why a callback of ours ended the transfer.
     private var ownFailure: HTTPFailure?
 
@@ -56,7 +58,8 @@ final class Transfer: @unchecked Sendable {
     /// Whether the address may be used; nil is one that is neither IPv4 nor IPv6.
     func accepts(_ address: IPAddress?) -> Bool {
         if request.accepts(address) { return true }
-        refused = address?.description ?? "an address of another kind"
+        let text = address?.description ?? "an address of another kind"
+        if refused.count < Self.namedAddresses, !refused.contains(text) { refused.append(text) }
         return false
     }
 
@@ -175,7 +178,7 @@ final class Transfer: @unchecked Sendable {
         if traffic?.isFlooded == true {
             return .failure(.connection(reason: "most of what the server sent was no part of an answer"))
         }
-        if let refused { return .failure(.refusedAddress(refused)) }
+        if !refused.isEmpty { return .failure(.refusedAddress(refused.joined(separator: " and "))) }
         return .failure(failure(code))
     }
 

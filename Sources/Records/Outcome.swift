@@ -27,7 +27,8 @@ package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
         case .unchanged:
             "Every variant was stored already: fresh, confirmed by its origin (a 304, or the same bytes), or such as may stand in while that is asked again (stale-while-revalidate)."
         case .failed: "At least one variant could not be made; the code says why."
-        case .expired: "The job's own deadline passed before its fetch, or its render, was begun."
+        case .expired:
+            "The job's `expires` passed before its variants were stored. A fetch that ran for this job alone was aborted."
         case .cancelled: "Whoever wanted it took it back. Kept for later: no worker takes a job back yet."
         case .stale:
             "Its origin fails, as the code says, and what is stored answers, though at least one variant is fresh no longer, or the job wanted its origin asked (freshness: force)."

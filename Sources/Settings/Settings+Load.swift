@@ -5,6 +5,8 @@ internal import Glibc
 package struct LoadedSettings: Sendable {
     package let settings: Settings
     package let origins: [String: SettingOrigin]
+    /// Variables that are named like settings of a group, but name none, and that no setting reads.
+    package let ignoredVariables: [String]
 
     package func origin(of key: SettingKey) -> SettingOrigin { origins[key.name] ?? .standard }
 }
@@ -42,7 +44,10 @@ extension Settings {
         for assignment in assignments { reader.read(assignment: assignment) }
         reader.finish(inspect)
         guard reader.problems.isEmpty else { throw SettingsFailure(problems: reader.problems) }
-        return LoadedSettings(settings: reader.settings, origins: reader.origins)
+        let named = reader.settings.secretVariables
+        return LoadedSettings(
+            settings: reader.settings, origins: reader.origins,
+            ignoredVariables: reader.ignoredVariables.filter { !named.contains($0) })
     }
 
     /// Links are followed: a cluster mounts its files as links.

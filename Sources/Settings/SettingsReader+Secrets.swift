@@ -52,6 +52,18 @@ extension SettingsReader {
     }
 }
 
+extension Settings {
+    /// The variables that settings name for their secrets.
+    var secretVariables: Set<String> {
+        var names: Set<String> = []
+        for key in jobs.keys { if case .environment(let name) = key.place { names.insert(name) } }
+        for header in origins.groups.flatMap(\.headers) {
+            if case .environment(let name) = header.place { names.insert(name) }
+        }
+        return names
+    }
+}
+
 /// A file that a secret stands in. No message says what it holds.
 enum SecretFile {
     private static let limit = 64 << 10

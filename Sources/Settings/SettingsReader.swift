@@ -9,6 +9,8 @@ struct SettingsReader: Sendable {
     var problems: [SettingProblem] = []
     /// For secrets that settings name the variable of.
     private(set) var environment: [String: String] = [:]
+    /// Variables that are named like settings of a group, but name none.
+    private(set) var ignoredVariables: [String] = []
     private static let set = SettingOrigin.flag("--set")
 
     mutating func read(file path: String, _ bytes: [UInt8]) {
@@ -62,6 +64,10 @@ struct SettingsReader: Sendable {
         for name in environment.keys.sorted() where name.hasPrefix("MEZZOTINT_") && !known.contains(name) {
             if let meant = Spelling.nearest(to: name, among: known, within: 2) {
                 note(.environment(name), nil, "there is no such setting. Did you mean '\(meant)'?")
+            } else if known.contains(where: {
+                $0.split(separator: "_")[1] == name.split(separator: "_").dropFirst().first
+            }) {
+                ignoredVariables.append(name)
             }
         }
     }

@@ -63,7 +63,7 @@ package enum Cause: String, Sendable, CaseIterable {
         case .hostBlocked: "Most pending jobs wait for one host that refuses or does not respond."
         case .hostsFail: "Most pending jobs wait for several hosts that refuse or do not respond."
         case .jobsExpire:
-            "Jobs expire before they are begun: most of the last half minute, or a fifth of the last five."
+            "Jobs expire before their variants are stored: most of the last half minute, or a fifth of the last five."
         case .jobsFail:
             "Jobs fail: most of the last half minute, a fifth of the last five, or every job of one host."
         case .hostSlow:

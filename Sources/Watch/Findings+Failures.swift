@@ -97,7 +97,7 @@ extension Findings {
         guard let worst = Self.worst(meant) else { return nil }
         let count = isExpiry ? tally.expired : tally.failed
         let text =
-            "\(Words.percent(Double(count), of: Double(tally.jobs))) of the jobs that ended in the last \(span) \(isExpiry ? "expired before they were begun" : "failed") (\(Words.count(count)) of \(Words.count(tally.jobs)))"
+            "\(Words.percent(Double(count), of: Double(tally.jobs))) of the jobs that ended in the last \(span) \(isExpiry ? "expired" : "failed") (\(Words.count(count)) of \(Words.count(tally.jobs)))"
         guard !isExpiry else { return Diagnosis(.jobsExpire, text + ".", since: nil, example: example(of: worst)) }
         let hosts = Set(meant.keys.lazy.filter { $0.code == worst.code }.map(\.host))
         let ofWorst = meant.filter { $0.key.code == worst.code }.values.reduce(0, +)

@@ -27,6 +27,21 @@ struct ConfigurationCommandTests {
         #expect(problems.compactMap { $0["at"] as? String } == ["m.yaml:2", "m.yaml:3", "--set"])
     }
 
+    @Test(
+        "config check names variables that look like settings of a group and are none, except secrets that a setting names"
+    )
+    func ignored() throws {
+        let environment = [
+            "MEZZOTINT_RETRY_COUNT": "3", "MEZZOTINT_JOBS_SECRET_A": String(repeating: "k", count: 16),
+            "MEZZOTINT_PORT": "tcp://1",
+        ]
+        let ended = try Built.run(
+            "mezzotint", ["config", "check", "--set", "jobs.keys={a: {environment: MEZZOTINT_JOBS_SECRET_A}}"],
+            environment: environment)
+        #expect(ended.status == 0 && ended.output == "The configuration has no problems.\n")
+        #expect(ended.errors == "MEZZOTINT_RETRY_COUNT names no setting and is ignored.\n")
+    }
+
     @Test("Each configuration of config/ has no problems")
     func shipped() throws {
         let folder = Self.project.appending(path: "config")

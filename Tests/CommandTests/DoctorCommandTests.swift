@@ -124,6 +124,17 @@ struct DoctorCommandTests {
         #expect(well.status == 0 && !well.errors.contains("filter"))
     }
 
+    @Test(
+        "A folder that is not writable is named by its whole path",
+        .enabled(if: geteuid() == 0, "needs root, to give up its right to write everywhere"))
+    func unwritable() throws {
+        try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)
+        let words = ["--bounding-set=-all", "--inh-caps=-all", Built.program("mezzotint").path]
+        let ended = try Built.run("/usr/bin/setpriv", words + ["doctor", "--set", "data=data"], in: folder.url)
+        let whole = folder.url.resolvingSymlinksInPath().path
+        #expect(ended.output.contains("\(whole) is not writable."), "\(ended.output)\(ended.errors)")
+    }
+
     @Test("A file in a directory's place, and watermarks that are not there, are named")
     func places() throws {
         let file = folder.file("afile")

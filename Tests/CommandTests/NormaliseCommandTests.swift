@@ -34,6 +34,12 @@ struct NormaliseCommandTests {
         }
     }
 
+    @Test("The URL that is fetched is shown as it is sent")
+    func sent() throws {
+        let ended = try Built.run("mezzotint", ["normalise", "http://A.example/ä.jpg?x={1}"])
+        #expect(ended.output.contains("fetched from  http://A.example/%C3%A4.jpg?x={1}\n"), "\(ended.output)")
+    }
+
     @Test("The configuration's alias groups and volatile parameters count")
     func rules() throws {
         let ended = try Built.run(

@@ -29,7 +29,7 @@ struct BackupTests {
 
         let made = try place.run("log", "backup", "backup.sqlite")
         #expect(made.status == 0, "\(made.errors)")
-        for named in ["data/store", "data/originals", ".identity", "To restore:"] {
+        for named in ["data/store", "data/originals", ".identity", "To restore:", "mode 0700"] {
             #expect(made.output.contains(named), "\(made.output)")
         }
         let backup = place.folder.file("backup.sqlite")
@@ -39,7 +39,9 @@ struct BackupTests {
         #expect(again.status == 1 && again.errors.contains("backup.sqlite exists, and a backup replaces no file."))
         #expect(try Data(contentsOf: URL(filePath: backup)) == before)
         let nowhere = try place.run("log", "backup", "nowhere/backup.sqlite")
-        #expect(nowhere.status == 1 && nowhere.errors.contains("nowhere/backup.sqlite cannot be written"))
+        #expect(nowhere.status == 1 && nowhere.errors.contains("the folder nowhere/ does not exist"))
+        let inside = try place.run("log", "backup", "data/log/backup.sqlite")
+        #expect(inside.status == 1 && inside.errors.contains("would be in the log's own folder"), "\(inside.errors)")
 
         try place.publish([(place.origin.url("/late.png"), Self.variants, .fast)], id: "late")
         gate.open()

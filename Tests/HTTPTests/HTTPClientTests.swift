@@ -43,6 +43,16 @@ struct HTTPClientTests {
         #expect(origin.requests(of: "/a") == 2)
     }
 
+    @Test("All addresses of a name that are refused are named")
+    func refusals() async throws {
+        let failure = await #expect(throws: HTTPFailure.self) {
+            try await HTTPClient().execute(get("http://localhost:9/a", accepts: false), into: Collector())
+        }
+        let orders = ["::1 and 127.0.0.1", "127.0.0.1 and ::1"]
+        // A machine without IPv6 has one.
+        #expect((orders + ["127.0.0.1"]).contains { failure == .refusedAddress($0) }, "\(failure as Any)")
+    }
+
     @Test("Connections are kept and used again, after an unwanted body too")
     func keepAlive() async throws {
         let origin = try LocalOrigin()
@@ -96,7 +106,8 @@ struct HTTPClientTests {
     func headers() async throws {
         let origin = try BrokenOrigin(
             .answer(
-                "HTTP/1.1 103 Early\r\nX-Early: 1\r\n\r\nHTTP/1.1 200 OK\r\nX-Some:  thing \r\nContent-Length: 2\r\n\r\nok"))
+                "HTTP/1.1 103 Early\r\nX-Early: 1\r\n\r\nHTTP/1.1 200 OK\r\nX-Some:  thing \r\nContent-Length: 2\r\n\r\nok"
+            ))
         let body = Collector()
         let response = try await HTTPClient().execute(get(origin.url()), into: body)
         #expect(response.head.header("x-some") == "thing")
@@ -119,10 +130,13 @@ struct HTTPClientTests {
         #expect(ContinuousClock.now - start < .seconds(2))
     }
 
-    @Test("What is not a URL, or names a user, is refused", arguments: [
-        "http://", "http://exa mple.com/", "http://user:secret@127.0.0.1/", "http://127.0.0.1:99999/", "http://[::1/",
-        "ftp://127.0.0.1/", "http://127.0.0.1/\u{1}",
-    ])
+    @Test(
+        "What is not a URL, or names a user, is refused",
+        arguments: [
+            "http://", "http://exa mple.com/", "http://user:secret@127.0.0.1/", "http://127.0.0.1:99999/",
+            "http://[::1/",
+            "ftp://127.0.0.1/", "http://127.0.0.1/\u{1}",
+        ])
     func refused(url: String) async throws {
         await #expect(throws: HTTPFailure.self) { try await HTTPClient().execute(get(url), into: Collector()) }
     }

@@ -213,7 +213,10 @@ struct LagwatchTests {
     @Test(
         "Wrong arguments are one sentence and status 2; a port that is taken says so",
         arguments: [
-            (["--listen", "nowhere"], 2, "'--listen' takes an address and a port, such as 127.0.0.1:9465"),
+            (
+                ["--listen", "nowhere"], 2,
+                "'--listen': expected an IP address and a port, such as 127.0.0.1:9465 or [::1]:9465, got 'nowhere'."
+            ),
             (["--lisen", "127.0.0.1:0"], 2, "Did you mean '--listen'?"), (["page"], 2, "Unexpected argument 'page'."),
             (["--config", "nowhere.yaml"], 1, "nowhere.yaml"),
             (["--set", "watch.workers=here"], 1, "watch.workers"),

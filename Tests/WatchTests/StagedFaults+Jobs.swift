@@ -144,7 +144,7 @@ extension StagedFault {
         StagedFault(
             "every job expires", .jobsExpire,
             [
-                "100 % of the jobs that ended in the last half minute expired before they were begun (300 of 300). Example"
+                "100 % of the jobs that ended in the last half minute expired (300 of 300). Example"
             ]
         ) {
             $0.look(10) { $0.end(.expired, 60, code: "expired", host: "https://a.example") }

@@ -32,7 +32,7 @@ enum Demo {
         let data = out.appending(path: dataFolder)
         let log = try DemoLog(data: data, kafka: arguments.value("kafka"))
         let programs = try Programs(settings: log.assignments)
-        let gallery = try await gallery(arguments, out, programs)
+        let gallery = try await gallery(arguments, out, programs, drawing: min(drawnCount, jobs ?? drawnCount))
         try begin(data)
         try log.make(by: programs)
         do {
@@ -75,14 +75,15 @@ enum Demo {
         Console.print("Contact sheet: \(sheet.path)")
     }
 
-    private static func gallery(_ arguments: ParsedArguments, _ out: URL, _ programs: Programs) async throws -> Gallery
-    {
+    private static func gallery(
+        _ arguments: ParsedArguments, _ out: URL, _ programs: Programs, drawing count: Int
+    ) async throws -> Gallery {
         if let folder = arguments.value("pictures") { return try Gallery(existing: URL(filePath: folder)) }
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let pool = RendererPool(
             RendererConfiguration(program: try programs.path(of: "mezzotint-renderer"), count: cores))
         do {
-            let drawn = try await Gallery(drawing: drawnCount, into: out.appending(path: "pictures"), by: pool)
+            let drawn = try await Gallery(drawing: count, into: out.appending(path: "pictures"), by: pool)
             await pool.stop()
             return drawn
         } catch {

@@ -28,7 +28,8 @@ struct LagwatchProgram {
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
         let text = arguments.value("listen") ?? address
         guard let listen = ListenAddress(text) else {
-            throw UsageError("'--listen' takes an address and a port, such as \(address) or [::1]:9465, not '\(text)'.")
+            throw UsageError(
+                "'--listen': expected an IP address and a port, such as \(address) or [::1]:9465, got '\(text)'.")
         }
         let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
         OpenFileLimit.raise()

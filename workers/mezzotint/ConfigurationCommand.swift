@@ -23,8 +23,9 @@ enum ConfigurationCommand {
     private static func check(_ arguments: ParsedArguments) -> ExitCode {
         var problems: [SettingProblem] = []
         do throws(SettingsFailure) {
-            _ = try Settings.loaded(
+            let loaded = try Settings.loaded(
                 arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems + $0.fetch.problems })
+            for name in loaded.ignoredVariables { Console.complain("\(name) names no setting and is ignored.") }
         } catch {
             problems = error.problems
         }

@@ -164,13 +164,17 @@ enum DoctorCommand {
         }
         let isWell = access(place, W_OK | X_OK) == 0
         let isThere = place == path
+        let whole = realpath(place, nil).map { resolved in
+            defer { Glibc.free(resolved) }
+            return String(cString: resolved)
+        }
         var facts = statvfs()
         let free = statvfs(place, &facts) == 0 ? (UInt64(facts.f_bavail) * UInt64(facts.f_frsize)) >> 20 : 0
         return Finding(
             what: "\(what) directory", isWell: isWell,
             says: isWell
                 ? "\(path) \(isThere ? "is writable" : "will be made"), \(free) MiB are free."
-                : "\(place) is not writable. Give the worker's user the right, or name another directory.")
+                : "\(whole ?? place) is not writable. Give the worker's user the right, or name another directory.")
     }
 
     private static func isFolder(_ path: String) -> Bool {

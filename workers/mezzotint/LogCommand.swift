@@ -42,7 +42,7 @@ enum LogCommand {
                     ["settings", "", "the configuration file and the files of secrets that it names"],
                 ]))
             Console.print(
-                "Indexes are rebuilt from the log. To restore: stop workers and publishers, move \(settings.logDirectory) away, make the folder again, and copy the backup to \(settings.logDirectory)/log.sqlite."
+                "Indexes are rebuilt from the log. To restore: stop workers and publishers, move \(settings.logDirectory) away, make the folder again (mode 0700, owned by the workers' user), and copy the backup to \(settings.logDirectory)/log.sqlite."
             )
         }
         return .success

@@ -1,5 +1,6 @@
 internal import Canonical
 import CommandLine
+import HTTP
 import JSONText
 import LogChoice
 import Settings
@@ -74,7 +75,7 @@ enum NormaliseCommand {
             rows.append(["source", source.url])
             rows.append(["source key", source.key.hex])
             if let group = source.aliasGroup { rows.append(["alias group", group]) }
-            rows.append(["fetched from", source.fetchURL])
+            rows.append(["fetched from", WireURL.encoded(source.fetchURL)])
             rows.append(["variant", source.variant?.description ?? "none: the URL only names a source"])
             Console.print(url)
             Console.write(TextTable.text(rows.map { ["  " + $0[0], $0[1]] }))

@@ -30,7 +30,9 @@ struct WorkerProgram {
                 help:
                     "With --until-idle: also exit when no job is due within this time, such as 0s or 10m."
             ),
-            Option(flag: "json", help: "End with one line of JSON instead of a table."),
+            Option(
+                flag: "json",
+                help: "Print the summary at the end, also after SIGTERM, as one line of JSON instead of a table."),
         ]
     ) { try await run($0) }
 
