@@ -23,7 +23,7 @@ struct ReadmeTests {
     func example() throws {
         let blocks = try Self.blocks(below: "By hand")
         try #require(blocks.count == 3)
-        let build = "swift build -c release\nPATH=$PWD/.build/release:$PATH\n"
+        let build = "ops/install\nswift build -c release\nPATH=$PWD/.build/release:$PATH\n"
         #expect(blocks[0].hasPrefix(build))
         let port = try #require((20_000..<31_000).shuffled().first(where: KafkaBroker.isFree))
         // The programs are built already, and another test may use the port.
