@@ -2,7 +2,7 @@
 package struct Diagnosis: Sendable, Hashable {
     package let cause: Cause
     /// The cause, with its figures and names.
-    package let headline: String
+    package internal(set) var headline: String
     /// One job that it befell; nil where no single one shows it.
     package let example: String?
     /// The state of each lane, a sentence each; none while nothing was seen.
@@ -27,7 +27,8 @@ extension Diagnosis {
     init(of report: WatchReport, _ state: WatchState, at now: Int64) {
         let view = Findings(report: report, state: state, now: now)
         self = Findings.order.lazy.compactMap { $0(view) }.first ?? view.fine
-        if cause != .starting { lanes = view.lanes + view.warnings(beside: cause) }
+        // Before the first answer nothing is known of them.
+        if cause != .starting, report.answeredAt != nil { lanes = view.lanes + view.warnings(beside: cause) }
     }
 }
 

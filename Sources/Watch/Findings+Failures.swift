@@ -34,7 +34,7 @@ extension Findings {
         let first = hosts.keys.min() ?? ""
         return Diagnosis(
             .egress,
-            "\(Words.count(hosts.count)) hosts cannot be reached at once (\(codes.map(\.key).joined(separator: ", "))), \(Words.cut(first, 80)) among them, and \(reached.isEmpty ? "no host responds" : "hardly any host responds"): suspect this side's network, DNS or proxy, not the hosts. \(shareText(waits)).",
+            "\(Words.count(hosts.count)) hosts cannot be reached at once (\(codes.map(\.key).joined(separator: ", "))), \(Words.cut(first, 80)) among them, and \(reached.isEmpty ? "no host responds" : "hardly any host responds"): suspect this side's network, DNS or proxy, not the hosts. \(shareTitle(waits)).",
             since: waits.map(\.since).min())
     }
 
@@ -48,17 +48,11 @@ extension Findings {
         guard hosts.count > 1, holdsMost(waits, of: report.pending),
             let worst = hosts.max(by: { (jobs(for: $0), $1) < (jobs(for: $1), $0) })
         else { return nil }
-        let code = code(of: worst)
+        let code = report.code(ofHost: worst)
         return Diagnosis(
             .hostsFail,
             "\(Words.count(hosts.count)) hosts fail: \(shareText(waits)) for them, most for \(Words.cut(worst, 100))\(code.map { " (\(Words.cut($0, 60)))" } ?? "").",
             since: waits.map(\.since).min(), action: code.flatMap { Advice.action($0, host: worst) })
-    }
-
-    /// Why jobs wait for a host: what workers tell, else what its jobs do, unless that says only that it is blocked.
-    private func code(of host: String) -> String? {
-        report.blockedHosts?.first { $0.host == host }?.code
-            ?? report.waits.first { $0.host == host && $0.code?.hasPrefix("fetch.") == true }?.code
     }
 
     /// Most jobs of the last half minute ended badly.
@@ -130,7 +124,7 @@ extension Findings {
         let isOne = Int(first.jobs.rounded()) == 1
         let host = first.host.isEmpty ? "" : " of \(Words.cut(first.host, 100))"
         let isPaused = report.pausedHosts.contains(first.host)
-        let code = isPaused ? nil : first.code ?? code(of: first.host)
+        let code = isPaused ? nil : first.code ?? report.code(ofHost: first.host)
         let state =
             first.code == nil || isPaused ? "wait\(isOne ? "s" : "")" : "failed and \(isOne ? "is" : "are") retried"
         let reason = isPaused ? "by a person" : code.map { Words.cut($0, 60) }

@@ -99,10 +99,12 @@ extension Findings {
     }
 
     var waitingHost: Diagnosis? {
-        guard let (waits, host, code) = dominantHost(.host) else { return nil }
+        guard let (waits, host, reason) = dominantHost(.host) else { return nil }
+        // That its jobs wait for the end of its block says nothing of the host.
+        let code = report.code(ofHost: host) ?? reason
         return Diagnosis(
             .hostBlocked,
-            "\(shareText(waits)) for \(Words.cut(host, 100)) (\(Words.cut(code, 60)))\(Words.detail(waits.first?.message))",
+            "\(shareTitle(waits)) for \(Words.cut(host, 100)) (\(Words.cut(code, 60)))\(Words.detail(waits.first?.message))",
             since: waits.map(\.since).min(), action: Advice.action(code, host: host))
     }
 
@@ -123,7 +125,7 @@ extension Findings {
         guard holdsMost(waits, of: report.pending) else { return nil }
         return Diagnosis(
             .hostSlow,
-            "\(Words.cut(host.host, 100)) is slow, or its limit is low: \(shareText(waits)) for it, all \(host.inFlight) fetches that it allows at once are running, and renderers are idle.",
+            "\(Words.cut(host.host, 100)) is slow, or its limit is low: \(shareText(waits)) for it, its limit of \(Words.count(host.limit)) fetch\(host.limit == 1 ? "" : "es") at once is full, and renderers are idle.",
             since: waits.map(\.since).min())
     }
 }

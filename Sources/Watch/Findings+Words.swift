@@ -74,8 +74,23 @@ extension Findings {
         return "\(isEstimate ? "about " : "")\(Words.counted(count, "job"))"
     }
 
-    /// `82 % of the pending jobs wait (about 1,240 jobs)`: of unread and retried ones together.
+    /// `about 1,240 of 1,500 pending jobs (83 %) wait`, `all 3 pending jobs wait`: of unread and retried ones together.
     func shareText(_ waits: [WatchReport.WaitReport]) -> String {
-        "\(Words.percent(sum(waits), of: report.pending)) of the pending jobs wait (\(jobsText(waits)))"
+        let (jobs, pending) = (Int(sum(waits).rounded()), Int(max(report.pending, sum(waits)).rounded()))
+        let about = waits.contains(where: \.isEstimate) ? "about " : ""
+        guard jobs < pending else {
+            if jobs == 1 { return "the only pending job waits" }
+            return about.isEmpty
+                ? "all \(Words.count(jobs)) pending jobs wait" : "all pending jobs (about \(Words.count(jobs))) wait"
+        }
+        let share = Words.percent(Double(jobs), of: Double(pending))
+        return
+            "\(about)\(Words.count(jobs)) of \(Words.count(pending)) pending jobs (\(share)) \(jobs == 1 ? "waits" : "wait")"
+    }
+
+    /// The same as the beginning of a sentence.
+    func shareTitle(_ waits: [WatchReport.WaitReport]) -> String {
+        let text = shareText(waits)
+        return text.prefix(1).uppercased() + text.dropFirst()
     }
 }

@@ -127,13 +127,13 @@ struct Findings {
     }
 
     var silentWorker: Diagnosis? {
-        let silent = report.workers.filter { $0.silence.map { now - $0.since >= Self.workerMilliseconds } ?? false }
-        guard let first = silent.first, let silence = first.silence else { return nil }
+        let silent = report.workers.filter { $0.silentSince.map { now - $0 >= Self.workerMilliseconds } ?? false }
+        guard let first = silent.first, let since = first.silentSince else { return nil }
         let others = silent.count > 1 ? " and \(silent.count - 1) more" : ""
         return Diagnosis(
             .workerSilent,
-            "The worker at \(Words.cut(first.address, 80))\(others) of \(report.workers.count) \(silent.count > 1 ? "do" : "does") not respond since \(clock(silence.since)): \(Words.cut(silence.reason))",
-            since: silence.since)
+            "\(silent.count) of \(Words.count(report.workers.count)) workers (\(Words.cut(first.address, 80))\(others)) \(silent.count > 1 ? "have" : "has") not responded since \(clock(since))\(Words.detail(first.silence?.reason))",
+            since: since)
     }
 
     /// The clock that differs most from the brokers'.

@@ -33,5 +33,11 @@ struct HostTable: Sendable {
         for (key, _) in rows.sorted(by: { $0.value.at < $1.value.at }).prefix(Self.limit / 10) { rows[key] = nil }
     }
 
+    /// Why workers last blocked a host or asked it less, though that may be over: jobs of then still wait.
+    var codes: [String: String] {
+        Dictionary(grouping: rows.values.lazy.filter { $0.code != nil && !$0.isOperators }, by: \.host)
+            .compactMapValues { $0.max { $0.at < $1.at }?.code }
+    }
+
     func summaries(at now: Int64) -> [OriginSummary] { OriginSummary.all(of: Array(rows.values), at: now) }
 }

@@ -105,6 +105,8 @@ struct WorkerWatch: Sendable {
     /// When it last answered; why it does not, and since when.
     var answeredAt: Int64?
     var silence: (since: Int64, reason: String)?
+    /// When it last answered, or did not.
+    private(set) var askedAt: Int64?
     /// When a stage was last seen to have failed with this code.
     var failedAt: [String: Int64] = [:]
     /// When its restore was last seen to come on.
@@ -117,9 +119,16 @@ struct WorkerWatch: Sendable {
     private(set) var lost: Int64 = 0
 
     static let restartMilliseconds: Int64 = 600_000
+
+    /// Since when it has been silent while partitions had an owner; nil until it was asked in that time.
+    func silentSince(owned: Int64?) -> Int64? {
+        guard let silence, let owned, let askedAt, askedAt > owned else { return nil }
+        return max(silence.since, owned)
+    }
     private static let renderLooks = 10
 
     mutating func take(_ answer: WorkerSight.Answer, at now: Int64) {
+        askedAt = now
         switch answer {
         case .silent(let reason): (silence, lost) = ((silence?.since ?? now, reason), 0)
         case .figures(let new):

@@ -13,7 +13,7 @@ package struct SteadyDiagnosis: Sendable {
         if let (last, seenAt) = shown, !last.cause.isExact, found.cause != last.cause,
             Self.ranks[found.cause, default: 0] > Self.ranks[last.cause, default: 0], now - seenAt < Self.milliseconds
         {
-            return last.with(lanes: found.lanes)
+            return last.kept(since: Words.clock(seenAt, at: now), lanes: found.lanes)
         }
         shown = (found, now)
         return found
@@ -21,8 +21,10 @@ package struct SteadyDiagnosis: Sendable {
 }
 
 extension Diagnosis {
-    fileprivate func with(lanes: [String]) -> Diagnosis {
+    /// The figures of the headline are of then, those of the lanes of now.
+    fileprivate func kept(since time: String, lanes: [String]) -> Diagnosis {
         var copy = self
+        copy.headline += " Last seen at \(time)."
         copy.lanes = lanes
         return copy
     }

@@ -212,9 +212,17 @@ extension WatchReport {
 }
 
 extension WatchReport {
-    /// Why something waits: of a job that waits for a blocked host, why that is blocked.
+    /// Why something waits: of a job that waits for a blocked host, why that is or was blocked.
     private func code(of wait: WaitReport) -> String? {
-        wait.reason == .host ? blockedHosts?.first { $0.host == wait.host }?.code ?? wait.code : wait.code
+        guard wait.reason == .host else { return wait.code }
+        if let blocked = blockedHosts?.first(where: { $0.host == wait.host })?.code { return blocked }
+        return wait.code?.hasPrefix("fetch.") == true ? wait.code : code(ofHost: wait.host) ?? wait.code
+    }
+
+    /// Why jobs wait for a host: what workers report, else how its jobs fail, else why it was blocked last.
+    func code(ofHost host: String) -> String? {
+        blockedHosts?.first { $0.host == host }?.code
+            ?? waits.first { $0.host == host && $0.code?.hasPrefix("fetch.") == true }?.code ?? hostCodes[host]
     }
 }
 

@@ -27,6 +27,8 @@ package struct WatchReport: Sendable {
     package let hosts: [OriginSummary]?
     /// Those of them that a person has blocked.
     let pausedHosts: Set<String>
+    /// As `HostTable.codes`.
+    let hostCodes: [String: String]
     /// Who owns partitions now; nil where nobody told.
     package let owners: Int?
     let foreignMembers: Int
@@ -159,6 +161,8 @@ extension WatchReport {
     package init(_ state: WatchState, at now: Int64) {
         at = now
         answeredAt = state.answeredAt
+        /// Since when it has not answered though workers were running; nil until it was asked then.
+        let silentSince: Int64?
         workers = state.workers.map { address, worker in
             WorkerReport(
                 address: address, figures: worker.figures, answeredAt: worker.answeredAt, silence: worker.silence,
@@ -173,6 +177,7 @@ extension WatchReport {
         hasMoreLetters = state.letters.isMore
         let hosts = state.hosts?.summaries(at: now)
         self.hosts = hosts
+                silentSince: worker.silentSince(owned: state.areOwnersKnown ? state.ownedSince : .min),
         pausedHosts = Set(hosts?.lazy.filter { $0.code == OriginRow.operatorName }.map(\.host) ?? [])
         let blocked = Set(hosts?.lazy.filter { $0.state == .blocked }.map(\.host) ?? [])
         let (waits, sampled) = state.waits(blocked: blocked, restoring: restoring)
@@ -184,6 +189,7 @@ extension WatchReport {
         let retries = state.lag(of: Topic.retries)
         lanes = Lane.allCases.map { lane in
             let (lag, history) = (state.lag(of: lane, at: now), state.lanes[lane.ordinal])
+        hostCodes = state.hosts?.codes ?? [:]
             let retried = RetriedJobs(of: lane, waits, in: retries, sampled)
             return LaneReport(
                 lane: lane, lag: lag, target: Int64(state.targets[lane].milliseconds), rates: history.rates,

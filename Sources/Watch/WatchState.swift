@@ -33,6 +33,8 @@ package struct WatchState: Sendable {
     /// Since when it is known who owns what, milliseconds since 1970; nil: nobody has told.
     var ownersKnownSince: Int64?
     var areOwnersKnown: Bool { ownersKnownSince != nil }
+    /// Since when some partition has had an owner; nil while none has. A worker that serves no metrics before is starting.
+    var ownedSince: Int64?
     /// For how long topics keep records, milliseconds; of those that keep them until they are finished nothing.
     var retention: [Topic: Int64] = [:]
     /// nil until the topic was read.
@@ -173,6 +175,7 @@ package struct WatchState: Sendable {
             partitions[number].ownerSince = areOwnersKnown ? now : nil
         }
         ownersKnownSince = ownersKnownSince ?? now
+        ownedSince = partitions.contains { $0.owner != nil } ? ownedSince ?? now : nil
         if came > 0 { mark("\(came) partitions got an owner", at: now) }
         if went > 0 { mark("\(went) partitions lost their owner", at: now) }
     }

@@ -110,7 +110,7 @@ struct LagwatchTests {
         try await watch.tells("fine")
         worker.signal(SIGSTOP)
         let state = try await watch.tells("worker-silent")
-        #expect(state.sentence.hasPrefix("The worker at \(address) of 1 does not respond since "))
+        #expect(state.sentence.hasPrefix("1 of 1 workers (\(address)) has not responded since "))
         worker.signal(SIGCONT)
         try await watch.tells("fine")
         let strange = try await place.lagwatch("watch.workers=[\(other)]")

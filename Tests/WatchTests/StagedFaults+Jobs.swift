@@ -11,7 +11,7 @@ extension StagedFault {
             "one host that is left alone", .hostBlocked,
             [
                 "https://images.example (fetch.too-many-requests) is blocked until ",
-                " UTC: 82 % of the pending jobs wait (82 jobs) for it.",
+                " UTC: 82 of 100 pending jobs (82 %) wait for it.",
             ], asks: "ask who runs https://images.example for more"
         ) {
             $0.publish(82, to: .retry1m, 0)
@@ -26,7 +26,7 @@ extension StagedFault {
             "one host that a person has blocked", .paused,
             [
                 "https://images.example (by a person) is blocked until ",
-                "100 % of the pending jobs wait (40 jobs) for it.",
+                "all 40 pending jobs wait for it.",
             ], asks: "mezzotint origins unblock https://images.example. "
         ) {
             $0.publish(40, to: .retry1m, 0)
@@ -37,7 +37,7 @@ extension StagedFault {
         StagedFault(
             "one host slow", .hostSlow,
             [
-                "https://slow.example is slow, or its limit is low: 100 % of the pending jobs wait (40 jobs) for it, all 6 fetches that it allows at once are running, and renderers are idle."
+                "https://slow.example is slow, or its limit is low: all 40 pending jobs wait for it, its limit of 6 fetches at once is full, and renderers are idle."
             ]
         ) {
             $0.publish(40, to: .jobsFast, 0)
@@ -83,7 +83,7 @@ extension StagedFault {
             "egress cut", .egress,
             [
                 "60 hosts cannot be reached at once (fetch.connection), http://10.9.0.0 among them, and no host responds",
-                "100 % of the pending jobs wait (4,320 jobs).", "Fast is late: 4,320 pending (4,320 retried)",
+                "All 4,320 pending jobs wait.", "Fast is late: 4,320 pending (4,320 retried)",
             ]
         ) {
             for number in 0..<4 { $0.publish(1_080, to: .retry1m, number) }
@@ -100,7 +100,7 @@ extension StagedFault {
         },
         StagedFault(
             "several hosts that fail while others respond", .hostsFail,
-            ["3 hosts fail: 90 % of the pending jobs wait (90 jobs) for them, most for http://c (fetch.server-error)."],
+            ["3 hosts fail: 90 of 100 pending jobs (90 %) wait for them, most for http://c (fetch.server-error)."],
             asks: "Ask who runs http://c."
         ) {
             $0.publish(90, to: .retry1m, 0)

@@ -16,7 +16,7 @@ extension StagedFault {
             $0.look(14)
             $0.head(.jobsFast, 1, seconds: 14)
         },
-        StagedFault("one worker stopped", .workerSilent, ["The worker at 10.0.0.2:9464 of 2 does not respond since "]) {
+        StagedFault("one worker stopped", .workerSilent, ["1 of 2 workers (10.0.0.2:9464) has not responded since ", " UTC: connection refused."]) {
             $0.workers.append(WorkerSight("10.0.0.2:9464", .figures(Scene.figures(owned: 2))))
             $0.look()
             $0.workers[1] = WorkerSight("10.0.0.2:9464", .silent("connection refused"))
@@ -164,7 +164,7 @@ extension StagedFault {
         StagedFault(
             "one host answers 429", .hostBlocked,
             [
-                "82 % of the pending jobs wait (82 jobs) for https://images.example (fetch.too-many-requests): It answered 429."
+                "82 of 100 pending jobs (82 %) wait for https://images.example (fetch.too-many-requests): It answered 429."
             ], asks: "Lower its limits (origins.NAME.concurrency"
         ) {
             $0.publish(82, to: .retry1m, 0)

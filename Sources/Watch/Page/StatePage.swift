@@ -272,7 +272,8 @@ extension HTML {
                 html.cell(figures?.diskFree.values.min().map { Words.bytes($0) } ?? "unknown", .number)
                 html.cell(
                     worker.silence.map {
-                        "not since \(Words.clock($0.since, at: report.at)): \(Words.cut($0.reason, 80))"
+                        let since = worker.answeredAt == nil ? "yet" : "since \(Words.clock($0.since, at: report.at))"
+                        return "not \(since): \(Words.cut($0.reason, 80))"
                     } ?? worker.answeredAt.map { Words.clock($0, at: report.at) } ?? "not yet")
                 html.raw("</tr>")
             }
