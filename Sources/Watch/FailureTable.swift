@@ -1,3 +1,4 @@
+internal import Ports
 internal import Records
 
 /// Failed and dead jobs by code and host, as far as the ends of `outcomes` and `dead` were read.
@@ -5,6 +6,13 @@ struct FailureTable: Sendable {
     struct Key: Sendable, Hashable {
         let code: String
         let host: String
+
+        /// As outcomes have it: they hide a code that may reveal the workers' network.
+        var told: Key {
+            let isHidden =
+                FetchFailure.Code(rawValue: code)?.isConfidential ?? RetryCause.Code(rawValue: code)?.isConfidential
+            return isHidden == true ? Key(code: FetchFailure.Code.unreachable.rawValue, host: host) : self
+        }
     }
 
     struct Row: Sendable, Hashable {

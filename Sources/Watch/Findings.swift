@@ -100,7 +100,7 @@ struct Findings {
         guard !unowned.isEmpty, unowned.count == state.partitionCount else { return nil }
         let since = unowned.compactMap(\.unownedSince).max()
         // A run that ended as it should leaves nothing behind, but jobs that failed or were lost are no reason to be calm.
-        if report.pending == 0, report.lanes.allSatisfy({ $0.lag.records == 0 && $0.retried?.jobs == 0 }) {
+        if report.isEmpty {
             return jobsLost ?? mostFail ?? someFail ?? deadLetters
                 ?? Diagnosis(.idle, "Idle. No worker is running; nothing is pending.", since: since)
         }

@@ -67,9 +67,7 @@ struct LetterTable: Sendable {
         all.filter { $0.code == code && $0.at >= since }.max { $0.at < $1.at }
     }
 
-    var byKey: [FailureTable.Key: Int] {
-        var counts: [FailureTable.Key: Int] = [:]
-        for letter in all { counts[FailureTable.Key(code: letter.code, host: letter.host), default: 0] += 1 }
-        return counts
+    var byKey: [FailureTable.Key: [LetterChange.Letter]] {
+        Dictionary(grouping: all) { FailureTable.Key(code: $0.code, host: $0.host) }
     }
 }

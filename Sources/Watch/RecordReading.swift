@@ -17,7 +17,7 @@ package struct RecordReading: Sendable {
     package func sample(_ records: [Record], of topic: Topic, _ partition: PartitionID) -> PlaceSample {
         var sample = PlaceSample(topic, partition)
         for record in records.prefix(PlaceSample.most) {
-            let host = intake.url(ofRefused: record).map { groups.origin(of: $0.fetched).description } ?? ""
+            let host = host(of: record)
             if let note = try? RetryNote(record) {
                 sample.count(
                     .init(lane: note.lane.rawValue, host: host, code: Words.cut(note.cause.code, 60)),
@@ -30,6 +30,11 @@ package struct RecordReading: Sendable {
             }
         }
         return sample
+    }
+
+    /// Empty where the record names none.
+    private func host(of record: Record) -> String {
+        intake.url(ofRefused: record).map { groups.origin(of: $0.fetched).description } ?? ""
     }
 
     /// Ends of jobs, of records of `outcomes`; cancelled ones are nobody's failure. Records of others are skipped.
@@ -59,13 +64,15 @@ package struct RecordReading: Sendable {
     }
 
     /// Jobs that wait, as a source's own page tells them.
-    package func waiting(_ records: [Record]) -> [SourceReport.Waiting] {
+    ///
+    /// - Parameter blocked: as `WatchState.blockedHosts`: their jobs are not begun before.
+    package func waiting(_ records: [Record], blocked: [String: Int64] = [:]) -> [SourceReport.Waiting] {
         records.map { record in
             let note = try? RetryNote(record)
             return SourceReport.Waiting(
                 job: note?.job ?? intake.id(ofRefused: record), topic: record.topic.rawValue, code: note?.cause.code,
                 message: note.map { shown($0.cause.message) }, since: note?.firstSeen ?? record.timestamp,
-                notBefore: note?.notBefore)
+                notBefore: [note?.notBefore, blocked[host(of: record)]].compactMap { $0 }.max())
         }
     }
 
@@ -82,7 +89,7 @@ package struct RecordReading: Sendable {
                     .init(
                         id: letter.id, code: Words.cut(letter.cause.code, 60),
                         host: letter.url.map { groups.origin(of: $0.description).description } ?? "", at: letter.at,
-                        origin: letter.origin, offset: record.offset))
+                        origin: letter.origin, offset: record.offset, message: shown(letter.cause.message, 240)))
             }
         }
         return change

@@ -81,8 +81,11 @@ package struct LetterChange: Sendable {
         package let origin: RecordOrigin
         /// Where it stands in `dead`.
         package let offset: Int64
-        package init(id: String, code: String, host: String, at: Int64, origin: RecordOrigin, offset: Int64) {
-            (self.id, self.code, self.host, self.at) = (id, code, host, at)
+        package let message: String
+        package init(
+            id: String, code: String, host: String, at: Int64, origin: RecordOrigin, offset: Int64, message: String = ""
+        ) {
+            (self.id, self.code, self.host, self.at, self.message) = (id, code, host, at, message)
             (self.origin, self.offset) = (origin, offset)
         }
     }

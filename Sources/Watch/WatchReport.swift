@@ -61,6 +61,9 @@ package struct WatchReport: Sendable {
     package var troubledHosts: [OriginSummary]? { hosts?.filter { $0.state != .open } }
     package var blockedHosts: [OriginSummary]? { hosts?.filter { $0.state == .blocked } }
 
+    /// Whether no job is pending anywhere, and all was read to say so.
+    var isEmpty: Bool { pending == 0 && lanes.allSatisfy { $0.lag.records == 0 && $0.retried?.jobs == 0 } }
+
     package struct LaneReport: Sendable {
         package let lane: Lane
         package let lag: Lag
@@ -137,12 +140,20 @@ package struct WatchReport: Sendable {
         /// Of each topic whose records are finished.
         let topics: [(topic: Topic, lag: Lag)]
         package let retries: Lag
+        /// By lane, as `WatchState.retriedSince`.
+        let retriedSince: [String: Int64]
         /// The unfinished record behind which others are finished, or which has not come on for long.
         package let pinned: RecordOrigin?
         package let message: String?
 
         /// In `Lane`'s order.
         package var lanes: [Lag] { topics.filter { $0.topic.lane != nil }.map(\.lag) }
+
+        /// Whether a job of the lane that is older than its target waits here, unread or in a retry topic.
+        func isLate(_ lane: LaneReport, at now: Int64) -> Bool {
+            [lanes[lane.lane.ordinal].oldest, retriedSince[lane.lane.rawValue]].compactMap { $0 }
+                .contains { now - $0 > lane.target }
+        }
     }
 
     package struct WorkerReport: Sendable {
@@ -150,6 +161,8 @@ package struct WatchReport: Sendable {
         package let figures: WorkerFigures?
         package let answeredAt: Int64?
         package let silence: (since: Int64, reason: String)?
+        /// Since when it has not answered though workers were running; nil until it was asked then.
+        let silentSince: Int64?
         package let restoredAt: Int64?
         let failedAt: [String: Int64]
         /// Within the last ten minutes.
@@ -161,11 +174,10 @@ extension WatchReport {
     package init(_ state: WatchState, at now: Int64) {
         at = now
         answeredAt = state.answeredAt
-        /// Since when it has not answered though workers were running; nil until it was asked then.
-        let silentSince: Int64?
         workers = state.workers.map { address, worker in
             WorkerReport(
                 address: address, figures: worker.figures, answeredAt: worker.answeredAt, silence: worker.silence,
+                silentSince: worker.silentSince(owned: state.areOwnersKnown ? state.ownedSince : .min),
                 restoredAt: worker.restoredAt, failedAt: worker.failedAt,
                 restarts: worker.restarts.filter { $0 > now - WorkerWatch.restartMilliseconds })
         }.sorted { $0.address < $1.address }
@@ -177,7 +189,7 @@ extension WatchReport {
         hasMoreLetters = state.letters.isMore
         let hosts = state.hosts?.summaries(at: now)
         self.hosts = hosts
-                silentSince: worker.silentSince(owned: state.areOwnersKnown ? state.ownedSince : .min),
+        hostCodes = state.hosts?.codes ?? [:]
         pausedHosts = Set(hosts?.lazy.filter { $0.code == OriginRow.operatorName }.map(\.host) ?? [])
         let blocked = Set(hosts?.lazy.filter { $0.state == .blocked }.map(\.host) ?? [])
         let (waits, sampled) = state.waits(blocked: blocked, restoring: restoring)
@@ -189,7 +201,6 @@ extension WatchReport {
         let retries = state.lag(of: Topic.retries)
         lanes = Lane.allCases.map { lane in
             let (lag, history) = (state.lag(of: lane, at: now), state.lanes[lane.ordinal])
-        hostCodes = state.hosts?.codes ?? [:]
             let retried = RetriedJobs(of: lane, waits, in: retries, sampled)
             return LaneReport(
                 lane: lane, lag: lag, target: Int64(state.targets[lane].milliseconds), rates: history.rates,
@@ -255,8 +266,9 @@ extension WatchState {
             }
         return WatchReport.PartitionReport(
             number: number, state: state, owner: watch.owner, epoch: watch.epoch?.epoch,
-            topics: Topic.worked.map { ($0, lag(of: [$0], in: number)) }, retries: lag(of: Topic.retries, in: number),
-            pinned: watch.owner == nil ? nil : pinned(number, at: now), message: failure)
+            topics: Topic.worked.map { ($0, lag(of: [$0], in: number)) }, retries: retryLag(in: number),
+            retriedSince: retriedSince(in: number), pinned: watch.owner == nil ? nil : pinned(number, at: now),
+            message: failure)
     }
 
     /// Retry topics stand still by design: their records wait.
@@ -273,14 +285,20 @@ extension WatchState {
     }
 
     fileprivate var failureReports: [WatchReport.FailureReport] {
-        let standing = letters.byKey
+        var standing: [FailureTable.Key: [LetterChange.Letter]] = [:]
+        for (key, own) in letters.byKey {
+            // A job is in one row, though its outcome and its dead letter may have two codes.
+            standing[failures.rows[key.told] == nil ? key : key.told, default: []] += own
+        }
         let isKnown = letters.count != nil
         return Set(failures.rows.keys).union(standing.keys).map { key in
-            let row = failures.rows[key]
+            let (row, own) = (failures.rows[key], standing[key] ?? [])
+            let newest = own.max { $0.at < $1.at }
             return WatchReport.FailureReport(
-                code: key.code, host: key.host, count: row?.count ?? 0, first: row?.first, last: row?.last,
-                message: row?.message ?? "", job: row?.job ?? "", url: row?.url ?? "",
-                source: row?.source, standing: isKnown ? standing[key] ?? 0 : nil)
+                code: key.code, host: key.host, count: row?.count ?? 0, first: row?.first ?? own.map(\.at).min(),
+                last: row?.last ?? newest?.at, message: row?.message ?? newest?.message ?? "",
+                job: row?.job ?? newest?.id ?? "", url: row?.url ?? "", source: row?.source,
+                standing: isKnown ? own.count : nil)
         }.sorted {
             ($0.last ?? .min, $0.count, $1.code, $1.host) > ($1.last ?? .min, $1.count, $0.code, $0.host)
         }

@@ -47,6 +47,31 @@ extension WatchState {
         return lag
     }
 
+    /// A partition's retry topics. A retry is appended anew for each attempt, so the oldest is by when jobs were first seen, as
+    /// samples tell; unknown until each topic with records was sampled.
+    func retryLag(in partition: Int) -> Lag {
+        let all = lag(of: Topic.retries, in: partition)
+        let isSampled = retryPlaces(partition).allSatisfy { $0.sample?.seen ?? 0 > 0 }
+        let oldest = isSampled ? retriedSince(in: partition).values.min() : nil
+        return Lag(records: all.records, oldest: oldest, unknown: all.unknown)
+    }
+
+    /// When the first retried job of each lane was first seen, by samples, milliseconds since 1970; a record that is no job
+    /// belongs to the lane `unknown`.
+    func retriedSince(in partition: Int) -> [String: Int64] {
+        var since: [String: Int64] = [:]
+        for place in retryPlaces(partition) {
+            for (group, figures) in place.sample?.groups ?? [:] {
+                since[group.lane] = min(since[group.lane] ?? figures.since, figures.since)
+            }
+        }
+        return since
+    }
+
+    private func retryPlaces(_ partition: Int) -> [PlaceWatch] {
+        Topic.retries.map { place($0, partition) }.filter { $0.unfinished ?? 0 > 0 }
+    }
+
     func place(_ topic: Topic, _ partition: Int) -> PlaceWatch {
         index(topic, PartitionID(Int32(partition))).map { places[$0] } ?? PlaceWatch()
     }

@@ -82,6 +82,12 @@ extension WatchState {
     }
     private static let leastLooks = 3
 
+    /// Until when each blocked host is blocked, milliseconds since 1970.
+    package func blockedHosts(at now: Int64) -> [String: Int64] {
+        let blocked = hosts?.summaries(at: now).filter { $0.state == .blocked } ?? []
+        return Dictionary(blocked.map { ($0.host, $0.until ?? now) }) { $1 }
+    }
+
     private struct Key: Hashable {
         let reason: WatchReport.WaitReport.Reason
         let group: PlaceSample.Group

@@ -314,7 +314,7 @@ struct LagwatchTests {
         try await watch.tells("idle")
         let page = try await watch.asked("/source?url=\(url)").text
         for words in [
-            "48x48.png</td><td>origin", "12x12.png</td>", "first-0", "second-0", "Fresh until",
+            "48x48.png</td><td data-title=\"Made from\">origin", "12x12.png</td>", "first-0", "second-0", "Fresh until",
             "2 variants are stored, all fresh", " bytes, 1 frame</dd>",
         ] {
             #expect(page.contains(words), "\(words): \(page)")

@@ -174,7 +174,8 @@ struct LaneReportTests {
         let told = try Self.json(scene.report)
         #expect(told["deadLetters"] as? Int == 1)
         let failure = try #require((told["failures"] as? [[String: Any]])?.first)
-        for name in ["message", "job", "url"] { #expect(failure[name] is NSNull, "\(name)") }
+        for name in ["message", "url"] { #expect(failure[name] is NSNull, "\(name)") }
+        #expect(failure["job"] as? String == "a" && failure["lastSeen"] as? String == told["at"] as? String)
     }
 
     @Test("A blocked host of which no worker tells any more waits for an unknown number of jobs")

@@ -69,6 +69,9 @@ actor Observer {
         return report
     }
 
+    /// Until when hosts are blocked now.
+    var blockedHosts: [String: Int64] { state.blockedHosts(at: SystemTime.wallMilliseconds) }
+
     /// Until the task is cancelled.
     func watchLog() async {
         while !Task.isCancelled {
@@ -172,7 +175,9 @@ actor Observer {
             apply(.members(members))
             for partition in state.partitionsToSearch(1, at: SystemTime.wallMilliseconds) {
                 let key = RecordKey.epoch(partition).bytes
-                for event in reading.ownership(try await view.latest(.variants, partition, keyPrefix: key)) { apply(event) }
+                for event in reading.ownership(try await view.latest(.variants, partition, keyPrefix: key)) {
+                    apply(event)
+                }
                 apply(.searched(partition))
             }
         } catch { tell(error) }

@@ -28,6 +28,8 @@ enum SourceName: Sendable {
 struct SourceLookup {
     let view: any LogView
     let reading: RecordReading
+    /// Until when hosts are blocked.
+    let blocked: [String: Int64]
 
     /// The newest records of `outcomes`, and the first unfinished ones of every topic, that are looked through.
     private static let records = 500
@@ -52,7 +54,7 @@ struct SourceLookup {
                 if isEnd {
                     report.ends = reading.allEnds(own).reversed()
                 } else {
-                    report.waiting += reading.waiting(own)
+                    report.waiting += reading.waiting(own, blocked: blocked)
                 }
             } catch {
                 report.notes.append(error.description)
@@ -97,7 +99,7 @@ extension Observer {
             }
         }
         guard let view else { return SourceReport.refusal("The log was not reached yet. Ask again later.") }
-        let lookup = SourceLookup(view: view, reading: reading)
+        let lookup = SourceLookup(view: view, reading: reading, blocked: blockedHosts)
         return await lookups.pass { await lookup.report(of: key, shown: shown).page(at: SystemTime.wallMilliseconds) }
     }
 }

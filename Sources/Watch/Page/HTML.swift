@@ -3,6 +3,9 @@ internal import JSONText
 /// A page in the making. Text comes in escaped; only what this room itself wrote comes in as markup.
 struct HTML {
     private(set) var text = ""
+    /// Of the table that is written: its columns' titles, and that of the next cell.
+    private var titles: [String] = []
+    private var nextTitle = 0
 
     init(reserving bytes: Int = 1 << 15) { text.reserveCapacity(bytes) }
 
@@ -35,26 +38,40 @@ struct HTML {
         [0x22, 0x26, 0x27, 0x3C, 0x3E].contains(byte)
     }
 
-    /// `text` is of words that take several lines.
-    enum Column { case word, number, text }
+    /// `code` stays on one line; `text` is of words that take several.
+    enum Column { case word, code, number, text }
 
     mutating func cell(_ words: String, _ kind: Column = .word) {
-        open("td", kind)
+        openCell(kind)
         put(words)
         raw("</td>")
     }
 
-    mutating func open(_ name: StaticString, _ kind: Column) {
+    /// A cell has its column's title for narrow windows, which show no head.
+    mutating func openCell(_ kind: Column) {
+        open("td data-title=\"")
+        put(titles[nextTitle])
+        raw("\"")
+        close(kind)
+        nextTitle = (nextTitle + 1) % titles.count
+    }
+
+    private mutating func open(_ name: StaticString) {
         raw("<")
         raw(name)
+    }
+
+    private mutating func close(_ kind: Column) {
         switch kind {
         case .word: raw(">")
+        case .code: raw(" class=c>")
         case .number: raw(" class=n>")
         case .text: raw(" class=t>")
         }
     }
 
-    /// A table that scrolls by itself where the page is narrow, and can be scrolled by keyboard.
+    /// A table that scrolls by itself where it has no room, and can be scrolled by keyboard. In a narrow window each row is a
+    /// list of its cells. Each row has a cell for each column.
     mutating func table(
         _ name: String, _ columns: [(title: String, kind: Column)], _ body: (inout HTML) -> Void
     ) {
@@ -62,11 +79,13 @@ struct HTML {
         put(name)
         raw("\"><table><thead><tr>")
         for column in columns {
-            open("th scope=col", column.kind)
+            open("th scope=col")
+            close(column.kind)
             put(column.title)
             raw("</th>")
         }
         raw("</tr></thead><tbody>")
+        (titles, nextTitle) = (columns.map(\.title), 0)
         body(&self)
         raw("</tbody></table></div>")
     }

@@ -89,13 +89,15 @@ extension HTML {
     /// A cell for each partition, in rows; one path for each state, so that a thousand are a few kilobytes.
     mutating func strip(_ report: WatchReport) {
         let columns = 50
+        // A run that ended needs no owner.
+        let isAtRest = report.owners == 0 && report.isEmpty
         var cells: [(kind: StaticString, of: [Int])] = [
-            ("owned", []), ("late-cell", []), ("restoring", []), ("unowned", []), ("unreadable", []), ("unknown", []),
+            ("owned", []), ("late-cell", []), ("restoring", []), (isAtRest ? "rest" : "unowned", []),
+            ("unreadable", []),
+            ("unknown", []),
         ]
         for partition in report.partitions {
-            let isLate = zip(report.lanes, partition.lanes).contains { lane, lag in
-                lag.age(at: report.at).map { $0 > lane.target } ?? false
-            }
+            let isLate = report.lanes.contains { partition.isLate($0, at: report.at) }
             let kind =
                 switch partition.state {
                 case .owned: isLate ? 1 : 0

@@ -57,8 +57,9 @@ package enum PageFrame {
         .late{color:var(--bad)}
         svg{display:block;width:100%;height:auto}.chart{max-height:7rem}
         .bar{fill:var(--fill)}.over{fill:var(--bad)}.rule{stroke:var(--line)}.goal{stroke:var(--warn);stroke-dasharray:4 3}.mark{stroke:var(--dim);stroke-dasharray:1 3}.gap{fill:var(--soft)}
-        .owned{fill:var(--well)}.late-cell{fill:var(--warn)}.unowned,.unreadable{fill:var(--bad)}.restoring{fill:var(--fill)}.unknown{fill:var(--line)}
-        .wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92rem}th,td{text-align:left;vertical-align:top;padding:.25rem 1rem .25rem 0;border-bottom:1px solid var(--line);min-width:9rem}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;min-width:3rem}.t{min-width:16rem}
+        .owned{fill:var(--well)}.late-cell{fill:var(--warn)}.unowned,.unreadable{fill:var(--bad)}.restoring{fill:var(--fill)}.unknown,.rest{fill:var(--line)}
+        .wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92rem}th,td{text-align:left;vertical-align:top;padding:.25rem 1rem .25rem 0;border-bottom:1px solid var(--line);overflow-wrap:break-word;min-width:7.8rem;max-width:20rem}.c{white-space:nowrap}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;min-width:3rem}.t{min-width:16rem;max-width:none;overflow-wrap:anywhere}
+        @media(max-width:40rem){thead{position:absolute;left:-99rem}table,tbody,tr,td{display:block}tr{border-bottom:1px solid var(--line);padding:.3rem 0}:is(td,.n,.t,.c){position:relative;border:0;padding:.1rem 0 .1rem 8rem;min-height:1.6em;min-width:0;max-width:none;text-align:left;white-space:normal;overflow-wrap:anywhere}td:empty{display:none}td::before{content:attr(data-title);position:absolute;left:0;width:7.5rem;color:var(--dim)}}
         dl{display:grid;grid-template-columns:minmax(5rem,max-content) 1fr;gap:.1rem 1rem;margin:.3rem 0}dt{color:var(--dim)}dd{margin:0}
         """
 

@@ -86,7 +86,7 @@ extension SourceReport {
     private func why(at now: Int64) -> String {
         if let wait = waiting.first {
             let cause = wait.code.map { " after \($0)" } ?? ""
-            let due = wait.notBefore.map { $0 > now ? ", due at \(Words.clock($0, at: now))" : ", due" } ?? ""
+            let due = wait.notBefore.map { $0 > now ? " until \(Words.clock($0, at: now))" : ", due" } ?? ""
             return "A job of this source waits in \(wait.topic)\(cause)\(due)."
         }
         if let last = ends.first, let code = last.code { return "Its last job ended as \(last.kind): \(code)." }
@@ -146,7 +146,7 @@ extension HTML {
                 html.cell("\(Words.span(now - row.storedAt)) ago\(row.expires > now ? "" : ", stale")")
                 html.cell(
                     "\(row.version)\(report.source.map { $0.version == row.version ? "" : ", not the newest" } ?? "")")
-                html.cell(row.location)
+                html.cell(row.location, .text)
                 html.raw("</tr>")
             }
         }
@@ -174,7 +174,8 @@ extension HTML {
 
     private mutating func row(_ cells: String...) {
         raw("<tr>")
-        for text in cells { cell(Words.cut(text, 600)) }
+        for text in cells.dropLast() { cell(Words.cut(text, 600)) }
+        cell(Words.cut(cells.last ?? "", 600), .text)
         raw("</tr>")
     }
 }

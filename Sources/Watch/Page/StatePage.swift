@@ -136,7 +136,7 @@ extension HTML {
         table(
             "Throttled and blocked origins",
             [
-                ("Host", .text), ("State", .word), ("Until", .word), ("Why", .word), ("At once", .number),
+                ("Host", .text), ("State", .word), ("Until", .word), ("Why", .code), ("At once", .number),
             ] + Lane.allCases.map { ($0.title, .number) }
         ) { html in
             for host in shown.prefix(Self.rows) {
@@ -144,7 +144,7 @@ extension HTML {
                 html.cell(Words.cut(host.host, 120), .text)
                 html.cell(host.state.rawValue + (host.since.map { " since \(Words.clock($0, at: report.at))" } ?? ""))
                 html.cell(host.until.map { Words.clock($0, at: report.at) } ?? "")
-                html.cell(Words.cut(host.code ?? "", 60))
+                html.cell(Words.cut(host.code ?? "", 60), .code)
                 html.cell(host.isTold ? "\(host.inFlight) of \(host.limit)" : "unknown", .number)
                 for lane in Lane.allCases {
                     html.cell(host.isTold ? Words.count(host.waiting[lane]) : "unknown", .number)
@@ -172,20 +172,20 @@ extension HTML {
         table(
             "Failures",
             [
-                ("Jobs", .number), ("Code", .word), ("Host", .text), ("Dead letters", .number), ("First, last", .word),
+                ("Jobs", .number), ("Code", .code), ("Host", .text), ("Dead letters", .number), ("First, last", .word),
                 ("Newest", .text),
             ]
         ) { html in
             for failure in report.failures.prefix(Self.rows) {
                 html.raw("<tr>")
                 html.cell(Words.count(failure.count), .number)
-                html.cell(Words.cut(failure.code, 60))
+                html.cell(Words.cut(failure.code, 60), .code)
                 html.cell(Words.cut(failure.host, 120), .text)
                 html.cell(failure.standing.map { Words.count($0) } ?? "unknown", .number)
                 html.cell(
                     [failure.first, failure.last].map { $0.map { Words.clock($0, at: report.at) } ?? "unknown" }.joined(
                         separator: ", "))
-                html.open("td", .text)
+                html.openCell(.text)
                 html.put(Words.cut(failure.message))
                 if !failure.job.isEmpty {
                     html.raw(" <span class=dim>")
@@ -204,7 +204,7 @@ extension HTML {
         raw("<h2>Partitions</h2>")
         strip(report)
         let age = { (partition: PartitionReport) in
-            (partition.lanes.compactMap(\.oldest).min() ?? .max, partition.number)
+            ((partition.lanes + [partition.retries]).compactMap(\.oldest).min() ?? .max, partition.number)
         }
         let shown = report.partitions.sorted {
             ($0.state.rank, age($0).0, age($0).1) < ($1.state.rank, age($1).0, age($1).1)
