@@ -2,13 +2,10 @@ internal import ImageModel
 internal import Ports
 internal import Posix
 internal import RenderProtocol
-internal import Synchronization
 internal import VariantSpec
 
 /// The worker's side of one renderer process.
-///
-/// - Concurrency: used by one thread at a time.
-final class RendererChild: Sendable, Equatable {
+final class RendererChild {
     /// How a child was lost during a render.
     enum Loss: Error {
         case deadline
@@ -21,7 +18,9 @@ final class RendererChild: Sendable, Equatable {
     }
 
     let process: ChildProcess
-    private let seen = Mutex<(renders: Int, origin: String?)>((0, nil))
+    private(set) var renders = 0
+    /// Whose pictures it has seen.
+    private(set) var origin: String?
     /// Resident bytes once warm.
     let firstMemory: Int
     /// Why it has no filter for system calls, where it goes on without.
@@ -45,17 +44,12 @@ final class RendererChild: Sendable, Equatable {
         }
     }
 
-    var renders: Int { seen.withLock { $0.renders } }
-    /// Whose pictures it has seen.
-    var origin: String? { seen.withLock { $0.origin } }
-
-    static func == (one: RendererChild, other: RendererChild) -> Bool { one === other }
-
     /// Whether it died while nobody asked it for anything.
     var isGone: Bool { socket.waits(upTo: 0) }
 
     func render(_ render: PendingRender) throws(Loss) -> RenderQueue.Answer {
-        seen.withLock { $0 = ($0.renders + 1, render.origin) }
+        renders += 1
+        origin = render.origin
         let output: OpenFile
         do throws(SystemFailure) { output = try OpenFile(anonymous: "variants") } catch {
             return .failure(.noSpace(reason: error.description))
