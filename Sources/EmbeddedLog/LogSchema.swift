@@ -1,3 +1,4 @@
+internal import Posix
 internal import Records
 internal import SQLite
 
@@ -18,38 +19,46 @@ enum LogSchema {
 
     /// Makes the tables of a new file. Returns the layout that the file has.
     static func create(_ path: String, partitions: Int) throws(SQLiteFailure) -> LogLayout {
+        let hasWAL = (FileSystem.length(of: path + "-wal") ?? 0) > 0
         let connection = try Connection(path, .create)
         connection.checkpointOnlyWhenTold()
         let found = try connection.number("PRAGMA user_version") ?? 0
-        if found == 0, try connection.number("PRAGMA page_count") == 0 {
+        // The tables of a log that is new come into the WAL: a file with pages and without them is a copy that lacks its WAL,
+        // unless it has one, and whoever made it was ended at that.
+        let isEmpty = try isEmpty(connection)
+        if found == 0, hasWAL || isEmpty {
             // Pages that hold nothing can be given back to the disk (`OpenLog.giveBack`).
             // Jobs and outcomes come in hundreds: pages of 8 KiB take a fifth less time for each than SQLite's 4.
-            try connection.execute("PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = INCREMENTAL")
-            // Before there is a WAL: so no file without tables is a log, but for an empty one.
+            try connection.execute(
+                "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
             try connection.transaction { () throws(SQLiteFailure) in
                 for statement in statements(partitions) { try connection.execute(statement) }
             }
         } else {
-            try check(found, path)
+            try check(found, connection)
+            // A restored backup has none: readers and the writer would wait for each other.
+            try connection.execute("PRAGMA journal_mode = WAL")
             try addMissing(connection)
         }
-        // A restored backup has none: readers and the writer would wait for each other.
-        try connection.execute("PRAGMA journal_mode = WAL")
         return try layout(connection)
     }
 
     /// The layout of a file that a program of a known version made.
     static func layout(_ connection: Connection) throws(SQLiteFailure) -> LogLayout {
         let found = try connection.number("PRAGMA user_version") ?? 0
-        try check(found, connection.path)
+        try check(found, connection)
         return LogLayout(partitions: try countedPartitions(connection), isShared: found >= shared)
     }
 
-    private static func check(_ found: Int64, _ path: String) throws(SQLiteFailure) {
-        if found == 0 { throw .damaged(path, "it has no tables of a log") }
+    private static func isEmpty(_ connection: Connection) throws(SQLiteFailure) -> Bool {
+        try connection.number("PRAGMA page_count") == 0
+    }
+
+    private static func check(_ found: Int64, _ connection: Connection) throws(SQLiteFailure) {
+        if found == 0, try !isEmpty(connection) { throw .damaged(connection.path, "it has no tables of a log") }
         guard versions.contains(found) else {
             throw SQLiteFailure(
-                path: path, extendedCode: 0,
+                path: connection.path, extendedCode: 0,
                 message: "its version is \(found), and this program knows \(versions.upperBound)")
         }
     }

@@ -63,11 +63,13 @@ extension Worker {
     /// What the log does not take or give now is tried again in a second: all goes on without it.
     private func shareOrigins() async {
         let (isFirst, assigned) = (board.next == nil, assignments)
+        var isUpToDate = false
         // Or places that are read before the first partition comes would be lost.
         if isFirst { ownSlots() }
         if let rows = try? await newRows(isFirst: isFirst) {
             for row in rows { apply(row, isOld: isFirst) }
-            if assigned == assignments { scheduler.knowSlots() }
+            isUpToDate = assigned == assignments
+            if isUpToDate { scheduler.knowSlots() }
         } else {
             scheduler.unheard(at: monotonic)
             if monotonic - board.assignedAt >= OriginBoard.patience { scheduler.knowSlots() }
@@ -84,7 +86,8 @@ extension Worker {
             }
         }
         await passSlots()
-        await sweepRows()
+        // By what others wrote meanwhile, and as the same owner: a row that is in use may go otherwise.
+        if isUpToDate { await sweepRows() } else { board.sweep = nil }
         board.isSharing = false
         settle()
     }
@@ -118,7 +121,7 @@ extension Worker {
             if let place { slots[place, default: []].append(tombstone) } else { rows.append(tombstone) }
         }
         // What the log does not take is found again by the next look.
-        if !rows.isEmpty { _ = await ports.log.append(rows) }
+        if !rows.isEmpty, partitions[OriginRow.partition] != nil { _ = await ports.log.append(rows) }
         for (place, rows) in slots {
             if let owner = partitions[place]?.ownership { _ = await ports.log.append(rows, as: owner) }
         }
