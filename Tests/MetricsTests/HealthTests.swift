@@ -47,7 +47,7 @@ struct HealthTests {
         let waited = ContinuousClock.now - begun
         print("lagwatch names a store that hangs after \(waited)")
         #expect(waited < .seconds(30))
-        #expect(sentence.hasPrefix("The store does not respond: the source that 127.0.0.1:"), "\(sentence)")
+        #expect(sentence.hasPrefix("The store does not respond: the source that the worker at 127.0.0.1:"), "\(sentence)")
         hung.halted.release()
         try await eventually { try await Asked(address + "/healthz").status == 200 }
         try await eventually { try await watch.state().cause == "fine" }
