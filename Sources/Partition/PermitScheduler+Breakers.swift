@@ -69,6 +69,9 @@ extension PermitScheduler {
         announcements += 1
     }
 
+    /// Whether the flight waits for its partition's log alone.
+    package func isAnnouncing(_ flight: FlightID) -> Bool { seats[flight]?.tail == .announcing }
+
     mutating func beginTail(_ seat: inout Seat, _ flight: FlightID) {
         guard seat.tail == .none else { return }
         seat.tail = .storing

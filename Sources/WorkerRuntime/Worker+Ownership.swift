@@ -119,7 +119,8 @@ extension Worker {
         quietSince = nil
         for flight in owned.state.flightIDs {
             fetches[flight]?.cancel()
-            if !owned.state.isAtWork(flight) { scheduler.forget(flight) }
+            // One that only waits for the log, which may not answer for long, holds no suspect back that is to run alone.
+            if !owned.state.isAtWork(flight) || scheduler.isAnnouncing(flight) { scheduler.forget(flight) }
         }
         scheduler.closeLog(of: partition)
         ownSlots()
