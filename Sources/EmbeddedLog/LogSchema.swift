@@ -23,8 +23,8 @@ enum LogSchema {
         let connection = try Connection(path, .create)
         connection.checkpointOnlyWhenTold()
         let found = try connection.number("PRAGMA user_version") ?? 0
-        // The tables of a log that is new come into the WAL: a file with pages and without them is a copy that lacks its WAL,
-        // unless it has one, and whoever made it was ended at that.
+        // A new log has its tables in the WAL. A file that has pages, no tables and no WAL is a copy without its WAL. If it has
+        // a WAL, a program was killed while it made the tables.
         let isEmpty = try isEmpty(connection)
         if found == 0, hasWAL || isEmpty {
             // Pages that hold nothing can be given back to the disk (`OpenLog.giveBack`).

@@ -38,7 +38,7 @@ package enum CallCheck {
 
     private static func perform(_ number: Int, _ isForeign: Bool, _ confine: () throws(SystemFailure) -> Void) -> Never
     {
-        // A call that runs for ever is told as an end by a signal.
+        // The kernel ends a call that never returns.
         _ = mz_limit_cpu(2)
         do throws(SystemFailure) { try confine() } catch { _exit(notConfined) }
         let result = mz_call(number, isForeign ? 1 : 0)

@@ -16,7 +16,7 @@ package enum ProfileKind: Sendable, Hashable {
     }
 
     package init(_ bytes: UnsafeRawBufferPointer, for pixels: Pixels) {
-        guard (128...RenderLimits().profileBytes).contains(bytes.count), bytes.has(pixels.rawValue, at: 16) else {
+        guard (128...RenderLimits.usualProfileBytes).contains(bytes.count), bytes.has(pixels.rawValue, at: 16) else {
             self = .none
             return
         }

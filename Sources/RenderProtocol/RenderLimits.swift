@@ -22,12 +22,14 @@ package struct RenderLimits: Sendable, Hashable {
     package var decodedBytes: Int
     /// Heap that one child may have, unless a setting says otherwise: an ordinary picture of 50 Mpx needs 320 MiB.
     package static let usualDataBytes = 512 << 20
+    /// ISO Coated v2 (ECI) has 1.8 MB.
+    package static let usualProfileBytes = 4 << 20
 
     package init(
         formats: Set<ImageFormat> = [.jpeg, .png, .webp, .gif, .avif, .heic], pixels: Int = 50_000_000,
         frames: Int = 1_000, animationPixels: Int = 50_000_000, animationDuration: Int = 120_000, scans: Int = 64,
         chunks: Int = 65_536,
-        profileBytes: Int = 4 << 20, decodedBytes: Int = 320 << 20
+        profileBytes: Int = Self.usualProfileBytes, decodedBytes: Int = 320 << 20
     ) {
         (self.formats, self.animationPixels, self.animationDuration) = (formats, animationPixels, animationDuration)
         (self.pixels, self.frames, self.scans, self.chunks) = (pixels, frames, scans, chunks)

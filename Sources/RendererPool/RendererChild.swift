@@ -174,7 +174,7 @@ extension RenderedOutput {
 
     /// Eight bytes a pixel, where a PNG has four and what is written at the best quality has less, and a colour profile.
     private func mostBytes(_ request: RenderOutput) -> Int {
-        64 << 10 + (request.extras.keepsProfile ? RenderLimits().profileBytes : 0) + size.times(8 * frames)
+        64 << 10 + (request.extras.keepsProfile ? RenderLimits.usualProfileBytes : 0) + size.times(8 * frames)
     }
 
     fileprivate func rendition(of spec: VariantSpec) -> Rendition {

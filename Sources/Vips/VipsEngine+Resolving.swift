@@ -44,8 +44,8 @@ extension VipsEngine {
 extension Raster {
     /// What is left of a picture without edges of the colour of its first pixel; all of it where nothing would be.
     fileprivate func trimmed() throws(RasterFailure) -> Region {
-        // Colour and alpha together: white on what is clear is no edge. Of bands without a meaning, since libvips would lay
-        // an alpha band on the background.
+        // Colour and alpha are compared together, so that opaque white on transparency is no edge. The bands lose their names,
+        // since libvips would flatten an alpha band first.
         let compared = hasAlpha ? try premultiplied().map(mz_vips_name_bands) : self
         let (x, y, width, height) = try compared.contentBounds(threshold: 10)
         guard width > 0, height > 0 else { return Region(whole: size) }

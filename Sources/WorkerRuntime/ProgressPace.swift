@@ -13,17 +13,18 @@ package struct ProgressPace {
     /// - Parameters:
     ///   - saved: fetches saved.
     ///   - left: jobs that are not finished.
-    ///   - retrying: those of them that wait for their next attempt, whose times no pace can tell.
+    ///   - retrying: jobs among them that wait for their next attempt, at a time of their own; nil once the worker has ended,
+    ///     which needs no estimate.
     ///   - seconds: since the start.
     package mutating func text(
-        jobs: Int, variants: Int, saved: Int, left: Int64, retrying: Int64, seconds: Double
+        jobs: Int, variants: Int, saved: Int, left: Int64, retrying: Int64?, seconds: Double
     ) -> String {
         samples.append((seconds, jobs))
         while samples.count > 2, samples[1].seconds <= seconds - Self.span { samples.removeFirst() }
         let rate = Figure.text(Double(variants) / max(seconds, 0.001), digits: 1)
         return "\(Self.count(jobs, "job")) done, \(Self.count(variants, "variant")) (\(rate)/s), "
             + "\(Self.count(saved, "fetch", "fetches")) saved, \(left) pending"
-            + (retrying > 0 ? ", \(retrying) of them wait for a retry" : "") + estimate(left, retrying, seconds)
+            + (retrying.map { ($0 > 0 ? ", \($0) of them wait for a retry" : "") + estimate(left, $0, seconds) } ?? "")
     }
 
     private func estimate(_ left: Int64, _ retrying: Int64, _ seconds: Double) -> String {

@@ -86,7 +86,7 @@ extension Worker {
             }
         }
         await passSlots()
-        // By what others wrote meanwhile, and as the same owner: a row that is in use may go otherwise.
+        // Only after reading the newest rows under the same assignment: otherwise a row that is in use could be deleted.
         if isUpToDate { await sweepRows() } else { board.sweep = nil }
         board.isSharing = false
         settle()

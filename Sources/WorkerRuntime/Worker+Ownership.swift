@@ -119,7 +119,7 @@ extension Worker {
         quietSince = nil
         for flight in owned.state.flightIDs {
             fetches[flight]?.cancel()
-            // One that only waits for the log, which may not answer for long, holds no suspect back that is to run alone.
+            // A flight that waits for the log alone must not delay a suspect that runs alone: the log may take long to respond.
             if !owned.state.isAtWork(flight) || scheduler.isAnnouncing(flight) { scheduler.forget(flight) }
         }
         scheduler.closeLog(of: partition)

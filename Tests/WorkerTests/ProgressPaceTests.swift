@@ -21,6 +21,8 @@ struct ProgressPaceTests {
             text(7, 5, 3, at: 33).hasSuffix(", 5 pending, 3 of them wait for a retry, about 4 s left for the others"))
         // Seen to fail: "about 1 s left" while three retries were due in 4 s.
         #expect(text(9, 3, 3, at: 34).hasSuffix(", 3 pending, 3 of them wait for a retry"))
+        #expect(
+            pace.text(jobs: 9, variants: 9, saved: 0, left: 5, retrying: nil, seconds: 34.5).hasSuffix(", 5 pending"))
         #expect(text(12, 0, at: 35).hasSuffix(", 0 pending"))
     }
 

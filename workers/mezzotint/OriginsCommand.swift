@@ -58,7 +58,7 @@ enum OriginsCommand {
             var hosts = isGroup || known.contains(text) ? [text] : hosts(servers, known: known, settings)
             if !isBlocked {
                 let treated = Set(reported.lazy.filter { $0.state != .open }.map(\.host))
-                // The report judges by this machine's clock, and workers block by their own: what none says may be so.
+                // The report goes by this machine's clock. A worker whose clock differs may still block a host that it calls open.
                 hosts = hosts.filter(hosts.contains(where: treated.contains) ? treated.contains : known.contains)
             }
             guard hosts.count <= Self.namedTogether else {

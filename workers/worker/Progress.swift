@@ -24,7 +24,7 @@ struct Progress {
         let started = ContinuousClock.now
         var lanes = LaneLines(targets: targets, at: SystemTime.wallMilliseconds)
         var pace = ProgressPace()
-        func update(_ status: WorkerStatus, left: Int64, retrying: Int64) {
+        func update(_ status: WorkerStatus, left: Int64, retrying: Int64?) {
             let (counters, seconds) = (status.counters, (ContinuousClock.now - started) / .seconds(1))
             let variants = counters.renders + counters.unchanged
             // What never came to be fetched saved nothing.
@@ -36,7 +36,7 @@ struct Progress {
                     seconds: seconds),
                 [
                     "jobs": .int(Int64(counters.jobs)), "variants": .int(Int64(variants)), "saved": .int(Int64(saved)),
-                    "left": .int(left), "retrying": .int(retrying), "seconds": .int(Int64(seconds)),
+                    "left": .int(left), "retrying": .int(retrying ?? 0), "seconds": .int(Int64(seconds)),
                     "toRestore": .int(Int64(status.restoring)), "restoredRows": .int(Int64(status.restore.rows)),
                     "restoreRecords": .int(status.restore.expected),
                 ])
@@ -56,9 +56,9 @@ struct Progress {
             guard lanes.isDue(at: now) else { continue }
             for line in lanes.lines(statuses, status.counters, at: now) { logger.info(line.text, line.fields) }
         }
-        // The last second's jobs; nothing is under way any more, and no estimate is due.
+        // With the jobs of the last second.
         let status = await worker.status
-        update(status, left: Int64(status.waiting), retrying: Int64(status.waiting))
+        update(status, left: Int64(status.waiting), retrying: nil)
         line.finish()
     }
 }

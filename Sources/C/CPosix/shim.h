@@ -208,8 +208,7 @@ static inline long mz_call(long number, int foreign) {
 #if defined(__x86_64__)
     long result = number;
     if (number == SYS_rt_sigreturn) {
-        // It takes every register from the stack. Of leftovers it makes any program, one that never ends among them; of zeros,
-        // a jump to address 0.
+        // It takes all registers from the stack. Leftovers may start a loop that never ends; zeros jump to address 0.
         static const char frame[2048] __attribute__((aligned(64)));
         __asm__ volatile("mov %1, %%rsp\n\tsyscall" : : "a"(result), "r"(frame + 1024) : "memory", "rcx", "r11");
         __builtin_unreachable();
