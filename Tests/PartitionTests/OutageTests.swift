@@ -5,6 +5,7 @@ import ImageModel
 import Planning
 import Ports
 import Records
+internal import TestSupport
 import Testing
 import VariantSpec
 
@@ -56,7 +57,7 @@ struct OutageTests {
 
     @Test(
         "A few URLs of a host that fail, and are tried again and again, hold up its other jobs for minutes at most",
-        arguments: [(100, 60), (20, 60), (10, 300), (5, 300)])
+        arguments: [(100, 60), (5, 300), (20, 60), (10, 300)].prefix(Effort.count(landing: 2, all: 4)))
     func someBroken(of: Int, seconds: Int64) {
         var world = World()
         world.brokenOf = of
