@@ -36,7 +36,7 @@ package final class KafkaLog: Log {
         guard wrong.isEmpty else { throw .misconfigured(problems: wrong.map(\.description)) }
         (self.configuration, self.notice, self.detail) = (configuration, notice, detail)
         questions = try KafkaQuestions(configuration)
-        partitionCount = try questions.shapeInUse(within: TopicShape.startNanoseconds).used
+        partitionCount = try questions.shapeInUse().used
         clusterID = try questions.clusterID()
         producer = try KafkaProducer(configuration, notice: notice)
         outside = Outside(questions)

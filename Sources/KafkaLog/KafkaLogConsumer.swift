@@ -79,7 +79,9 @@ package actor KafkaLogConsumer: LogConsumer {
 
     package func start(_ listener: any LogListener) async throws(LogFailure) {
         try await OwnThread.result("kafka topics") { [log] () throws(LogFailure) in try log.checkStart() }
-        let member = try GroupMember(log.configuration)
+        var configuration = log.configuration
+        configuration.clientID = MemberName(configuration.clientID, partitions: log.partitionCount).clientID
+        let member = try GroupMember(configuration)
         try join(member)
         queues = Array(repeating: nil, count: Topic.owned.count * log.partitionCount)
         (self.listener, self.member) = (listener, member)

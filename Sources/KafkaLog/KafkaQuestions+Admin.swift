@@ -7,28 +7,35 @@ internal import Records
 
 extension KafkaQuestions {
     /// All members of the group, including members that died lately.
-    func members() throws(LogFailure) -> [LogMember] {
+    ///
+    /// - Parameter milliseconds: how long the coordinator may take; nil: `kafka.timing.answer`.
+    func members(within milliseconds: Int32? = nil) throws(LogFailure) -> [LogMember] {
         let anchor = configuration.name(.anchor)
         var members: [LogMember] = []
-        try describeMembers { member in
+        try describeMembers(within: milliseconds) { member in
+            let name = MemberName(clientID: String(cString: rd_kafka_MemberDescription_client_id(member)))
             let assignment = rd_kafka_MemberDescription_assignment(member)
             let list = assignment.flatMap { rd_kafka_MemberAssignment_partitions($0) }
             let held = list.map { PartitionList.partitions($0, of: anchor) } ?? []
             members.append(
                 LogMember(
                     id: String(cString: rd_kafka_MemberDescription_consumer_id(member)),
-                    client: String(cString: rd_kafka_MemberDescription_client_id(member)),
+                    client: name.worker,
                     host: String(String(cString: rd_kafka_MemberDescription_host(member)).drop { $0 == "/" }),
-                    partitions: held.map { PartitionID($0) }))
+                    partitions: held.map { PartitionID($0) }, partitionsUsed: name.partitions))
         }
         return members
     }
 
-    private func describeMembers(_ body: (OpaquePointer) -> Void) throws(LogFailure) {
+    private func describeMembers(
+        within milliseconds: Int32?, _ body: (OpaquePointer) -> Void
+    ) throws(LogFailure) {
         let group = try cString(configuration.group)
         defer { group.deallocate() }
         var groups: [UnsafePointer<CChar>?] = [UnsafePointer(group)]
-        let event = try ask(RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, "group \(configuration.group)") {
+        let event = try ask(
+            RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, "group \(configuration.group)", within: milliseconds
+        ) {
             options, queue in
             rd_kafka_DescribeConsumerGroups(client.handle, &groups, 1, options, queue)
         }
@@ -152,9 +159,10 @@ extension KafkaQuestions {
 
     /// One request of librdkafka's admin interface and the event that answers it.
     private func ask(
-        _ operation: rd_kafka_admin_op_t, _ subject: String, _ request: (OpaquePointer?, OpaquePointer?) -> Void
+        _ operation: rd_kafka_admin_op_t, _ subject: String, within milliseconds: Int32? = nil,
+        _ request: (OpaquePointer?, OpaquePointer?) -> Void
     ) throws(LogFailure) -> KafkaEvent {
-        let wait = Int32(clamping: configuration.timing.answer.milliseconds)
+        let wait = milliseconds ?? Int32(clamping: configuration.timing.answer.milliseconds)
         let options = rd_kafka_AdminOptions_new(client.handle, operation)
         defer { rd_kafka_AdminOptions_destroy(options) }
         _ = withErrorText { rd_kafka_AdminOptions_set_request_timeout(options, wait, $0, $1) }

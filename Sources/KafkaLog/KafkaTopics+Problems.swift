@@ -43,7 +43,9 @@ extension KafkaTopics {
             do throws(LogFailure) {
                 var shape = used == nil ? try questions.shapeInUse() : try questions.shape()
                 if let used {
-                    if let owned = shape.owned, owned > used { problems.append(mixed(owned, used)) }
+                    let members = try? questions.members(within: KafkaQuestions.tryMilliseconds)
+                    let others = max(shape.owned ?? 0, members?.partitionsUsed(of: shape.used) ?? 0)
+                    if others > used { problems.append(mixed(others, used)) }
                     shape.use(used)
                 }
                 problems += numbers(shape, questions)
@@ -83,9 +85,9 @@ extension KafkaTopics {
 
     /// Two workers that use different numbers would each work on jobs of the same source: the one with the smaller number ends,
     /// and starts with the larger one.
-    private static func mixed(_ owned: Int, _ used: Int) -> TopicProblem {
+    private static func mixed(_ others: Int, _ used: Int) -> TopicProblem {
         TopicProblem(
-            "Other workers use \(owned) partitions of each topic, and this worker uses \(used). Start this worker again.",
+            "Other workers use \(others) partitions of each topic, and this worker uses \(used). Start this worker again.",
             .endsWorker)
     }
 

@@ -30,11 +30,6 @@ struct TopicShape: Equatable {
     var isUnowned: Bool { owned.map { $0 > 0 && $0 < used } ?? false }
 
     mutating func use(_ count: Int) { used = count }
-
-    /// How long a program that starts waits until the number in use is certain, nanoseconds: longer than the group takes to
-    /// share out its partitions.
-    static let startNanoseconds: Int64 = 20_000_000_000
-    static let lookNanoseconds: Int64 = 3_000_000_000
 }
 
 extension KafkaQuestions {
@@ -57,11 +52,20 @@ extension KafkaQuestions {
         return shape
     }
 
-    /// As the workers that run see it: if all topics have grown meanwhile, they still use the partitions that had an owner.
-    /// Workers that start must use the same number, or jobs of one source would meet in two workers.
-    func shapeInUse(within patience: Int64 = TopicShape.lookNanoseconds) throws(LogFailure) -> TopicShape {
+    /// As the members of the group see it: each worker names the number that it uses in its client id (`MemberName`). Programs
+    /// that start must use the same number, or jobs of one source would meet in two workers.
+    ///
+    /// If no member names one, the partitions that have had an owner count while the group has members, or cannot be asked.
+    /// A number that each partition's owner has proved is not asked for.
+    func shapeInUse() throws(LogFailure) -> TopicShape {
         var shape = try shape()
-        if shape.isUnowned, let owned = shape.owned { shape.use(settled(owned, of: shape.used, within: patience)) }
+        if shape.owned == shape.used { return shape }
+        let members = try? members(within: Self.tryMilliseconds)
+        if let named = members?.partitionsUsed(of: shape.used) {
+            shape.use(named)
+        } else if shape.isUnowned, let owned = shape.owned, members?.isEmpty != true {
+            shape.use(owned)
+        }
         return shape
     }
 
@@ -84,26 +88,6 @@ extension KafkaQuestions {
         let places = (0..<count).map { KafkaPlace(.variants, PartitionID(Int32($0))) }
         return ends(of: places).map { ends in (ends.lastIndex { $0.upperBound > 0 } ?? -1) + 1 }
     }
-
-    /// The number in use once it is certain: all of them if the group is empty, or if each has had an owner; those that had
-    /// one if that has not changed for a while after the group shared its partitions out. Workers that started with all of
-    /// them need that while until they have marked each.
-    private func settled(_ owned: Int, of count: Int, within patience: Int64) -> Int {
-        let begun = SystemTime.monotonicNanoseconds
-        var (owned, since, now) = (owned, begun, begun)
-        while owned < count, now - since < Self.settledNanoseconds, now - begun < patience {
-            let members = try? members()
-            if members?.isEmpty == true { return count }
-            usleep(200_000)
-            now = SystemTime.monotonicNanoseconds
-            let found = ownedPartitions(of: count) ?? owned
-            let isShared = members?.contains { !$0.partitions.isEmpty } ?? false
-            if found != owned || !isShared { (owned, since) = (found, now) }
-        }
-        return owned
-    }
-
-    private static let settledNanoseconds: Int64 = 3_000_000_000
 
     /// What these places hold, asked once; nil where one of their leaders does not answer.
     private func ends(of places: [KafkaPlace]) -> [Range<Int64>]? {

@@ -9,9 +9,12 @@ package struct LogMember: Sendable, Hashable {
     /// The address that it connects from; empty for the owner of an embedded log.
     package let host: String
     package let partitions: [PartitionID]
+    /// How many partitions of each topic it uses; nil: it does not say.
+    package let partitionsUsed: Int?
 
-    package init(id: String, client: String, host: String, partitions: [PartitionID]) {
+    package init(id: String, client: String, host: String, partitions: [PartitionID], partitionsUsed: Int? = nil) {
         (self.id, self.client, self.host, self.partitions) = (id, client, host, partitions)
+        self.partitionsUsed = partitionsUsed
     }
 
     /// `client@host`.
@@ -23,6 +26,9 @@ extension [LogMember] {
     package var owners: [PartitionID: String] {
         reduce(into: [:]) { owners, member in for partition in member.partitions { owners[partition] = member.name } }
     }
+
+    /// The largest number of partitions that a member says it uses, of `count` that each topic has.
+    package func partitionsUsed(of count: Int) -> Int? { compactMap(\.partitionsUsed).filter { $0 <= count }.max() }
 }
 
 /// A topic that has more partitions than workers and publishers of this installation use.
