@@ -161,15 +161,6 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// Why a transfer ends that nobody waits for any more: its caller may be less patient than the deadlines, but a server
-    /// that sent no head for as long as a connection may take did not respond.
-    func abandoned(at now: Int64) -> HTTPFailure {
-        guard let takenUp, head == nil, now - takenUp >= request.deadlines.connect.nanoseconds else {
-            return .cancelled
-        }
-        return .deadline(stage == .resolving ? .resolving : stage == .connecting ? .connecting : .waiting)
-    }
-
     func result(_ code: CURLcode, at now: Int64) -> Result<HTTPResponse, HTTPFailure> {
         if code == CURLE_OK, let head {
             return .success(response(head, now))

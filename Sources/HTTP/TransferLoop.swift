@@ -45,9 +45,7 @@ final class TransferLoop {
             switch command {
             case .start(let transfer): start(transfer)
             case .cancel(let id):
-                if let (handle, transfer) = live[id] {
-                    end(handle, transfer, .failure(transfer.abandoned(at: SystemTime.monotonicNanoseconds)))
-                }
+                if let (handle, transfer) = live[id] { end(handle, transfer, .failure(.cancelled)) }
             case .resume(let id):
                 if let (handle, transfer) = live[id] {
                     transfer.resume(at: SystemTime.monotonicNanoseconds)

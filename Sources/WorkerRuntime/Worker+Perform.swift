@@ -110,22 +110,12 @@ extension Worker {
             feed(event, to: owned)
         } else {
             // Given up meanwhile: nobody else lets its permits go.
-            if case .unfetched(_, let report) = event { hear(report, of: flight) }
             scheduler.forget(flight)
         }
         if case .rendered = event {
             watch.begin(.store, of: flight)
             settle()
         }
-    }
-
-    /// A host that never responds counts as failing, though the jobs of each fetch expire before the fetch's deadline.
-    /// Fetches of partitions that this worker has lost count for nothing: this worker itself may have been away.
-    private func hear(_ report: Unfetched, of flight: FlightID) {
-        guard partitions[flight.partition] != nil else { return }
-        var work: [PartitionWork] = []
-        scheduler.apply(.hear(report.answer, flight, code: report.note.code), at: moment, into: &work)
-        for case .blocked(let host) in work { tell(host) }
     }
 
     /// Steps throw their own failures; anything else must not leave a flight without an end.

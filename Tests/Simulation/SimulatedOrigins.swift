@@ -116,8 +116,7 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
                 }
             }
         }
-        let (begun, isSilent) = (world.now, world.origins.stallsUntil[host] > world.now)
-        var answer = await process.ask(
+        let answer = await process.ask(
             or: Result<FetchAnswer, FetchFailure>.failure(.cancelled),
             cancelled: world.plants(.deafFetch) ? nil : .failure(.cancelled)
         ) { done in
@@ -176,10 +175,6 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
         }
         if case .failure(.cancelled) = answer, let flight, flight.epoch == process.consumer.epoch(of: partition) {
             world.count(.fetchAborted)
-            // As `Transfer.abandoned` says of it.
-            if isSilent, world.now - begun >= 1_000_000 {
-                answer = .failure(.deadline(url: request.url, phase: "no answer"))
-            }
         }
         return try answer.get()
     }
