@@ -57,31 +57,35 @@ extension [UInt8] {
 
 /// A pass over `origins` that finds rows from which nothing follows any more: a compacted topic keeps them otherwise.
 ///
-/// It goes on a page at a time beside the work, and finds so many at most: the next pass finds the others.
+/// It reads a page at a time beside the work, up to the end that it began with: workers may write more than it reads. It finds
+/// so many at most, and the next pass finds the others.
 package struct OriginSweep: Sendable {
     /// The next record to look at.
     package private(set) var next: Int64
+    private let end: Int64
     /// Keys whose newest record so far is such a row, and where its slot stands, if it is one's.
     private var found: [[UInt8]: PartitionID?] = [:]
+    /// Hashes of keys that were written since it began.
+    private var written: Set<Int> = []
     /// Whether there were more.
     package private(set) var isFull = false
     package static let limit = 100_000
     /// Records that are looked at each second.
     package static let page = 5_000
 
-    package init(from start: Int64) { next = start }
+    package init(_ range: Range<Int64>) { (next, end) = (range.lowerBound, range.upperBound) }
 
+    package var hasRead: Bool { next >= end }
     package var isEmpty: Bool { found.isEmpty }
 
     /// - Parameters:
     ///   - rows: what these records say; nil where that is not looked at.
-    ///   - end: where they end if there are none.
     ///   - mayGo: whether nothing follows from a row.
     package mutating func take(
-        _ records: [Record], _ rows: [OriginRow?], upTo end: Int64, mayGo: (OriginRow) -> Bool
+        _ records: [Record], _ rows: [OriginRow?], mayGo: (OriginRow) -> Bool
     ) {
         for (record, row) in zip(records, rows) {
-            guard let row, mayGo(row) else {
+            guard let row, mayGo(row), !written.contains(OriginScan.hash(record.key[...])) else {
                 found[record.key] = nil
                 continue
             }
@@ -91,8 +95,11 @@ package struct OriginSweep: Sendable {
         next = records.last.map { $0.offset + 1 } ?? end
     }
 
-    /// A record of the key is being written: the one that was found is its newest no more.
-    package mutating func keep(_ key: [UInt8]) { found[key] = nil }
+    /// A record of the key is newer than the sweep: what it found or finds of the key is not the newest.
+    package mutating func keep(_ key: [UInt8]) {
+        found[key] = nil
+        written.insert(OriginScan.hash(key[...]))
+    }
 
     /// Some of them, to be deleted now.
     package mutating func takeFound(_ limit: Int) -> [(tombstone: NewRecord, slotPlace: PartitionID?)] {

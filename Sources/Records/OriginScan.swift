@@ -64,7 +64,7 @@ package struct OriginScan: Sendable {
         OriginRow(record).flatMap { $0.isForgettable(at: now) ? nil : $0 }
     }
 
-    private static func hash(_ bytes: ArraySlice<UInt8>) -> Int {
+    static func hash(_ bytes: ArraySlice<UInt8>) -> Int {
         var hasher = Hasher()
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
         return hasher.finalize()

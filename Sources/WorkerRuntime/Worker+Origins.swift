@@ -100,20 +100,19 @@ extension Worker {
             guard monotonic - board.sweptAt >= OriginBoard.sweepInterval,
                 let bounds = try? await ports.log.bounds(.origins, OriginRow.partition)
             else { return }
-            board.sweep = OriginSweep(from: bounds.lowerBound)
+            board.sweep = OriginSweep(bounds.lowerBound..<max(bounds.lowerBound, end))
         }
         guard var sweep = board.sweep else { return }
-        // Workers write each second: new records are looked at, too, before any is deleted.
-        if sweep.next < end {
+        if !sweep.hasRead {
             // What is refused here is asked again in a second.
             guard
                 let records = try? await ports.log.read(
                     .origins, OriginRow.partition, from: sweep.next, limit: OriginSweep.page)
             else { return }
             let rows = await rows(of: records, slotsAlone: partitions[OriginRow.partition] == nil)
-            sweep.take(records, rows, upTo: end, mayGo: mayGo)
+            sweep.take(records, rows, mayGo: mayGo)
             board.sweep = sweep
-            if sweep.next < end { return }
+            if !sweep.hasRead { return }
         }
         var slots: [PartitionID: [NewRecord]] = [:]
         var rows: [NewRecord] = []
@@ -183,6 +182,7 @@ extension Worker {
                 for record in records { reading.take(record) }
             } else {
                 rows += records.compactMap { OriginRow($0) }
+                for record in records { board.sweep?.keep(record.key) }
             }
             next = last.offset + 1
         }
