@@ -19,13 +19,13 @@ extension LogFolder {
                 guard error.isMissing else { throw LogFailure(error, path: path) }
                 asking = nil
             }
-            layout = try logged(LogSchema.layout(Self.connection(path)))
+            layout = try logged(LogSchema.layout(Self.connection(path).connection))
         }
 
         /// A reader, and whether it takes SQLite's locks: without them it sees no write that comes later.
         func open() throws(LogFailure) -> (LogReader, isLocking: Bool) {
-            let isLocking = isShared
-            return (try logged(LogReader(Self.connection(path), layout)), isLocking || isShared)
+            let (connection, isLocking) = try logged(Self.connection(path))
+            return (try logged(LogReader(connection, layout)), isLocking)
         }
 
         /// Whether a program has the log open, or had it and left the `-shm` that a reader takes locks in.
@@ -33,7 +33,7 @@ extension LogFolder {
         private static func isShared(_ file: String) -> Bool { FileSystem.identity(of: file + "-shm") != nil }
 
         /// One consistent copy in a new file.
-        func copy(to path: String) throws(SQLiteFailure) { try Self.connection(self.path).copy(to: path) }
+        func copy(to path: String) throws(SQLiteFailure) { try Self.connection(self.path).connection.copy(to: path) }
 
         var owner: String? { asking.flatMap(LogFolder.owner) }
         var isInPlace: Bool { FileSystem.identity(of: Self.file(path)) == identity }
@@ -42,16 +42,18 @@ extension LogFolder {
 
         private static func file(_ path: String) -> String { path + "/log.sqlite" }
 
-        private static func connection(_ path: String) throws(SQLiteFailure) -> Connection {
+        private static func connection(
+            _ path: String
+        ) throws(SQLiteFailure) -> (connection: Connection, isLocking: Bool) {
             let file = file(path)
             let connection = try Connection(file, .readOnly)
             connection.checkpointOnlyWhenTold()
             do throws(SQLiteFailure) { _ = try connection.number("PRAGMA user_version") } catch {
                 // Where a program has the log open, there is a -shm; where none can be made, none has.
                 guard error.isUnopened, !isShared(file) else { throw error }
-                return try Connection(file, .readOnlyMedia)
+                return (try Connection(file, .readOnlyMedia), false)
             }
-            return connection
+            return (connection, true)
         }
     }
 }

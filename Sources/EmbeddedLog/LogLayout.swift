@@ -19,11 +19,14 @@ struct LogLayout: Hashable, Sendable {
         tables = isShared ? min(partitions, Self.mostTables) : partitions
     }
 
+    /// Whether tables hold the records of more than one partition.
+    var isShared: Bool { tables < partitions }
+
     /// The part of a table that holds the records of `place`, a partition of this log.
     func part(of place: TablePlace) -> TablePart {
         let number = Int(place.partition.number)
         let table = TablePlace(topic: place.topic, partition: PartitionID(Int32(number % tables)))
-        guard tables < partitions else {
+        guard isShared else {
             return TablePart(table: table, first: 0, offsets: LogSchema.offsets, rows: .min...Int64.max)
         }
         let first = Int64(number / tables) * Self.stretch

@@ -114,13 +114,23 @@ final class LogReader {
 
     func records(_ place: TablePlace, from offset: Int64, limit: Int) throws(LogFailure) -> [Record] {
         let (table, part) = try table(place)
+        // A page of another partition of the table, as in a torn copy, ends the scan like the last record. That one always stays.
+        let end = layout.isShared ? try logged(table.bounds.read(part))?.upperBound : nil
         table.scan.bind(1, offset <= 0 ? part.rows.lowerBound : part.row(of: offset))
         table.scan.bind(2, Int64(limit))
         table.scan.bind(3, part.rows.upperBound)
         defer { table.scan.reset() }
         var records: [Record] = []
         var bytes = 0
-        while bytes < EmbeddedLogConfiguration.readBytes, try logged(table.scan.step()) {
+        while bytes < EmbeddedLogConfiguration.readBytes, records.count < limit {
+            guard try logged(table.scan.step()) else {
+                if let end, end >= offset, end > records.last?.offset ?? -1 {
+                    throw damage(
+                        "\(place.table) ends at offset \(end), and has no record after \(records.last?.offset ?? offset - 1)"
+                    )
+                }
+                break
+            }
             let record = try record(place, part, table.scan, hasShortKey: table.hasShortKeys)
             guard record.offset > records.last?.offset ?? -1, record.offset >= offset else {
                 throw damage("\(place.table) has offset \(record.offset) out of order")

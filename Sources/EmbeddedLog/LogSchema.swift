@@ -19,14 +19,16 @@ enum LogSchema {
 
     /// Makes the tables of a new file. Returns the layout that the file has.
     static func create(_ path: String, partitions: Int) throws(SQLiteFailure) -> LogLayout {
-        let hasWAL = (FileSystem.length(of: path + "-wal") ?? 0) > 0
+        let mark = mark(of: path)
+        if FileSystem.length(of: path) ?? 0 == 0 { try? FileSystem.reserve(0, at: mark) }
+        let isNew = FileSystem.length(of: mark) != nil
         let connection = try Connection(path, .create)
         connection.checkpointOnlyWhenTold()
         let found = try connection.number("PRAGMA user_version") ?? 0
-        // A new log has its tables in the WAL. A file that has pages, no tables and no WAL is a copy without its WAL. If it has
-        // a WAL, a program was killed while it made the tables.
+        // A new log has its tables in the WAL. A file that has pages and no tables is a copy without its WAL, or a program was
+        // killed while it made the tables: then it left the mark.
         let isEmpty = try isEmpty(connection)
-        if found == 0, hasWAL || isEmpty {
+        if found == 0, isNew || isEmpty {
             // Pages that hold nothing can be given back to the disk (`OpenLog.giveBack`).
             // Jobs and outcomes come in hundreds: pages of 8 KiB take a fifth less time for each than SQLite's 4.
             try connection.execute(
@@ -40,15 +42,24 @@ enum LogSchema {
             try connection.execute("PRAGMA journal_mode = WAL")
             try addMissing(connection)
         }
+        if isNew { _ = try? FileSystem.remove(mark) }
         return try layout(connection)
     }
 
     /// The layout of a file that a program of a known version made.
     static func layout(_ connection: Connection) throws(SQLiteFailure) -> LogLayout {
         let found = try connection.number("PRAGMA user_version") ?? 0
+        if found == 0, try isEmpty(connection) || FileSystem.length(of: mark(of: connection.path)) != nil {
+            throw SQLiteFailure(
+                path: connection.path, extendedCode: 0,
+                message: "it is empty, and the first worker or publisher that starts creates its tables")
+        }
         try check(found, connection)
         return LogLayout(partitions: try countedPartitions(connection), isShared: found >= shared)
     }
+
+    /// A file that is there from before the log's first page until its tables are made.
+    private static func mark(of path: String) -> String { path + "-new" }
 
     private static func isEmpty(_ connection: Connection) throws(SQLiteFailure) -> Bool {
         try connection.number("PRAGMA page_count") == 0

@@ -50,10 +50,9 @@ final class LogTable {
             defer { statement.reset() }
             part.bindRows(to: &statement, from: 1)
             guard try statement.step(), let last = try part.optionalOffset(statement, 1) else { return nil }
-            let first = try part.optionalOffset(statement, 0) ?? 0
             // So in a copy whose pages are of different times.
-            guard first <= last else {
-                throw .damaged(path, "\(part.table.table) begins at offset \(first) and ends at \(last)")
+            guard let first = try part.optionalOffset(statement, 0), first <= last else {
+                throw .damaged(path, "\(part.table.table) ends at offset \(last), before its first record")
             }
             return first...last
         }

@@ -68,6 +68,29 @@ struct TornCopyTests {
         #expect(try Data(contentsOf: URL(filePath: path + "/log.sqlite")) == before)
     }
 
+    @Test(
+        "A file that a killed first start left without tables gets them, and a reader says that it has none yet",
+        arguments: [true, false])
+    func young(hasPage: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("log")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let file = path + "/log.sqlite"
+        let sql = hasPage ? "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL" : ""
+        try Connection(file, .create).execute(sql)
+        #expect((try Data(contentsOf: URL(filePath: file)).count > 0) == hasPage)
+        if hasPage { try Data().write(to: URL(filePath: file + "-new")) }
+        #expect {
+            _ = try EmbeddedLogView(path)
+        } throws: {
+            "\($0)".contains("it is empty, and the first worker or publisher that starts creates its tables")
+        }
+        let log = try EmbeddedLog(path)
+        #expect(await log.append([Bench.job("a")])[0].offset == 0)
+        await log.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).allSatisfy { !$0.hasSuffix("-new") })
+    }
+
     @Test("With a reserve, an offset past the last number is damage, not a trap of the count of waiting jobs")
     func counted() async throws {
         let folder = try TemporaryFolder()
@@ -83,8 +106,34 @@ struct TornCopyTests {
         await log.close()
     }
 
-    /// Exchanges the first and the last page of a table whose root is an interior page.
-    static func swapEnds(of table: String, in file: String) throws {
+    @Test(
+        "A page of another partition of the same table is damage that is named, wherever it stands", arguments: [0, 1])
+    func shared(child: Int) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("log")
+        let log = try EmbeddedLog(path, EmbeddedLogConfiguration(partitions: 32))
+        for partition in [PartitionID(3), PartitionID(19)] {
+            _ = await log.append((0..<1_000).map { Bench.job("job \($0)", in: partition) })
+        }
+        await log.close()
+        try Self.swapEnds(of: "jobs.fast.3", in: path + "/log.sqlite", first: child)
+        let view = try EmbeddedLogView(path)
+        var offset: Int64 = 0
+        await #expect {
+            while case let records = try await view.read(.jobsFast, PartitionID(3), from: offset, limit: 100),
+                let last = records.last
+            {
+                offset = last.offset + 1
+            }
+        } throws: {
+            ($0 as? LogFailure)?.code == "log.unreadable" && "\($0)".contains("Restore the file from a backup")
+        }
+        #expect(offset < 1_000)
+        await view.close()
+    }
+
+    /// Exchanges the first page, or the one after it, and the last page of a table whose root is an interior page.
+    static func swapEnds(of table: String, in file: String, first child: Int = 0) throws {
         let connection = try Connection(file, .create)
         let root = try connection.number("SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'")
         let size = try connection.number("PRAGMA page_size")
@@ -92,7 +141,8 @@ struct TornCopyTests {
         let page = (Int(try #require(root)) - 1) * Int(try #require(size))
         var bytes = [UInt8](try Data(contentsOf: URL(filePath: file)))
         #expect(bytes[page] == 5, "an interior page of a table")
-        let first = page + Int(bytes[page + 12]) << 8 + Int(bytes[page + 13])
+        let cell = page + 12 + 2 * child
+        let first = page + Int(bytes[cell]) << 8 + Int(bytes[cell + 1])
         for place in 0..<4 { bytes.swapAt(first + place, page + 8 + place) }
         try Data(bytes).write(to: URL(filePath: file))
     }

@@ -36,6 +36,18 @@ struct FreeSpaceTests {
         disk.gate.signal()
     }
 
+    @Test("While a look hangs, the free bytes are not known")
+    func unknown() async throws {
+        let disk = Disk()
+        let space = FreeSpace(patience: .milliseconds(50)) { disk.measure() }
+        disk.gate.signal()
+        try await eventually { space.bytes == 100 }
+        try await eventually { space.bytes == nil }
+        disk.gate.signal()
+        try await eventually { space.bytes == 200 }
+        disk.gate.signal()
+    }
+
     @Test("The free bytes of a folder are those of its disk, and those of none are not known")
     func folder() async throws {
         let folder = try TemporaryFolder()

@@ -117,7 +117,9 @@ actor Observer {
             return opened
         } catch {
             // Before the first job nothing makes an embedded log.
-            if state.answeredAt == nil, let file = settings.embeddedLogFile, access(file, F_OK) != 0, errno == ENOENT {
+            if state.answeredAt == nil, let file = settings.embeddedLogFile,
+                FileSystem.length(of: file) == 0 || (access(file, F_OK) != 0 && errno == ENOENT)
+            {
                 apply(.unpublished(settings.logDirectory))
             } else {
                 apply(.silence(error.description, code: error.code))

@@ -2,6 +2,7 @@ import CommandLine
 import Glibc
 import LogChoice
 import Ports
+import Posix
 import Settings
 
 /// Opens the log that the settings name, for one command.
@@ -26,8 +27,10 @@ enum LogAccess {
 
     /// A log that is not there is an error, since the wrong directory is the usual reason.
     static func require(_ settings: Settings, _ rights: Int32) throws {
-        guard let file = settings.embeddedLogFile, access(file, rights) != 0 else { return }
-        guard errno == ENOENT else {
+        guard let file = settings.embeddedLogFile else { return }
+        let isEmpty = FileSystem.length(of: file) == 0
+        guard isEmpty || access(file, rights) != 0 else { return }
+        guard isEmpty || errno == ENOENT else {
             let reason = String(cString: strerror(errno))
             throw LogFailure.unreadable(path: settings.logDirectory, reason: reason, isDamaged: false)
         }
