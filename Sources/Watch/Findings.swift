@@ -99,6 +99,15 @@ struct Findings {
         let unowned = unowned(for: Self.rebalanceMilliseconds)
         guard !unowned.isEmpty, unowned.count == state.partitionCount else { return nil }
         let since = unowned.compactMap(\.unownedSince).max()
+        // After a crash the group waits for the dead member's session to end; a worker may also fail to join.
+        let least = (since ?? now) + Self.rebalanceMilliseconds
+        let responding = state.workers.values.count { $0.silence == nil && $0.answeredAt ?? .min >= least }
+        if responding > 0 {
+            return Diagnosis(
+                .noOwner,
+                "No partition has had an owner\(sinceText(since)), though \(Words.counted(responding, "worker")) respond\(responding == 1 ? "s" : "").",
+                since: since)
+        }
         // A run that ended as it should leaves nothing behind, but jobs that failed or were lost are no reason to be calm.
         if report.isEmpty {
             return jobsLost ?? mostFail ?? someFail ?? deadLetters

@@ -58,7 +58,7 @@ struct DiagnosisTests {
         scene.owners[PartitionID(1)] = nil
         scene.look(12)
         #expect(scene.report.diagnosis.cause == .noOwner)
-        scene.owners = [:]
+        (scene.owners, scene.workers) = ([:], [])
         scene.look(8)
         #expect(scene.report.diagnosis.cause == .noWorker)
         scene.unreadable = [0, 1, 2, 3]
@@ -258,7 +258,7 @@ struct DiagnosisTests {
         scene.publish(100, to: .jobsFast, 0)
         scene.look()
         scene.remove(below: 60, of: .jobsFast, 0)
-        scene.owners = [:]
+        (scene.owners, scene.workers) = ([:], [])
         scene.look(8)
         #expect(scene.report.diagnosis.cause == .noWorker)
         #expect(scene.report.diagnosis.sentence.hasSuffix("Lost within the last day: at least 60 jobs."))

@@ -50,6 +50,33 @@ struct RestoringTests {
         #expect(Self.states(scene) == [.owned, .owned, .owned, .owned] && scene.state.partitionsToProve == [])
     }
 
+    @Test(
+        "After a crash the group names the dead member, then nobody: the page says so as soon as a rebalance would be over"
+    )
+    func crashed() {
+        var scene = Scene()
+        scene.look(4)
+        let sight = { (owned: Int) in
+            WorkerSight("10.0.0.1:9464", .figures(Scene.figures(owned: owned, restoring: owned, rowsLeft: 9 * owned)))
+        }
+        // No job waits, and the worker that was started again has no partitions while the session of the dead one lasts.
+        scene.workers = [sight(0)]
+        scene.look(10)
+        #expect(scene.report.diagnosis.cause == .fine)
+        scene.owners = [:]
+        scene.look(4)
+        #expect(scene.report.diagnosis.cause == .fine)
+        scene.look(4)
+        #expect(scene.report.diagnosis.cause == .noOwner)
+        #expect(
+            scene.report.diagnosis.sentence.hasPrefix("No partition has had an owner since ")
+                && scene.report.diagnosis.sentence.contains(", though 1 worker responds."))
+        for number in 0..<4 as Range<Int32> { scene.owners[PartitionID(number)] = "w1@10.0.0.1" }
+        scene.workers = [sight(4)]
+        scene.look()
+        #expect(scene.report.diagnosis.cause == .restoring)
+    }
+
     @Test("Workers that answer and own all partitions are believed, whatever rows were read")
     func told() {
         let scene = { (restoring: Int?) in
