@@ -42,13 +42,15 @@ package struct RecordReading: Sendable {
         records.compactMap { record in
             guard let report = try? OutcomeReport(record), report.kind != .cancelled else { return nil }
             let host = groups.origin(of: report.url).description
-            guard !report.kind.isSuccess else { return JobEnd(report.kind, host: host, at: report.at) }
+            // The worker's clock or the brokers' may be behind ours: what was just read would count as old.
+            let at = max(report.at, record.timestamp)
+            guard !report.kind.isSuccess else { return JobEnd(report.kind, host: host, at: at) }
             let url = ShownURL(report.url, hiding: rules.hidden).description
             // An expired job has no failure: its own deadline passed.
             return JobEnd(
                 report.kind, code: Words.cut(report.failure?.code ?? report.kind.rawValue, 60), host: host,
                 message: shown(report.failure?.message ?? report.kind.meaning), job: Words.cut(report.job),
-                url: Words.cut(url, 2_048), source: report.source?.hex, at: report.at)
+                url: Words.cut(url, 2_048), source: report.source?.hex, at: at)
         }
     }
 
