@@ -7,19 +7,37 @@ extension Log {
     package func standingDeadLetters(
         in partition: PartitionID, withBodies: Bool = true
     ) async throws(LogFailure) -> (letters: [DeadLetter], unreadable: [RecordFailure]) {
-        let bounds = try await bounds(.dead, partition)
         var records: [Record] = []
-        var next = bounds.lowerBound
-        while next < bounds.upperBound {
-            let slice = try await read(.dead, partition, from: next, limit: withBodies ? 1000 : 100)
-            guard let last = slice.last else { break }
-            records += slice.map { record in
-                var record = record
-                if !withBodies, record.value != nil { record.value = [] }
-                return record
-            }
-            next = last.offset + 1
+        try await readDead(partition, limit: withBodies ? 1000 : 100) { record in
+            var record = record
+            if !withBodies, record.value != nil { record.value = [] }
+            records.append(record)
         }
         return DeadLetter.standing(records)
+    }
+    /// What last took letters with these ids off the list, by id, as far as the records are kept.
+    package func discards(ofDeadLetters ids: Set<String>) async throws(LogFailure) -> [String: DeadLetter.Discard] {
+        var found: [String: DeadLetter.Discard] = [:]
+        for partition in partitions {
+            try await readDead(partition, limit: 1000) { record in
+                if let discard = DeadLetter.Discard(record), ids.contains(discard.letter) {
+                    found[discard.letter] = discard
+                }
+            }
+        }
+        return found
+    }
+
+    private func readDead(
+        _ partition: PartitionID, limit: Int, _ take: (Record) -> Void
+    ) async throws(LogFailure) {
+        let bounds = try await bounds(.dead, partition)
+        var next = bounds.lowerBound
+        while next < bounds.upperBound {
+            let slice = try await read(.dead, partition, from: next, limit: limit)
+            guard let last = slice.last else { break }
+            slice.forEach(take)
+            next = last.offset + 1
+        }
     }
 }

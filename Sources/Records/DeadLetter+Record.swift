@@ -88,6 +88,21 @@ package struct DeadLetter: Sendable, Hashable {
         return NewRecord(topic: .dead, partition: partition, key: key, value: nil, headers: headers)
     }
 
+    /// What took a letter off the list.
+    package struct Discard: Sendable, Hashable {
+        package let letter: String
+        /// Milliseconds since 1970.
+        package let at: Int64
+        /// The id under which its job was published again; nil: it was not.
+        package let replayedAs: String?
+
+        /// nil: the record takes no letter off the list.
+        package init?(_ record: Record) {
+            guard record.value == nil, let letter = record.header(EventHeader.discards) else { return nil }
+            (self.letter, at, replayedAs) = (letter, record.timestamp, record.header(EventHeader.replayedAs))
+        }
+    }
+
     /// From a record of `dead` that is no tombstone.
     package init(_ record: Record) throws(RecordFailure) {
         guard let body = record.value else { throw .value(place: record.placeText, reason: "it is a tombstone") }

@@ -48,7 +48,29 @@ struct RetryTests {
         #expect(try place.run("dead", "show", id).output.contains(String(decoding: original, as: UTF8.self)))
         #expect(try place.run("dead", "discard", id).status == 0)
         #expect(try place.run("dead", "list", "--json").output.trimmingCharacters(in: .whitespacesAndNewlines) == "[]")
-        #expect(try place.run("dead", "show", id).status == 1)
+        let discarded = try place.run("dead", "show", id)
+        #expect(discarded.status == 1 && discarded.errors.contains("The dead letter '\(id)' was discarded at 20"))
+    }
+
+    @Test(
+        "A dead letter that was replayed names the time and the new job, to whoever shows, replays or discards it again"
+    )
+    func replayed() async throws {
+        let place = try Workplace("retry.attempts=1")
+        place.origin.serve("/a.png", .status(500))
+        try place.publish([(place.origin.url("/a.png"), ["32x32-q80.webp"], .fast)])
+        #expect(try await place.work()["dead"] == 1)
+        let listed = try place.run("dead", "list", "--json")
+        let letters = try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [NSDictionary]
+        let id = try #require(letters?.first?["id"] as? String)
+        let replayed = try place.run("dead", "replay", id, "--json")
+        let report = try JSONSerialization.jsonObject(with: Data(replayed.output.utf8)) as? [String: Any]
+        let job = try #require((report?["ids"] as? [[String: String]])?.first?["id"])
+        for words in [["show", id], ["replay", id], ["discard", id]] {
+            let again = try place.run("dead", words[0], words[1])
+            #expect(again.status == 1 && again.errors.contains("The dead letter '\(id)' was replayed at 20"))
+            #expect(again.errors.contains(" as job '\(job)'. 'mezzotint outcomes --job ID' shows"))
+        }
     }
 
     @Test("Each retry is logged with its attempt, the next one's time and when the job is given up")
@@ -137,7 +159,9 @@ struct RetryTests {
         #expect(try OutcomeReport(outcomes[0]).job == "jobs.slow-\(wrong)-0")
     }
 
-    @Test("A job that the owner of its own partition sent away is done where it stands: two who count otherwise would send it for ever")
+    @Test(
+        "A job that the owner of its own partition sent away is done where it stands: two who count otherwise would send it for ever"
+    )
     func sentBack() async throws {
         let place = try Workplace()
         place.origin.serve("/a.png", picture)

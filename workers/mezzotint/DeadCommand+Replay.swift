@@ -47,7 +47,7 @@ extension DeadCommand {
             if let code, found.isEmpty {
                 Console.complain("There is no dead letter with the code '\(code)'. 'mezzotint dead list' lists them.")
             }
-            for id in missing { Console.complain("There is no dead letter '\(id)'. 'mezzotint dead list' lists them.") }
+            for text in try await absences(of: missing, in: log) { Console.complain(text) }
             var taken: [(letter: DeadLetter, partition: PartitionID, job: String)] = []
             for lane in Lane.allCases {
                 var publisher = Publisher(log, settings.canonicalRules, nil, lane: lane, variants: [])

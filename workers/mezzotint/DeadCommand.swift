@@ -89,9 +89,7 @@ enum DeadCommand {
                 let letter = try await standing(in: log).first(where: { $0.letter.id == id }).map({
                     shown($0.letter, by: rules)
                 })
-            else {
-                throw CommandFailure("There is no dead letter '\(id)'. 'mezzotint dead list' lists them.")
-            }
+            else { throw CommandFailure(try await absences(of: [id], in: log)[0]) }
             if arguments.flag("json") {
                 Output.object { json in
                     write(&json, letter)
@@ -146,13 +144,28 @@ enum DeadCommand {
             let results = await log.append(found.map { $0.letter.discard(partition: $0.partition, at: now) })
             if let failure = results.lazy.compactMap(\.failure).first { throw failure }
             let missing = wanted.filter { id in !found.contains { $0.letter.id == id } }
-            for id in missing { Console.complain("There is no dead letter '\(id)'. 'mezzotint dead list' lists them.") }
+            for text in try await absences(of: missing, in: log) { Console.complain(text) }
             if arguments.flag("json") {
                 Output.object { $0.field("discarded", found.count) }
             } else {
                 Console.print("Discarded \(found.count).")
             }
             return missing.isEmpty ? .success : .failure
+        }
+    }
+
+    /// Why these are not on the list, a sentence each.
+    static func absences(of ids: [String], in log: any Log) async throws -> [String] {
+        if ids.isEmpty { return [] }
+        let discards = try await log.discards(ofDeadLetters: Set(ids))
+        return ids.map { id in
+            guard let discard = discards[id] else {
+                return "There is no dead letter '\(id)'. 'mezzotint dead list' lists them."
+            }
+            let time = Timestamp.text(discard.at)
+            guard let job = discard.replayedAs else { return "The dead letter '\(id)' was discarded at \(time)." }
+            return
+                "The dead letter '\(id)' was replayed at \(time) as job '\(job)'. 'mezzotint outcomes --job ID' shows the outcome of that job."
         }
     }
 
