@@ -50,6 +50,17 @@ package final class EmbeddedLog: Log {
         try await reads.committed(TablePlace(topic: topic, partition: partition))
     }
 
+    package func sights(at places: [LogPoint]) async -> [Result<LogSight, LogFailure>] {
+        await reads.sights(at: places)
+    }
+
+    package func partitionOffsets(
+        _ topics: [Topic], _ partitions: [PartitionID]
+    ) async throws(LogFailure) -> [PartitionOffsets] {
+        try await reads.offsets(
+            of: topics.flatMap { topic in partitions.map { TablePlace(topic: topic, partition: $0) } })
+    }
+
     package func read(
         _ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int
     ) async throws(LogFailure) -> [Record] {
@@ -86,6 +97,40 @@ private actor LogReads {
 
     func bounds(_ place: TablePlace) throws(LogFailure) -> Range<Int64> { try opened().bounds(place) }
     func committed(_ place: TablePlace) throws(LogFailure) -> Int64? { try opened().committed(place) }
+
+    func sights(at points: [LogPoint]) -> [Result<LogSight, LogFailure>] {
+        do throws(LogFailure) {
+            let reader = try opened()
+            return try reader.together { points.map { sight(at: $0, reader) } }
+        } catch {
+            return points.map { _ in .failure(error) }
+        }
+    }
+
+    private func sight(at point: LogPoint, _ reader: LogReader) -> Result<LogSight, LogFailure> {
+        do throws(LogFailure) {
+            let place = TablePlace(topic: point.topic, partition: point.partition)
+            let record = try point.offset.flatMap { offset throws(LogFailure) in
+                try reader.records(place, from: offset, limit: 1).first { $0.offset == offset }
+            }
+            return .success(LogSight(bounds: try reader.bounds(place), timestamp: record?.timestamp))
+        } catch { return .failure(error) }
+    }
+
+    func offsets(of places: [TablePlace]) throws(LogFailure) -> [PartitionOffsets] {
+        let reader = try opened()
+        return try reader.together { () throws(LogFailure) in
+            var found: [PartitionOffsets] = []
+            for place in places {
+                found.append(
+                    PartitionOffsets(
+                        topic: place.topic, partition: place.partition, bounds: try reader.bounds(place),
+                        committed: try reader.committed(place)))
+            }
+            return found
+        }
+    }
+
     func records(_ place: TablePlace, from offset: Int64, limit: Int) throws(LogFailure) -> [Record] {
         try opened().records(place, from: offset, limit: limit)
     }

@@ -99,7 +99,7 @@ package actor EmbeddedLogConsumer: LogConsumer {
     }
 
     private func begin(_ listener: any LogListener) async throws(LogFailure) {
-        let epochs = try await log.writer.beginOwnership { [weak self] touched in
+        let (epochs, committed) = try await log.writer.beginOwnership { [weak self] touched in
             guard let self else { return }
             self.touched.withLock { $0.formUnion(touched) }
             thread.wake()
@@ -108,23 +108,23 @@ package actor EmbeddedLogConsumer: LogConsumer {
         let bell = try log.folder.watchedBell()
         let reader = try LogReader.open(log.folder)
         (self.listener, self.reader, self.bell) = (listener, reader, bell)
-        for place in TablePlace.all(Topic.consumed, of: log.partitionCount) {
-            positions[place] = try reader.committed(place) ?? 0
-        }
+        for place in TablePlace.all(Topic.consumed, of: log.partitionCount) { positions[place] = committed[place] ?? 0 }
+        var folded: [TablePlace: Int64] = [:]
+        for place in TablePlace.all([.origins], of: log.partitionCount) { folded[place] = .max }
         for place in TablePlace.all([.variants], of: log.partitionCount) {
             let epoch = epochs[Int(place.partition.number)]
             let start = listener.assigned(place.partition, epoch: epoch, changelog: try reader.bounds(place))
-            positions[place] = start
-            try await dropTombstones(place, below: start)
+            (positions[place], folded[place]) = (start, start)
         }
-        for place in TablePlace.all([.origins], of: log.partitionCount) { try await dropTombstones(place, below: .max) }
+        try await dropTombstones(below: folded)
         // Said of everything once: what came before there was anybody to tell.
+        lastVersion = try reader.dataVersion()
         touched.withLock { $0.formUnion(TablePlace.all(Topic.drained, of: log.partitionCount)) }
         thread.poll([bell.watch]) { [weak self] in self?.assumeIsolated { $0.turn() } }
     }
 
-    private func dropTombstones(_ place: TablePlace, below offset: Int64) async throws(LogFailure) {
-        do throws(LogFailure) { try await log.writer.dropTombstones(place, below: offset) } catch {
+    private func dropTombstones(below offsets: [TablePlace: Int64]) async throws(LogFailure) {
+        do throws(LogFailure) { try await log.writer.dropTombstones(below: offsets) } catch {
             // Those of a full disk go at the next start.
             guard case .full = error else { throw error }
         }

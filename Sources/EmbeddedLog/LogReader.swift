@@ -56,6 +56,13 @@ final class LogReader {
         version = try connection.prepare("PRAGMA data_version")
     }
 
+    /// What the body asks for is read as of one moment: to begin a transaction costs more than to read one row.
+    func together<Result>(_ body: () throws(LogFailure) -> Result) throws(LogFailure) -> Result {
+        try logged(connection.execute("BEGIN"))
+        defer { try? connection.execute("COMMIT") }
+        return try body()
+    }
+
     /// Whether the log has the table: one that an older program made lacks those of newer topics until a worker or a
     /// publisher opens it.
     func has(_ place: TablePlace) throws(LogFailure) -> Bool {

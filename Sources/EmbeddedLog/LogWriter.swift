@@ -67,7 +67,9 @@ actor LogWriter {
     }
 
     /// Begins the time of an owner in this process: new epochs, and `onCommit` hears of what every commit touched.
-    func beginOwnership(_ onCommit: @escaping @Sendable (Set<TablePlace>) -> Void) throws(LogFailure) -> [Int64] {
+    func beginOwnership(
+        _ onCommit: @escaping @Sendable (Set<TablePlace>) -> Void
+    ) throws(LogFailure) -> (epochs: [Int64], committed: [TablePlace: Int64]) {
         try beginWithRoom()
         let (epochs, committedOffsets) = try writing { (log) throws(SQLiteFailure) in
             if !isTight { try log.copyIfOld() }
@@ -76,14 +78,16 @@ actor LogWriter {
         }
         (owner, passed, nextLook) = (onCommit, committedOffsets, 0)
         thread.wake()
-        return epochs
+        return (epochs, committedOffsets)
     }
 
-    /// Removes tombstones that are old; of `variants` those that the partition's index has folded.
-    func dropTombstones(_ place: TablePlace, below offset: Int64) throws(LogFailure) {
+    /// Removes tombstones that are old, below an offset of each place; of `variants` those that the partition's index has folded.
+    func dropTombstones(below offsets: [TablePlace: Int64]) throws(LogFailure) {
         let before = SystemTime.wallMilliseconds - configuration.tombstoneMilliseconds
         try writing { (log) throws(SQLiteFailure) in
-            try log.dropTombstones(place, below: offset, olderThan: before)
+            try log.connection.transaction { () throws(SQLiteFailure) in
+                try log.dropTombstones(below: offsets, olderThan: before)
+            }
         }
     }
 

@@ -246,19 +246,22 @@ final class OpenLog {
         }
     }
 
-    func dropTombstones(_ place: TablePlace, below offset: Int64, olderThan time: Int64) throws(SQLiteFailure) {
-        let part = layout.part(of: place)
-        let table = part.table.table
-        // The newest record always stays: the next offset is the one after it.
-        var drop = try connection.prepare(
-            """
-            DELETE FROM \(table) WHERE value IS NULL AND at < ?2 AND offset >= ?3
-                AND offset < min(?1, (SELECT max(offset) FROM \(table) WHERE offset BETWEEN ?3 AND ?4))
-            """)
-        drop.bind(1, part.row(of: offset))
-        drop.bind(2, time)
-        part.bindRows(to: &drop, from: 3)
-        try drop.run()
+    func dropTombstones(below offsets: [TablePlace: Int64], olderThan time: Int64) throws(SQLiteFailure) {
+        let places = offsets.map { (part: layout.part(of: $0), offset: $1) }
+        for (table, places) in Dictionary(grouping: places, by: \.part.table) {
+            // The newest record always stays: the next offset is the one after it.
+            var drop = try connection.prepare(
+                """
+                DELETE FROM \(table.table) WHERE value IS NULL AND at < ?2 AND offset >= ?3
+                    AND offset < min(?1, (SELECT max(offset) FROM \(table.table) WHERE offset BETWEEN ?3 AND ?4))
+                """)
+            drop.bind(2, time)
+            for (part, offset) in places {
+                drop.bind(1, part.row(of: offset))
+                part.bindRows(to: &drop, from: 3)
+                try drop.run()
+            }
+        }
     }
 
     /// Moves the WAL into the file when it has grown enough, under the write lock. Without an owner publishers do it,
