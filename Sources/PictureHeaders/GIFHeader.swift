@@ -34,7 +34,11 @@ enum GIFHeader {
                     if frame.width < canvas.width || frame.height < canvas.height { hasAlpha = true }
                 }
                 frames += 1
-                guard frames <= limits.frames else { throw .tooManyFrames(frames, limit: limits.frames) }
+                // A still needs no more of them, and to count all may cost more than a header may.
+                if frames > limits.frames {
+                    isTruncated = false
+                    break
+                }
                 guard let next = try Self.end(&bytes, ofBlocksAt: offset + 11 + Self.tableBytes(local)) else { break }
                 offset = next
                 continue

@@ -20,7 +20,6 @@ package struct PictureInspector: Sendable {
         var bytes = PictureBytes(file, part: part)
         let (format, header) = try header(of: &bytes)
         guard header.stored.pixels <= limits.pixels else { throw .tooManyPixels(header.stored, limit: limits.pixels) }
-        guard header.frames <= limits.frames else { throw .tooManyFrames(header.frames, limit: limits.frames) }
         guard header.memory <= limits.decodedBytes else {
             throw .tooMuchMemory(format, bytes: header.memory, limit: limits.decodedBytes)
         }

@@ -42,7 +42,6 @@ enum WebPHeader {
             }
             if isAnimated, try bytes.has("ANMF", at: offset) {
                 frames += 1
-                guard frames <= limits.frames else { throw .tooManyFrames(frames, limit: limits.frames) }
                 header.duration += try bytes.little(offset + 20, 3) ?? 0
             } else if !hasExif, try bytes.has("EXIF", at: offset) {
                 hasExif = true

@@ -6,10 +6,12 @@ package enum RenderFailure: CodedFailure, Hashable {
     /// `reason`: what the file is or how it begins, as a clause.
     case unrecognised(reason: String)
     case unsupported(ImageFormat)
+    /// A valid file of a format that is read, in a form that is not. `reason`: which form, as a clause.
+    case unsupportedFeature(ImageFormat, reason: String)
     case malformed(ImageFormat, reason: String)
     case truncated(ImageFormat, reason: String)
     case tooManyPixels(PixelSize, limit: Int)
-    case tooManyFrames(Int, limit: Int)
+    case tooManyFrames(VariantSpec, limit: Int)
     case tooManyScans(limit: Int)
     case tooManyChunks(limit: Int)
     case tooMuchMemory(ImageFormat, bytes: Int, limit: Int)
@@ -17,6 +19,8 @@ package enum RenderFailure: CodedFailure, Hashable {
     /// Two inspectors were lost over it.
     case uninspected(reason: String)
     case crashed(reason: String)
+    /// A library ended two renderers over it, of its own accord.
+    case aborted(ImageFormat)
     /// The spec that was being made, where it is known: others may still fit.
     case outOfMemory(VariantSpec?, reason: String)
     case deadline(milliseconds: Int)
@@ -27,7 +31,7 @@ package enum RenderFailure: CodedFailure, Hashable {
     package var kind: Code {
         switch self {
         case .unrecognised: .unrecognised
-        case .unsupported: .unsupported
+        case .unsupported, .unsupportedFeature: .unsupported
         case .malformed: .malformed
         case .truncated: .truncated
         case .tooManyPixels: .tooManyPixels
@@ -38,6 +42,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .output: .output
         case .uninspected: .uninspected
         case .crashed: .crashed
+        case .aborted: .aborted
         case .outOfMemory: .outOfMemory
         case .deadline: .deadline
         case .unavailable: .unavailable
@@ -52,14 +57,16 @@ package enum RenderFailure: CodedFailure, Hashable {
             "The source is not an image in a supported format: \(reason). Check what the origin serves."
         case .unsupported(let format):
             "The source is \(format.rawValue), which render.formats does not name. Add it there, or publish another format."
+        case .unsupportedFeature(let format, let reason):
+            "The source is \(format.withArticle) of a kind that the renderer does not decode: \(reason). Publish it in another form."
         case .malformed(let format, let reason):
             "The source is \(format.withArticle) that cannot be decoded: \(reason). Replace it at its origin."
         case .truncated(let format, let reason):
             "The source is \(format.withArticle) whose file ends early, and it cannot be decoded whole: \(reason). Upload it again to its origin."
         case .tooManyPixels(let size, let limit):
             "The source is \(size), over the limit of \(limit) pixels. Raise render.pixelLimit to accept it."
-        case .tooManyFrames(let frames, let limit):
-            "The source has \(frames > limit + 1 ? "\(frames)" : "more than \(limit)") frames, and the limit is \(limit). Raise render.frameLimit, or publish fewer."
+        case .tooManyFrames(let spec, let limit):
+            "\(spec) would have more than \(limit) frames. Add -still to render the first frame alone, or raise render.frameLimit."
         case .tooManyScans(let limit):
             "The source is a JPEG of more than \(limit) scans, which no camera makes. Re-encode it."
         case .tooManyChunks(let limit):
@@ -71,6 +78,8 @@ package enum RenderFailure: CodedFailure, Hashable {
             "What the source is could not be found out: \(reason), twice. Replace it at its origin."
         case .crashed(let reason):
             "The renderer ended while it worked on the source (\(reason))."
+        case .aborted(let format):
+            "The source is \(format.withArticle) over which a library aborted the renderer, twice. Publish it in another form or format."
         case .outOfMemory(let spec, let reason):
             "\(spec.map { "\($0)" } ?? "The source") needs more memory than a renderer may have, a fresh one too: \(reason). Ask for a smaller size or another format."
         case .deadline(let ms):
@@ -95,6 +104,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         case output = "render.output"
         case uninspected = "render.uninspected"
         case crashed = "render.crashed"
+        case aborted = "render.aborted"
         case outOfMemory = "render.out-of-memory"
         case deadline = "render.deadline"
         case unavailable = "render.unavailable"
@@ -104,11 +114,12 @@ package enum RenderFailure: CodedFailure, Hashable {
         package var meaning: String {
             switch self {
             case .unrecognised: "The bytes are no picture of a known format."
-            case .unsupported: "The format is known, but render.formats does not name it."
+            case .unsupported:
+                "The format is known, but render.formats does not name it, or the file uses a feature of it that is not decoded."
             case .malformed: "The picture is damaged: its header is wrong, or its pixels cannot be decoded."
             case .truncated: "The picture's file ends early, and it cannot be decoded whole."
             case .tooManyPixels: "The picture has more pixels than the limit."
-            case .tooManyFrames: "The picture has more frames than the limit."
+            case .tooManyFrames: "A variant would have more frames than the limit; stills of the picture are rendered."
             case .tooManyScans: "A JPEG has more scans than the limit."
             case .tooManyChunks: "A PNG has more chunks than the limit."
             case .tooMuchMemory: "The picture is interlaced or progressive, and too large to be decoded whole."
@@ -116,6 +127,7 @@ package enum RenderFailure: CodedFailure, Hashable {
             case .uninspected:
                 "The picture's header could not be read: two inspector processes ended over it, or took too long."
             case .crashed: "The renderer process ended during the job."
+            case .aborted: "A library aborted two renderer processes, one after the other, over the picture."
             case .outOfMemory: "A variant, or the picture itself, needs more memory than a renderer process may have."
             case .deadline: "The render passed its deadline and was ended."
             case .unavailable: "No renderer process could be started."
@@ -128,7 +140,7 @@ package enum RenderFailure: CodedFailure, Hashable {
             switch self {
             case .unrecognised, .unsupported, .malformed, .truncated, .tooManyPixels, .tooManyFrames, .tooManyScans,
                 .tooManyChunks,
-                .tooMuchMemory, .output, .outOfMemory, .uninspected:
+                .tooMuchMemory, .output, .outOfMemory, .uninspected, .aborted:
                 .fail
             case .crashed, .deadline, .unreadable: .retry
             case .unavailable, .noSpace: .wait

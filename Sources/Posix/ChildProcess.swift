@@ -12,6 +12,7 @@ package struct ChildProcess: Sendable {
         case status(Int)
         case signal(Int)
         package static let killed = End.signal(Int(SIGKILL))
+        package static let aborted = End.signal(Int(SIGABRT))
         package var description: String {
             switch self {
             case .status(let status): "exit status \(status)"

@@ -48,6 +48,6 @@ extension Result<InspectedPicture, RenderFailure> {
         guard case .success(let picture) = self else { return true }
         let (facts, limits) = (picture.facts, request.limits)
         return limits.formats.contains(facts.format) && facts.size.pixels <= limits.pixels
-            && facts.frames <= max(1, limits.frames) && (picture.keep?.last?.upperBound ?? 0) <= part.count
+            && (picture.keep?.last?.upperBound ?? 0) <= part.count
     }
 }

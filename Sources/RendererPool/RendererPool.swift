@@ -77,6 +77,7 @@ package final class RendererPool: Renderer {
     private func tooMuchMotion(_ order: RenderOrder, _ facts: PictureFacts) -> RenderFailure? {
         guard order.spec.isAnimated, facts.frames > 1 else { return nil }
         let limits = configuration.limits
+        if facts.frames > limits.frames { return .tooManyFrames(order.spec, limit: limits.frames) }
         let pixels = max(
             facts.size.times(facts.frames), order.output.times(facts.frames))
         if pixels > limits.animationPixels {

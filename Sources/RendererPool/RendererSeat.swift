@@ -82,13 +82,16 @@ final class RendererSeat: Sendable {
         for pending in pendingJobs { pending.resume() }
     }
 
-    /// A child that has worked may hold in pieces what it freed; a fresh one has all that there is, and its word counts.
+    /// A child that has worked may hold in pieces what it freed; a fresh one has all that there is, and its word counts. Whether a
+    /// library aborts over this picture, or over what one before it left, only a second child tells.
     private func perform(_ render: PendingRender?, _ occupant: inout Occupant) -> RenderQueue.Answer {
         if occupant.child?.isOthers(than: render, configuration.isolation) == true { leave(&occupant) }
         let isFresh = occupant.child.map { $0.renders == 0 } ?? true
         let answer = attempt(render, &occupant)
-        if !isFresh, case .failure(.outOfMemory) = answer { return attempt(render, &occupant) }
-        return answer
+        switch answer {
+        case .failure(.outOfMemory) where !isFresh, .failure(.aborted): return attempt(render, &occupant)
+        default: return answer
+        }
     }
 
     private func attempt(_ render: PendingRender?, _ occupant: inout Occupant) -> RenderQueue.Answer {
@@ -109,6 +112,7 @@ final class RendererSeat: Sendable {
                 case .deadline: throw .deadline(milliseconds: configuration.deadlineMilliseconds)
                 case .died where end == .status(Int(RenderReply.memoryStatus)):
                     throw .outOfMemory(nil, reason: "it ended for want of it")
+                case .died where end == .aborted: throw .aborted(render.picture.facts.format)
                 case .died: throw .crashed(reason: end?.description ?? "it was gone")
                 case .misspoke(let what): throw .crashed(reason: what)
                 case .memory(let spec, let reason): throw .outOfMemory(spec, reason: reason)

@@ -179,7 +179,7 @@ extension Settings {
             "The most pixels that a source may have."),
         SettingKey(
             "render.frameLimit", \.render.frameLimit, .whole(1...100_000),
-            "The most frames that an animated source may have."),
+            "The most frames of an animated source whose variants move; stills of longer ones are rendered."),
         SettingKey(
             "render.scanLimit", \.render.scanLimit, .whole(1...10_000),
             "The most scans that a progressive JPEG may have."),

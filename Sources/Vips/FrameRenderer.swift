@@ -30,10 +30,13 @@ struct FrameRenderer {
     func make(
         from source: Raster, _ take: (Int, Raster) throws(EngineFailure) -> Void
     ) throws(EngineFailure) {
-        let isWeighted = source.hasAlpha && plan.steps.contains { $0.isResampled }
+        // Inks are no light: mixed before they are converted they change colour, by a ΔE of 3 at 48 pixels. And steps of eight
+        // bits do not hold what CIELAB has below nought.
+        let shown = try reading { () throws(RasterFailure) in
+            source.isCMYK || source.isDeviceIndependent ? try source.inSRGB() : source
+        }
+        let isWeighted = shown.hasAlpha && plan.steps.contains { $0.isResampled }
         let decoded = try reading { () throws(RasterFailure) in
-            // Inks are no light: mixed before they are converted they change colour, by a ΔE of 3 at 48 pixels.
-            let shown = source.isCMYK ? try source.inSRGB() : source
             let base = isWeighted ? try shown.premultiplied() : shown
             return plan.keepsDecoded ? try base.inMemory() : base
         }

@@ -24,7 +24,7 @@ extension Raster {
 
     var isCMYK: Bool { interpretation == VIPS_INTERPRETATION_CMYK }
     /// Colours as they are seen, not as a device shows them: CIELAB, XYZ, linear light.
-    private var isDeviceIndependent: Bool {
+    var isDeviceIndependent: Bool {
         [
             VIPS_INTERPRETATION_LAB, VIPS_INTERPRETATION_LABS, VIPS_INTERPRETATION_LABQ, VIPS_INTERPRETATION_XYZ,
             VIPS_INTERPRETATION_scRGB,
@@ -38,6 +38,8 @@ extension Raster {
     /// - Parameter keepsProfile: the numbers stay what the profile says that they are.
     func narrowed(keepsProfile: Bool = false) throws(RasterFailure) -> Raster {
         guard is16Bit else { return self }
+        // Only a profile tells what inks look like: libvips's own rule is paler than the same inks of eight bits.
+        if isCMYK { return try map(mz_vips_msb).map(mz_vips_name_inks) }
         if keepsProfile, profile == .other { return try map(mz_vips_msb) }
         guard hasAlpha || profile != .other else { return self }
         let space = colourBands == 1 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB

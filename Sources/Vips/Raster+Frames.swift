@@ -1,4 +1,5 @@
 internal import CVips
+internal import RenderKit
 internal import VariantSpec
 
 /// How long each frame of a picture that moves is shown, and how often all of them are.
@@ -10,6 +11,15 @@ struct Timing {
 }
 
 extension Raster {
+    /// A GIF whose frames leave some of their canvas bare, without a transparent colour in any of them: libvips 8.14.1 drops
+    /// the alpha of such a file, and what is bare is black. With one more frame that has a transparent colour it keeps it.
+    func bareShown(of bytes: UnsafeRawBufferPointer, frames: Int) throws(RasterFailure) -> Raster {
+        guard !hasAlpha, let extended = GIFContainer.withTransparentFrame(bytes) else { return self }
+        return try extended.withUnsafeBufferPointer { bytes throws(RasterFailure) in
+            try Raster.open(UnsafeRawBufferPointer(bytes), .gif, shrink: 1, frames: frames).inMemory()
+        }
+    }
+
     /// One of the frames that stand one below the other.
     func frame(_ number: Int, of size: PixelSize) throws(RasterFailure) -> Raster {
         try cropped(x: 0, y: number * size.height, size).inMemory()

@@ -29,12 +29,14 @@ package final class Raster {
     ///
     /// Truncation is refused here, in the loader, since libvips's thumbnail operations ignore it there.
     ///
-    /// - Parameter scale: of an SVG.
+    /// - Parameters:
+    ///   - frames: of a picture that moves, one below the other; -1: all.
+    ///   - scale: of an SVG.
     static func open(
-        _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat, shrink: Int, allFrames: Bool = false,
+        _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat, shrink: Int, frames: Int = 1,
         scale: Double = 1
     ) throws(RasterFailure) -> Raster {
-        let frames: Int32 = allFrames ? -1 : 1
+        let frames = Int32(frames)
         return try make { out in
             switch format {
             case .jpeg: mz_vips_jpegload(bytes.baseAddress, bytes.count, Int32(shrink), out)

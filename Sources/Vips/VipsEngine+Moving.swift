@@ -11,7 +11,9 @@ extension VipsEngine {
     ) throws(EngineFailure) -> [Int: Encoded] {
         let tall = try reading { () throws(RasterFailure) in
             // Pixels as they are shown: a decoder gives them only from the first on.
-            try Raster.open(source, asked.facts.format, shrink: 1, allFrames: true).inMemory()
+            let all = try Raster.open(source, asked.facts.format, shrink: 1, frames: -1)
+            guard asked.facts.isGIFWithAlpha else { return try all.inMemory() }
+            return try all.bareShown(of: source, frames: all.size.height / asked.facts.size.height).inMemory()
         }
         let timing = tall.timing
         let orientation = Orientation(rawValue: asked.facts.orientation) ?? .upright

@@ -74,6 +74,7 @@ package struct VipsEngine: RenderEngine {
                 plan = RenderPlan(request, shrink: 1)
                 raster = try Raster.open(source, request.facts.format, shrink: 1)
             }
+            if request.facts.isGIFWithAlpha { raster = try raster.bareShown(of: source, frames: 1) }
             if request.facts.format == .svg { raster = try raster.drawn(from: source, at: plan.decoded) }
             guard raster.size == plan.decoded else {
                 throw RasterFailure(reason: "its header promises \(plan.decoded), its pixels are \(raster.size)")
@@ -151,6 +152,11 @@ package struct VipsEngine: RenderEngine {
     func reading<R>(_ body: () throws(RasterFailure) -> R) throws(EngineFailure) -> R {
         do throws(RasterFailure) { return try body() } catch { throw .source(reason: error.reason) }
     }
+}
+
+extension PictureFacts {
+    /// What is bare counts as alpha there.
+    var isGIFWithAlpha: Bool { format == .gif && hasAlpha }
 }
 
 /// An output and its bytes.

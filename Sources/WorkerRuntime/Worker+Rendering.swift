@@ -59,7 +59,8 @@ extension Worker {
             return .made(Pictures(variants: variants, facts: picture.facts.ofSource))
         } catch let failure {
             switch failure {
-            case .output(let spec, _), .outOfMemory(let spec?, _): return .refused(spec, FailureNote(failure))
+            case .output(let spec, _), .outOfMemory(let spec?, _), .tooManyFrames(let spec, _):
+                return .refused(spec, FailureNote(failure))
             case .malformed where !input.isFetched, .truncated where !input.isFetched: return try await removed(input)
             default: throw failure
             }

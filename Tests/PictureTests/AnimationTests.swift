@@ -20,7 +20,8 @@ struct AnimationTests {
 
     @Test("Frames, delays and loops come out as they went in", arguments: [ImageFormat.webp, .gif], [nil, 0, 3])
     func kept(format: ImageFormat, loops: Int?) async throws {
-        let made = try await Workshop.make("30x30-q90.\(format.suffix)", of: try Workshop.file(Self.source(loops: loops)))
+        let made = try await Workshop.make(
+            "30x30-q90.\(format.suffix)", of: try Workshop.file(Self.source(loops: loops)))
         #expect(made.rendition.frames == 4 && made.size == PixelSize(width: 30, height: 20))
         let bytes = try made.content.bytes()
         let facts = try await Workshop.pool.inspect(try Workshop.file(bytes)).facts
@@ -33,7 +34,9 @@ struct AnimationTests {
         #expect(try await Workshop.pool.inspect(try Workshop.file(try again.content.bytes())).facts.duration == 1550)
     }
 
-    @Test("A still shows the first frame, also where the format could move", arguments: ["-still.webp", "-still.gif", ".jpg", ".png", ".avif"])
+    @Test(
+        "A still shows the first frame, also where the format could move",
+        arguments: ["-still.webp", "-still.gif", ".jpg", ".png", ".avif"])
     func still(ending: String) async throws {
         let made = try await Workshop.make("30x30\(ending)", of: try Workshop.file(Self.source()))
         #expect(made.rendition.frames == 1)
@@ -68,7 +71,11 @@ struct AnimationTests {
     @Test("What has too many pixels or lasts too long comes out still only", arguments: [true, false])
     func caps(byPixels: Bool) async throws {
         var configuration = Workshop.configuration(count: 1)
-        if byPixels { configuration.limits.animationPixels = 4 * 60 * 40 - 1 } else { configuration.limits.animationDuration = 1549 }
+        if byPixels {
+            configuration.limits.animationPixels = 4 * 60 * 40 - 1
+        } else {
+            configuration.limits.animationDuration = 1549
+        }
         let pool = RendererPool(configuration)
         await #expect {
             try await Workshop.make("30x30.webp", of: try Workshop.file(Self.source()), in: pool)
@@ -76,6 +83,39 @@ struct AnimationTests {
         let still = try await Workshop.make("30x30-still.webp", of: try Workshop.file(Self.source()), in: pool)
         #expect(still.rendition.frames == 1)
         await pool.stop()
+    }
+
+    /// Seen to fail: the header of what had more frames than the limit was refused, whatever was asked of it.
+    @Test(
+        "Of more frames than the limit a still is made, and what would move is refused with what to do",
+        arguments: [1_024, 20_000])
+    func manyFrames(count: Int) async throws {
+        let source = try Workshop.file(Sources.flatGIF(width: 6, height: 4, frames: count))
+        for spec in ["3x3.png", "3x3-still.webp"] {
+            #expect(try await Workshop.make(spec, of: source).size == PixelSize(width: 3, height: 2))
+        }
+        let failure = await #expect(throws: RenderFailure.self) { try await Workshop.make("3x3.webp", of: source) }
+        #expect(failure?.code == "render.too-many-frames" && failure?.description.contains("-still") == true)
+    }
+
+    /// Seen to fail: what no frame covers was black, with a transparent colour in no frame.
+    @Test("Canvas that no frame covers is transparent, still and moving, and white in a JPEG", arguments: [1, 3])
+    func bare(frames: Int) async throws {
+        let source = try Workshop.file(Sources.flatGIF(width: 60, height: 40, frames: frames, covered: 30))
+        #expect(try await Workshop.pool.inspect(source).facts.hasAlpha)
+        for spec in ["full.png", "30x20.png", "full-still.webp", "full.webp", "full.gif", "full.jpg"] {
+            let made = try await Workshop.make(spec, of: source)
+            #expect(made.rendition.frames == (spec == "full.webp" || spec == "full.gif" ? frames : 1), "\(spec)")
+            #expect(made.hasAlpha == (spec != "full.jpg"), "\(spec)")
+            let pixels = try await Workshop.pixels(of: try made.content.bytes())
+            let (left, right) = (pixels.width / 4, pixels.width * 3 / 4)
+            #expect(pixels[left, 5, 0] > 180 && pixels[left, 5, 1] < 40, "\(spec)")
+            if spec == "full.jpg" {
+                #expect(pixels[right, 5, 0] > 250 && pixels[right, 5, 1] > 250)
+            } else {
+                #expect(pixels[left, 5, 3] == 255 && pixels[right, 5, 3] == 0, "\(spec)")
+            }
+        }
     }
 
     @Test(
@@ -99,7 +139,9 @@ struct AnimationTests {
             guard let place = bytes.indices.first(where: { bytes[$0...].starts(with: name) }) else { return 1 }
             return Int(bytes[place + 13]) | Int(bytes[place + 14]) << 8
         }
-        guard let place = bytes.indices.first(where: { bytes[$0...].starts(with: Array("ANIM".utf8)) }) else { return nil }
+        guard let place = bytes.indices.first(where: { bytes[$0...].starts(with: Array("ANIM".utf8)) }) else {
+            return nil
+        }
         return Int(bytes[place + 12]) | Int(bytes[place + 13]) << 8
     }
 

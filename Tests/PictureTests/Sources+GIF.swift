@@ -1,4 +1,35 @@
 extension Sources {
+    /// A GIF of red frames, each of so many columns of its canvas, without a transparent colour.
+    static func flatGIF(width: Int, height: Int, frames: Int, covered: Int? = nil) -> [UInt8] {
+        func word(_ value: Int) -> [UInt8] { [UInt8(value & 255), UInt8(value >> 8)] }
+        let columns = covered ?? width
+        // Codes of three bits are never more: each pixel clears the table first.
+        var (bits, count, data): (Int, Int, [UInt8]) = (0, 0, [])
+        func put(_ code: Int) {
+            bits |= code << count
+            count += 3
+            while count >= 8 {
+                data.append(UInt8(bits & 255))
+                (bits, count) = (bits >> 8, count - 8)
+            }
+        }
+        for _ in 0..<columns * height {
+            put(4)
+            put(1)
+        }
+        put(5)
+        data.append(UInt8(bits & 255))
+        var frame = [0x21, 0xf9, 4, 0] + word(10) + [0, 0, 0x2c, 0, 0, 0, 0] + word(columns) + word(height) + [0, 2]
+        for start in stride(from: 0, to: data.count, by: 255) {
+            let part = data[start..<min(data.count, start + 255)]
+            frame += [UInt8(part.count)] + part
+        }
+        frame.append(0)
+        let head = Array("GIF89a".utf8) + word(width) + word(height) + [0x80 | 1, 0, 0]
+        let colours: [UInt8] = [0, 0, 0, 200, 0, 0, 0, 0, 200, 255, 255, 255]
+        return head + colours + (0..<frames).flatMap { _ in frame } + [0x3b]
+    }
+
     /// A GIF of frames of one colour each, with their delays in hundredths of a second; nil loops: no word of looping.
     static func gif(
         width: Int, height: Int, colours: [[UInt8]], delays: [Int], loops: Int? = 0, transparent: Bool = false

@@ -1,52 +1,60 @@
 internal import TestPixels
 
 extension Sources {
-    /// An uncompressed TIFF of 8 bits.
+    /// An uncompressed TIFF.
     ///
     /// - Parameters:
-    ///   - kind: its photometric interpretation: 1 grey, 2 RGB, 5 CMYK.
+    ///   - kind: its photometric interpretation: 1 grey, 2 RGB, 5 CMYK, 8 CIELAB, 9 ICCLAB.
     ///   - hasAlpha: the last channel is.
     ///   - rows: of a strip; all of them without.
+    ///   - bits: of a sample, in as many bytes of `pixels`.
+    ///   - sampleKind: 1 unsigned, 2 signed, 3 floating-point.
+    ///   - isBig: a BigTIFF, whose offsets have 64 bits.
     static func tiff(
         of pixels: Pixels, kind: Int, hasAlpha: Bool = false, rows: Int? = nil, description: String? = nil,
-        xmp: [UInt8] = [], profile: [UInt8] = []
+        xmp: [UInt8] = [], profile: [UInt8] = [], bits: Int = 8, sampleKind: Int = 1, isBig: Bool = false
     ) -> [UInt8] {
         func little(_ value: Int, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
         }
+        let (word, head) = isBig ? (8, 16) : (4, 8)
         var data = pixels.bytes
         var entries: [[UInt8]] = []
         func add(_ tag: Int, _ type: Int, _ count: Int, _ value: [UInt8]) {
             var field = value
-            if value.count > 4 {
+            if value.count > word {
                 if data.count % 2 == 1 { data.append(0) }
-                field = little(8 + data.count, 4)
+                field = little(head + data.count, word)
                 data += value
             }
             entries.append(
-                little(tag, 2) + little(type, 2) + little(count, 4) + field
-                    + [UInt8](repeating: 0, count: 4 - field.count))
+                little(tag, 2) + little(type, 2) + little(count, word) + field
+                    + [UInt8](repeating: 0, count: word - field.count))
         }
         func short(_ tag: Int, _ values: Int...) { add(tag, 3, values.count, values.flatMap { little($0, 2) }) }
         func long(_ tag: Int, _ value: Int) { add(tag, 4, 1, little(value, 4)) }
         long(256, pixels.width)
         long(257, pixels.height)
-        add(258, 3, pixels.channels, (0..<pixels.channels).flatMap { _ in little(8, 2) })
+        add(258, 3, pixels.channels, (0..<pixels.channels).flatMap { _ in little(bits, 2) })
         short(259, 1)
         short(262, kind)
         if let description { add(270, 2, description.utf8.count + 1, Array(description.utf8) + [0]) }
-        let (row, strip) = (pixels.width * pixels.channels, rows ?? pixels.height)
+        let (row, strip) = (pixels.width * pixels.channels * bits / 8, rows ?? pixels.height)
         let strips = Array(stride(from: 0, to: pixels.height, by: strip))
-        add(273, 4, strips.count, strips.flatMap { little(8 + $0 * row, 4) })
+        add(273, 4, strips.count, strips.flatMap { little(head + $0 * row, 4) })
         short(277, pixels.channels)
         long(278, strip)
         add(279, 4, strips.count, strips.flatMap { little(min(strip, pixels.height - $0) * row, 4) })
         if hasAlpha { short(338, 2) }
+        if sampleKind != 1 {
+            add(339, 3, pixels.channels, (0..<pixels.channels).flatMap { _ in little(sampleKind, 2) })
+        }
         if !xmp.isEmpty { add(700, 1, xmp.count, xmp) }
         if !profile.isEmpty { add(34675, 7, profile.count, profile) }
         if data.count % 2 == 1 { data.append(0) }
-        return Array("II".utf8) + little(42, 2) + little(8 + data.count, 4) + data + little(entries.count, 2)
-            + entries.flatMap { $0 } + little(0, 4)
+        let start = Array("II".utf8) + (isBig ? little(43, 2) + little(8, 4) : little(42, 2))
+        return start + little(head + data.count, word) + data + little(entries.count, isBig ? 8 : 2)
+            + entries.flatMap { $0 } + little(0, word)
     }
 
     /// A WebP's chunks in a canvas, with a profile before them and others behind.

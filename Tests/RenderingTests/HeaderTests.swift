@@ -119,7 +119,7 @@ struct HeaderTests {
         #expect(throws: RenderFailure.tooManyScans(limit: 64)) { try facts(Array(partial) + whole[scan...]) }
     }
 
-    @Test("Pixels, frames, chunks and memory have limits")
+    @Test("Pixels, chunks and memory have limits")
     func limits() throws {
         #expect(throws: RenderFailure.tooManyPixels(PixelSize(width: 20_000, height: 20_000), limit: 50_000_000)) {
             try facts(Samples.png(width: 20_000, height: 20_000))
@@ -129,9 +129,6 @@ struct HeaderTests {
                 PixelSize(width: 2_147_483_647, height: 2_147_483_647), limit: 50_000_000)
         ) {
             try facts(Samples.png(width: 2_147_483_647, height: 2_147_483_647))
-        }
-        #expect(throws: RenderFailure.tooManyFrames(1_001, limit: 1_000)) {
-            try facts(Samples.webp(width: 8, height: 8, frames: 1_001))
         }
         let chunks = [UInt8]((0..<65_536).flatMap { _ in Pixels.chunk("tEXt", []) })
         #expect(throws: RenderFailure.tooManyChunks(limit: 65_536)) {
@@ -201,9 +198,8 @@ struct HeaderTests {
         var screen = Samples.gif(width: 30, height: 20, frames: 1)
         screen.replaceSubrange(6..<10, with: Samples.little(640, 2) + Samples.little(480, 2))
         #expect(try facts(screen).size == PixelSize(width: 30, height: 20))
-        #expect(throws: RenderFailure.tooManyFrames(1001, limit: 1000)) {
-            try facts(Samples.gif(width: 3, height: 2, frames: 1001))
-        }
+        #expect(try facts(Samples.gif(width: 3, height: 2, frames: 20_000)).frames == 1_001)
+        #expect(try facts(Samples.webp(width: 8, height: 8, frames: 20_000)).frames == 20_000)
         #expect(throws: RenderFailure.self) { try facts(Samples.gif(width: 3, height: 2, frames: 0)) }
     }
 

@@ -109,6 +109,10 @@ static inline int mz_vips_name_bands(VipsImage *in, VipsImage **out) {
     return vips_copy(in, out, "interpretation", VIPS_INTERPRETATION_MULTIBAND, NULL);
 }
 
+static inline int mz_vips_name_inks(VipsImage *in, VipsImage **out) {
+    return vips_copy(in, out, "interpretation", VIPS_INTERPRETATION_CMYK, NULL);
+}
+
 static inline int mz_vips_jpegsave(VipsImage *in, int quality, int full_chroma, int progressive, int strip, void **out, size_t *bytes) {
     return vips_jpegsave_buffer(in, out, bytes, "Q", quality, "optimize_coding", TRUE, "interlace", progressive, "strip", strip, "subsample_mode",
         full_chroma ? VIPS_FOREIGN_SUBSAMPLE_OFF : VIPS_FOREIGN_SUBSAMPLE_ON, NULL);

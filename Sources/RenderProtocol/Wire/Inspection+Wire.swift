@@ -99,15 +99,12 @@ extension RenderFailure {
         switch self {
         case .unrecognised(let text), .unreadable(let text): fields.add(Wire.Tag.reason, text)
         case .unsupported(let format): fields.add(Wire.Tag.format, format.rawValue)
-        case .malformed(let format, let reason):
+        case .malformed(let format, let reason), .unsupportedFeature(let format, let reason):
             fields.add(Wire.Tag.format, format.rawValue)
             fields.add(Wire.Tag.reason, reason)
         case .tooManyPixels(let size, let limit):
             fields.add(Wire.Tag.width, size.width)
             fields.add(Wire.Tag.height, size.height)
-            fields.add(Wire.Tag.limit, limit)
-        case .tooManyFrames(let count, let limit):
-            fields.add(Wire.Tag.bytes, count)
             fields.add(Wire.Tag.limit, limit)
         case .tooManyScans(let limit), .tooManyChunks(let limit): fields.add(Wire.Tag.limit, limit)
         case .tooMuchMemory(let format, let bytes, let limit):
@@ -127,12 +124,12 @@ extension RenderFailure {
         switch (fields.text(Wire.Tag.kind).flatMap { Code(rawValue: $0) }, format) {
         case (.unrecognised, _): self = .unrecognised(reason: reason)
         case (.unreadable, _): self = .unreadable(reason: reason)
-        case (.unsupported, let format?): self = .unsupported(format)
+        case (.unsupported, let format?):
+            self = reason.isEmpty ? .unsupported(format) : .unsupportedFeature(format, reason: reason)
         case (.malformed, let format?): self = .malformed(format, reason: reason)
         case (.tooManyPixels, _):
             guard let size = PixelSize(fields) else { return nil }
             self = .tooManyPixels(size, limit: limit)
-        case (.tooManyFrames, _): self = .tooManyFrames(count, limit: limit)
         case (.tooManyScans, _): self = .tooManyScans(limit: limit)
         case (.tooManyChunks, _): self = .tooManyChunks(limit: limit)
         case (.tooMuchMemory, let format?): self = .tooMuchMemory(format, bytes: count, limit: limit)
