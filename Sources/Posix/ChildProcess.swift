@@ -82,17 +82,17 @@ package struct ChildProcess: Sendable {
         return words[11...14].reduce(0) { $0 + (Int64($1) ?? 0) } * 10_000_000
     }
 
-    /// Resident bytes now and at their highest; nil once it has ended.
-    package var memory: (now: Int, peak: Int)? { ProcessMemory.of(pid) }
+    /// Resident bytes now, at their highest, and those that are of no file; nil once it has ended.
+    package var memory: (now: Int, peak: Int, anonymous: Int)? { ProcessMemory.of(pid) }
 }
 
 /// What the kernel says of a process's memory.
 package enum ProcessMemory {
     /// Of this process, or of `pid`. (`ru_maxrss` would count the parent's memory at the moment of the spawn.)
-    package static func of(_ pid: Int32? = nil) -> (now: Int, peak: Int)? {
-        let sizes = sizes(of: pid, ["VmRSS:", "VmHWM:"])
+    package static func of(_ pid: Int32? = nil) -> (now: Int, peak: Int, anonymous: Int)? {
+        let sizes = sizes(of: pid, ["VmRSS:", "VmHWM:", "RssAnon:"])
         guard let now = sizes[0], let peak = sizes[1] else { return nil }
-        return (now, peak)
+        return (now, peak, sizes[2] ?? now)
     }
 
     /// Bytes that this process has mapped.

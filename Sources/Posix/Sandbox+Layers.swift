@@ -18,15 +18,23 @@ extension Sandbox {
         case processNamespace = "process namespace"
     }
 
-    /// Threads and processes that one sandbox may have, its own included: libaom and libvips have ten, dav1d one for each core.
+    /// Threads and processes that one sandbox may have, its own included, for each render at once: libaom and libvips have ten, dav1d
+    /// one for each core.
     private static var threadLimit: Int { max(48, 16 + 4 * SystemFacts.cores) }
+    /// Of a process without a render: libvips's wait for more to do.
+    private static let idleThreads = 4
 
     /// Puts each in place, and says of those that it could not why.
     ///
     /// To be called by one thread, once libraries have opened their files, before `limit`.
     ///
-    /// - Parameter first: where children are to be forked, confines the first process of their namespace.
-    package static func enterLayers(first: (() -> Void)?) -> [(layer: Layer, failure: SystemFailure?)] {
+    /// - Parameters:
+    ///   - first: where children are to be forked, confines the first process of their namespace.
+    ///   - renders: children that work at once.
+    ///   - idle: children that wait beside them.
+    package static func enterLayers(
+        first: (() -> Void)?, renders: Int = 1, idle: Int = 0
+    ) -> [(layer: Layer, failure: SystemFailure?)] {
         var results: [(layer: Layer, failure: SystemFailure?)] = []
         func attempt(_ layer: Layer, _ result: Int32) {
             results.append((layer, result == 0 ? nil : SystemFailure("enter", on: layer.rawValue, code: result)))
@@ -53,7 +61,9 @@ extension Sandbox {
             attempt(.processNamespace, hasProcesses == 0 ? startProcessNamespace(confine: first) : hasProcesses)
         }
         // Without a namespace of its own all processes of the user would count; the kernel counts none of root's.
-        attempt(.threads, isOwn && !isRoot ? code(mz_limit_threads(UInt64(threadLimit))) : ENOTSUP)
+        attempt(
+            .threads,
+            isOwn && !isRoot ? code(mz_limit_threads(UInt64(threadLimit * renders + idleThreads * idle))) : ENOTSUP)
         return results
     }
 

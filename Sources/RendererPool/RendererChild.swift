@@ -2,10 +2,13 @@ internal import ImageModel
 internal import Ports
 internal import Posix
 internal import RenderProtocol
+internal import Synchronization
 internal import VariantSpec
 
 /// The worker's side of one renderer process.
-final class RendererChild {
+///
+/// - Concurrency: used by one thread at a time.
+final class RendererChild: Sendable, Equatable {
     /// How a child was lost during a render.
     enum Loss: Error {
         case deadline
@@ -18,9 +21,7 @@ final class RendererChild {
     }
 
     let process: ChildProcess
-    private(set) var renders = 0
-    /// Whose pictures it has seen.
-    private(set) var origin: String?
+    private let seen = Mutex<(renders: Int, origin: String?)>((0, nil))
     /// Resident bytes once warm.
     let firstMemory: Int
     /// Why it has no filter for system calls, where it goes on without.
@@ -44,12 +45,17 @@ final class RendererChild {
         }
     }
 
+    var renders: Int { seen.withLock { $0.renders } }
+    /// Whose pictures it has seen.
+    var origin: String? { seen.withLock { $0.origin } }
+
+    static func == (one: RendererChild, other: RendererChild) -> Bool { one === other }
+
     /// Whether it died while nobody asked it for anything.
     var isGone: Bool { socket.waits(upTo: 0) }
 
     func render(_ render: PendingRender) throws(Loss) -> RenderQueue.Answer {
-        renders += 1
-        origin = render.origin
+        seen.withLock { $0 = ($0.renders + 1, render.origin) }
         let output: OpenFile
         do throws(SystemFailure) { output = try OpenFile(anonymous: "variants") } catch {
             return .failure(.noSpace(reason: error.description))

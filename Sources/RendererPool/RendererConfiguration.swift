@@ -16,6 +16,8 @@ package struct RendererConfiguration: Sendable, Hashable {
     package var isolation = RenderIsolation.picture
     /// Children at once; more than there are cores only adds waiting.
     package var count: Int
+    /// Seats that share the processes of one parent.
+    var seats = 1
     package var deadlineMilliseconds: Int
     /// A fresh child warms every codec before it says that it is ready.
     package var startMilliseconds: Int
@@ -74,8 +76,12 @@ extension RendererConfiguration {
     /// All the CPU time that a child could use within its deadlines, on all cores, for one that nobody ends any more.
     private var cpuSeconds: Int { 60 + rendersPerChild * (deadlineMilliseconds / 1000 + 2) }
 
+    /// Idle processes that one parent keeps.
+    private var kept: Int { isolation == .origin ? ChildRoster<Int>.idleLimit(seats) : 0 }
+
     var arguments: [String] {
         [
+            "--seats", "\(seats)", "--kept", "\(kept)",
             "--data-limit", "\(dataBytes)", "--engine", engine.rawValue, "--cpu-limit", "\(cpuSeconds)", "--formats",
             limits.formats.map(\.rawValue).sorted().joined(separator: ","),
         ]

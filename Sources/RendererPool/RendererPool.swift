@@ -6,9 +6,9 @@ internal import RenderProtocol
 internal import Synchronization
 internal import VariantSpec
 
-/// Renderer children, one render each at a time; the seat of one that died is taken by a fresh one.
+/// Renderer children, one render each at a time, on as many seats as are used at once.
 ///
-/// - Concurrency: each child has a thread of ours, which blocks on its socket; renders wait in the order they came.
+/// - Concurrency: each seat has a thread of ours, which blocks on its child's socket; renders wait in the order they came.
 /// - Failure: a child that crashes or passes the deadline costs the render that it had, and nothing else.
 package final class RendererPool: Renderer {
     package let configuration: RendererConfiguration
@@ -16,7 +16,7 @@ package final class RendererPool: Renderer {
     /// What waits for an inspector does so here.
     private let inspection: BlockingPool
     private let queue = RenderQueue()
-    private let seats: [RendererSeat]
+    private let families: [RendererFamily]
 
     /// Starts the children; `ready()` says whether that went well.
     ///
@@ -25,11 +25,20 @@ package final class RendererPool: Renderer {
         self.configuration = configuration
         inspectors = InspectorPool(configuration, log: log)
         inspection = BlockingPool("inspection", threads: configuration.inspectors)
-        let budget = RenderBudget(ceiling: configuration.memoryBytes)
-        seats = (0..<configuration.count).map { [queue, inspectors] number in
-            RendererSeat(configuration, queue, budget, inspectors) { log("renderer \(number): \($0)") }
+        let limit = RendererFamily.seatLimit
+        let sizes = stride(from: 0, to: configuration.count, by: limit).map { min(limit, configuration.count - $0) }
+        let families = sizes.enumerated().map { [inspectors] number, seats in
+            RendererFamily(configuration, seats: seats, inspectors, number: number) { log("renderer \(number): \($0)") }
         }
-        for (number, seat) in seats.enumerated() { OwnThread.start("renderer \(number)") { seat.run() } }
+        self.families = families
+        let budget = RenderBudget(ceiling: configuration.memoryBytes) { bytes in
+            for family in families { family.shrink(to: bytes / families.count) }
+        }
+        for number in 0..<configuration.count {
+            let seat = RendererSeat(
+                configuration: configuration, queue: queue, budget: budget, family: families[number / limit])
+            OwnThread.start("renderer \(number)") { seat.run() }
+        }
     }
 
     /// Returns when a child has been warmed, and an inspector is there.
@@ -168,19 +177,22 @@ package final class RendererPool: Renderer {
     }
 
     /// The most resident memory that any one child has had.
-    package var peakMemoryBytes: Int { seats.reduce(0) { max($0, $1.peakMemory) } }
+    package var peakMemoryBytes: Int { families.reduce(0) { max($0, $1.peakMemory) } }
 
     /// Why children have no filter for system calls, where they go on without.
-    package var unfiltered: String? { seats.lazy.compactMap(\.unfiltered).first }
+    package var unfiltered: String? { families.lazy.compactMap(\.unfiltered).first }
 
     /// Children that crashed, hung, answered nonsense or were refused memory.
-    package var losses: Int { seats.reduce(inspectors.losses) { $0 + $1.losses } }
+    package var losses: Int { families.reduce(inspectors.losses) { $0 + $1.losses } }
 
-    /// The renderers that run now.
-    package var processes: [ChildProcess] { seats.compactMap(\.process) }
+    /// The renderers that run now, at work or not.
+    package var processes: [ChildProcess] { families.flatMap(\.processes) }
+
+    /// Renderers that wait for the origin that they have served.
+    var idle: [(pid: Int32, origin: String)] { families.flatMap(\.idle) }
 
     /// What renderers are forked from, where each is one picture's or one origin's.
-    package var parents: [ChildProcess] { seats.compactMap(\.parent) }
+    package var parents: [ChildProcess] { families.compactMap(\.parent) }
 
     /// The inspectors that run now.
     package var inspectorProcesses: [ChildProcess] { inspectors.processes }
@@ -188,8 +200,8 @@ package final class RendererPool: Renderer {
     /// Ends the children at once: what waits fails, and so does what runs.
     package func stop() async {
         queue.stop()
-        for seat in seats { seat.interrupt() }
-        for seat in seats { await seat.ended() }
+        for family in families { family.interrupt() }
+        for family in families { await family.ended() }
         inspectors.stop()
     }
 }

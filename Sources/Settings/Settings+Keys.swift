@@ -160,11 +160,11 @@ extension Settings {
         ),
         SettingKey(
             "render.isolation", \.render.isolation, .choice(["picture", "origin", "none"]),
-            "Which pictures one renderer process may see, should one of them take it over. picture: one alone; origin: those of one origin; none: 500 of all."
+            "Which images one renderer process may see, in case one of them takes it over. picture: one image; origin: those of one origin, and idle processes are kept for recent origins; none: 500 images of all origins."
         ),
         SettingKey(
             "render.memory", \.render.memory, .size(64 << 20...1 << 40),
-            "What all renders at once may need beyond their processes' 50 MiB, by estimate; who would go over it waits."
+            "Memory that all renders at once may need beyond their processes' 50 MiB, by estimate. A render that would exceed it waits. Idle processes count too, and end first."
         ),
         SettingKey(
             "render.deadline", \.render.deadline, .duration(.milliseconds(10) ... .seconds(600)),

@@ -48,13 +48,55 @@ struct IsolationTests {
         #expect(parent.memory == nil)
     }
 
-    @Test("By origin, a process is kept for the pictures of one, and none is shared with another or with what has none")
+    @Test("By origin, a process is kept for the images of one, and none is shared with another or with what has none")
     func origin() async throws {
         let pool = pool(.origin)
-        // Of each, the process that was there before.
-        let pids = try await processes(["a", "a", "b", "b", nil, nil, "a"], in: pool)
-        #expect(pids[0] == pids[1] && pids[1] == pids[2] && pids[2] != pids[3] && pids[3] == pids[4])
-        #expect(pids[4] != pids[5] && pids[5] != pids[6])
+        let picture = try await pool.inspect(try Workshop.file(source))
+        var processes: [String: Set<Int32>] = [:]
+        for origin in ["a", "a", "b", nil, "b", "c", nil, "a", "d", "c", "b"] {
+            let orders = [Workshop.order(8, 8, .webp, of: picture.facts.size)]
+            _ = try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: origin)
+            for (pid, origin) in pool.idle { processes[origin, default: []].insert(pid) }
+            // It was there before the answer.
+            if let origin { #expect(pool.idle.last?.origin == origin) }
+        }
+        #expect(processes.keys.sorted() == ["a", "b", "c", "d"])
+        #expect(processes.values.allSatisfy { $0.count == 1 } && Set(processes.values.joined()).count == 4)
+        #expect(pool.losses == 0)
+        await pool.stop()
+    }
+
+    @Test(
+        "Origins that alternate keep their processes, as many as are allowed; one that is over it ends, and leaves no zombie"
+    )
+    func alternating() async throws {
+        let pool = pool(.origin)
+        let picture = try await pool.inspect(try Workshop.file(source))
+        let orders = [Workshop.order(8, 8, .webp, of: picture.facts.size)]
+        var seen: Set<Int32> = []
+        for turn in 0..<24 {
+            _ = try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: "\(turn % 8)")
+            seen.formUnion(pool.idle.map(\.pid))
+            #expect(pool.idle.count == min(turn + 1, 5))
+        }
+        #expect(seen.count == 24)
+        let parent = try #require(pool.parents.first)
+        // The first process of the namespace, a spare and five that are idle: every other one was waited for.
+        while try Self.children(of: parent).count != 7 { await Task.yield() }
+        await pool.stop()
+    }
+
+    @Test("Idle processes end where a render needs their memory")
+    func pressure() async throws {
+        var configuration = Workshop.configuration(count: 1)
+        (configuration.isolation, configuration.memoryBytes) = (.origin, 1)
+        let pool = RendererPool(configuration)
+        let picture = try await pool.inspect(try Workshop.file(source))
+        for origin in ["a", "b"] {
+            let orders = [Workshop.order(8, 8, .webp, of: picture.facts.size)]
+            _ = try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: origin)
+            #expect(pool.idle.isEmpty)
+        }
         await pool.stop()
     }
 

@@ -13,7 +13,7 @@ struct RenderBudgetTests {
     /// Many threads take and give back; what is held is looked at while it is held.
     @Test("Never more is held than the ceiling, except by one alone", arguments: [100, 40, 9])
     func ceiling(ceiling: Int) {
-        let budget = RenderBudget(ceiling: ceiling)
+        let budget = RenderBudget(ceiling: ceiling) { _ in }
         let held = Mutex((bytes: 0, count: 0, most: 0))
         let done = DispatchSemaphore(value: 0)
         for thread in 0..<8 {
@@ -34,6 +34,20 @@ struct RenderBudgetTests {
         for _ in 0..<8 { done.wait() }
         #expect(held.withLock { $0.bytes } == 0)
         #expect(held.withLock { $0.most } <= ceiling)
+    }
+
+    @Test("Idle children may hold what jobs leave, and the next job takes it from them")
+    func idle() {
+        let room = Mutex<[Int]>([])
+        let budget = RenderBudget(ceiling: 100) { bytes in room.withLock { $0.append(bytes) } }
+        budget.take(30)
+        budget.take(60)
+        budget.giveBack(30)
+        budget.giveBack(60)
+        // One that is over the ceiling runs alone, without an idle child.
+        budget.take(500)
+        budget.giveBack(500)
+        #expect(room.withLock { $0 } == [70, 10, 40, 100, 0, 100])
     }
 
     @Test("All frames count where they come out moving, of the largest such output, and two where none does")

@@ -68,7 +68,8 @@ struct RendererCommand {
             }
             let mapped = ProcessMemory.mapped
             let first: (() -> Void)? = forks ? { SystemCallFilter.loadForFirst() } : nil
-            _ = Sandbox.enterLayers(first: first)
+            _ = Sandbox.enterLayers(
+                first: first, renders: forks ? number("--seats") ?? 1 : 1, idle: forks ? number("--kept") ?? 0 : 0)
             try confine(mapped)
             let greeting = filtered(as: forks ? .parent : .renderer)
             // The direct path has a decoder of its own, for JPEGs: libvips's loaders alone are shut where they are not named.
@@ -88,7 +89,7 @@ struct RendererCommand {
 
     private func confine(_ mapped: Int?) throws(SystemFailure) {
         try Sandbox.limit(
-            dataBytes: dataLimit, cpuSeconds: value(of: "--cpu-limit").flatMap { Int($0) } ?? 3600, files: Self.files,
+            dataBytes: dataLimit, cpuSeconds: number("--cpu-limit") ?? 3600, files: Self.files,
             mapped: mapped)
     }
 
@@ -129,7 +130,9 @@ struct RendererCommand {
         return Set(names.split(separator: ",").compactMap { ImageFormat(rawValue: String($0)) })
     }
 
-    private var dataLimit: Int { value(of: "--data-limit").flatMap { Int($0) } ?? RenderLimits.usualDataBytes }
+    private var dataLimit: Int { number("--data-limit") ?? RenderLimits.usualDataBytes }
+
+    private func number(_ option: String) -> Int? { value(of: option).flatMap { Int($0) } }
 
     private func value(of option: String) -> String? {
         guard let place = words.firstIndex(of: option), place + 1 < words.count else { return nil }

@@ -1,0 +1,96 @@
+/// Chooses the renderer process for each render, and the processes that end, so that no process sees two origins.
+///
+/// A spare has seen no image and takes any origin. An idle process has seen one origin and waits for it. Too many of them, or too little
+/// memory, end the least recently used first.
+struct ChildRoster<Child: Equatable> {
+    struct Idle: Equatable {
+        let child: Child
+        let origin: String
+        /// Resident bytes that belong to no file, when its last render was done.
+        let bytes: Int
+    }
+    private let isolation: RenderIsolation
+    private let seats: Int
+    private(set) var spares: [Child] = []
+    /// Least recently used first.
+    private(set) var idle: [Idle] = []
+    /// Processes that have a render.
+    private(set) var busy = 0
+
+    init(_ isolation: RenderIsolation, seats: Int) { (self.isolation, self.seats) = (isolation, seats) }
+
+    /// Processes to start ahead of need: a spare for each seat. With isolation none, a process for each seat is enough.
+    var missingSpares: Int { max(0, seats - spares.count - (isolation == .none ? idle.count + busy : 0)) }
+    var idleBytes: Int { idle.reduce(0) { $0 + $1.bytes } }
+    /// A process that could take a render of any origin.
+    var ready: Child? { spares.last ?? (isolation == .none ? idle.last?.child : nil) }
+    var all: [Child] { spares + idle.map(\.child) }
+
+    mutating func add(spare child: Child) { spares.append(child) }
+
+    /// The idle process of this origin, else a spare; nil: the caller starts a process and calls `join`.
+    ///
+    /// - Parameter isFresh: whether only a process without an earlier render will do.
+    mutating func take(for origin: String?, isFresh: Bool = false) -> Child? {
+        let key = key(origin)
+        let place = isFresh ? nil : idle.lastIndex { $0.origin == key }
+        let child = place.map { idle.remove(at: $0).child } ?? spares.popLast()
+        if child != nil { busy += 1 }
+        return child
+    }
+
+    /// Counts a process that was started for a render.
+    mutating func join() { busy += 1 }
+
+    /// Counts a process that will do no further render.
+    mutating func leave() { busy -= 1 }
+
+    /// Takes a process back after its render; returns those that end.
+    mutating func giveBack(_ child: Child, origin: String?, bytes: Int) -> [Child] {
+        busy -= 1
+        guard let key = key(origin) else { return [child] }
+        idle.append(Idle(child: child, origin: key, bytes: bytes))
+        let surplus = isolation == .none ? busy + idle.count + spares.count - seats : idle.count - Self.idleLimit(seats)
+        return endFirst(surplus)
+    }
+
+    /// Ends idle processes until they hold no more than this together.
+    mutating func shrink(to bytes: Int) -> [Child] {
+        var (held, count) = (idleBytes, 0)
+        while held > bytes, count < idle.count {
+            held -= idle[count].bytes
+            count += 1
+        }
+        return endFirst(count)
+    }
+
+    /// Forgets a process that waits; false if none such waits.
+    mutating func remove(_ child: Child) -> Bool {
+        let count = all.count
+        spares.removeAll { $0 == child }
+        idle.removeAll { $0.child == child }
+        return all.count < count
+    }
+
+    mutating func removeAll() -> [Child] {
+        defer { (spares, idle) = ([], []) }
+        return all
+    }
+
+    /// Recent origins that keep a process. Four hosts in turn find theirs, beside one for each seat.
+    static func idleLimit(_ seats: Int) -> Int { 4 + seats }
+
+    /// What images a process may see after one of this origin; nil: none.
+    private func key(_ origin: String?) -> String? {
+        switch isolation {
+        case .none: ""
+        case .origin: origin
+        case .picture: nil
+        }
+    }
+
+    private mutating func endFirst(_ count: Int) -> [Child] {
+        defer { idle.removeFirst(min(max(0, count), idle.count)) }
+        return idle.prefix(max(0, count)).map(\.child)
+    }
+}
