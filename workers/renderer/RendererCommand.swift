@@ -23,6 +23,9 @@ struct RendererCommand {
     /// The decoded pixels of most pictures, at what size they are decoded; glibc's own limit is half of it.
     private static let keptBytes = 32 << 20
 
+    /// What most renders need at once, and less than is kept: address space alone until a child uses it.
+    private static let readyBytes = 24 << 20
+
     func run() -> Never {
         switch words.first {
         case "serve" where PacketSocket.isSocket(ChildProgram.socket): serve(forks: false)
@@ -104,6 +107,7 @@ struct RendererCommand {
     private func serve(_ engine: some RenderEngine, _ greeting: RenderReply, forks: Bool) throws(SystemFailure) {
         let socket: PacketSocket
         if forks {
+            mz_ready_heap(Self.readyBytes)
             guard let own = try RendererParentService(socket: PacketSocket(taking: ChildProgram.socket)).run(greeting)
             else {
                 return

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -104,6 +105,28 @@ void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 void *__libc_memalign(size_t, size_t);
+void __libc_free(void *);
+
+// By glibc's names, because the compiler may leave out a malloc whose block nobody uses.
+void mz_ready_heap(size_t bytes) {
+    const size_t page = 4 << 10, huge = 2 << 20, own = 64 << 10, heads = 64;
+    malloc_trim(0);
+    char *end = __libc_malloc(bytes), *block;
+    if (!end) return;
+    size_t skipped = -(size_t)end % page;
+    // A wish, which changes no byte.
+    madvise(end + skipped, (bytes - skipped) / page * page, MADV_HUGEPAGE);
+    __libc_free(end);
+    // Taken for good and never touched: holes, and what the end has before its first huge page. This process itself must not touch
+    // that page: each child would copy it in small ones. So it has one hole left, and the head of what is free lies before the page.
+    while ((block = __libc_malloc(page)) && block < end) {}
+    __libc_free(block);
+    while ((block = __libc_malloc(own)) && block < end) {}
+    if (!block) return;
+    size_t rest = -(size_t)(block + own) % huge;
+    if (rest > page) while ((end = __libc_malloc(rest - heads)) && end < block) {}
+    __libc_free(block);
+}
 
 void *malloc(size_t bytes) { return noted(__libc_malloc(bytes), bytes); }
 void *calloc(size_t count, size_t bytes) {
@@ -121,4 +144,6 @@ int posix_memalign(void **block, size_t boundary, size_t bytes) {
     *block = made;
     return 0;
 }
+#else
+void mz_ready_heap(size_t bytes) { (void)bytes; }
 #endif

@@ -14,4 +14,9 @@ void mz_exit_when_refused(int status);
 void mz_end_idle_threads(void);
 void mz_keep_idle_threads(void);
 
+// Readies the heap for children that this process will fork: what they allocate comes from its untouched end, `bytes` long, where
+// the kernel may give huge pages. Otherwise they fill the holes that their parent left, at a fault and a copy for each page: 500
+// for a photograph.
+void mz_ready_heap(size_t bytes);
+
 #endif
