@@ -62,6 +62,13 @@ package struct ChildProcess: Sendable {
     /// Waits for its end.
     package func reap() -> End { reaper?() ?? Self.reap(pid) }
 
+    /// Waits, so long at most, for the processes that this one left behind in its group when it ended: they are ours if we are the
+    /// first process of a container.
+    package func reapOrphans(within milliseconds: Int) {
+        let end = mz_monotonic_ns() + Int64(milliseconds) * 1_000_000
+        while mz_reap_group(pid) != 0, mz_monotonic_ns() < end { _ = poll(nil, 0, 1) }
+    }
+
     /// Waits for the end of a child of this process.
     package static func reap(_ pid: Int32) -> End {
         var signal: Int32 = 0
@@ -82,17 +89,17 @@ package struct ChildProcess: Sendable {
         return words[11...14].reduce(0) { $0 + (Int64($1) ?? 0) } * 10_000_000
     }
 
-    /// Resident bytes now, at their highest, and those that are of no file; nil once it has ended.
-    package var memory: (now: Int, peak: Int, anonymous: Int)? { ProcessMemory.of(pid) }
+    /// Resident bytes now and at their highest; nil once it has ended.
+    package var memory: (now: Int, peak: Int)? { ProcessMemory.of(pid) }
 }
 
 /// What the kernel says of a process's memory.
 package enum ProcessMemory {
     /// Of this process, or of `pid`. (`ru_maxrss` would count the parent's memory at the moment of the spawn.)
-    package static func of(_ pid: Int32? = nil) -> (now: Int, peak: Int, anonymous: Int)? {
-        let sizes = sizes(of: pid, ["VmRSS:", "VmHWM:", "RssAnon:"])
+    package static func of(_ pid: Int32? = nil) -> (now: Int, peak: Int)? {
+        let sizes = sizes(of: pid, ["VmRSS:", "VmHWM:"])
         guard let now = sizes[0], let peak = sizes[1] else { return nil }
-        return (now, peak, sizes[2] ?? now)
+        return (now, peak)
     }
 
     /// Bytes that this process has mapped.
@@ -127,5 +134,23 @@ package enum ProcessMemory {
         getrusage(who, &usage)
         func nanoseconds(_ time: timeval) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_usec) * 1000 }
         return nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
+    }
+}
+
+/// A process's resident bytes that belong to no file, to be read again and again.
+///
+/// - Ownership: one descriptor, which stays that process's when its number is another's.
+package struct PrivateMemory: Sendable {
+    private let file: OpenFile?
+
+    package init(of process: ChildProcess) { file = try? OpenFile(reading: "/proc/\(process.pid)/statm") }
+
+    /// 0 once it has ended.
+    package var bytes: Int {
+        // size resident shared text lib data dt, in pages
+        let words = (try? file?.bytes(at: 0, count: 128))?.split(separator: UInt8(ascii: " ")) ?? []
+        guard words.count > 2 else { return 0 }
+        let pages = words[1...2].map { Int(String(decoding: $0, as: UTF8.self)) ?? 0 }
+        return (pages[0] - pages[1]) * Int(getpagesize())
     }
 }

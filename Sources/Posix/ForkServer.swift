@@ -27,21 +27,28 @@ package enum ForkServer {
         return true
     }
 
-    /// Memory that this process would share with each process that it forks, to write, as lines of the kernel's list.
+    /// Memory that this process would share with each process that it forks, and that one of them could write, now or after an mprotect:
+    /// lines of the kernel's list.
     package static var sharedMemory: [String] {
-        guard let file = try? OpenFile(reading: "/proc/self/maps"), let bytes = try? file.bytes(at: 0, count: 1 << 18)
+        guard let file = try? OpenFile(reading: "/proc/self/smaps"), let bytes = try? file.bytes(at: 0, count: 16 << 20)
         else {
-            return ["/proc/self/maps cannot be read"]
+            return ["/proc/self/smaps cannot be read"]
         }
         // 7f30a51f0000-7f30a5200000 rw-s 00000000 fe:00 16237212 /tmp/orcexec.yJCa7t (deleted)
-        return bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }.filter { line in
-            line.split(separator: " ").dropFirst().first.map { $0.contains("w") && $0.hasSuffix("s") } ?? false
+        // …
+        // VmFlags: rd wr sh mr mw me ms sd
+        var (shared, mapping) = ([String](), "")
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
+            if words.count > 4, words[0].contains("-") { mapping = words.joined(separator: " ") }
+            if words.first == "VmFlags:", words.contains("sh"), words.contains("mw") { shared.append(mapping) }
         }
+        return shared
     }
 
-    /// Makes a copy of this process: its number, and 0 in the copy.
+    /// Makes a copy of this process: its number, and 0 in the copy. What libraries asked to be called at a fork is not called.
     package static func fork() throws(SystemFailure) -> Int32 {
-        let pid = mz_fork()
+        let pid = mz_fork_bare()
         guard pid >= 0 else { throw SystemFailure("fork", on: "child", code: errno) }
         return pid
     }

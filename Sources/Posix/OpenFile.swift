@@ -115,6 +115,9 @@ package final class OpenFile: @unchecked Sendable {
     @discardableResult
     package func seal() -> Bool { mz_seal(descriptor) == 0 }
 
+    /// Empties it and keeps it so; false if it cannot be kept so.
+    package func discard() -> Bool { ftruncate(descriptor, 0) == 0 && seal() }
+
     /// The bytes of a range, clipped to what is there.
     package func bytes(at offset: Int, count: Int) throws(SystemFailure) -> [UInt8] {
         var failure: Int32 = 0

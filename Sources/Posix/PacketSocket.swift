@@ -22,6 +22,9 @@ package final class PacketSocket: Sendable {
         return (PacketSocket(taking: ends[0]), PacketSocket(taking: ends[1]))
     }
 
+    /// Ends the connection for both ends, while others may still hold it.
+    package func hangUp() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+
     /// Whether a descriptor that was handed to this process is such a socket.
     package static func isSocket(_ descriptor: Int32) -> Bool {
         var facts = stat()

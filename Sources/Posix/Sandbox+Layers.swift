@@ -18,11 +18,8 @@ extension Sandbox {
         case processNamespace = "process namespace"
     }
 
-    /// Threads and processes that one sandbox may have, its own included, for each render at once: libaom and libvips have ten, dav1d
-    /// one for each core.
+    /// Threads and processes that one sandbox may have, its own included: libaom and libvips have ten, dav1d one for each core.
     private static var threadLimit: Int { max(48, 16 + 4 * SystemFacts.cores) }
-    /// Of a process without a render: libvips's wait for more to do.
-    private static let idleThreads = 4
 
     /// Puts each in place, and says of those that it could not why.
     ///
@@ -30,10 +27,9 @@ extension Sandbox {
     ///
     /// - Parameters:
     ///   - first: where children are to be forked, confines the first process of their namespace.
-    ///   - renders: children that work at once.
-    ///   - idle: children that wait beside them.
+    ///   - children: the most that are forked; each has a limit of threads of its own (`limitChild`).
     package static func enterLayers(
-        first: (() -> Void)?, renders: Int = 1, idle: Int = 0
+        first: (() -> Void)?, children: Int = 1
     ) -> [(layer: Layer, failure: SystemFailure?)] {
         var results: [(layer: Layer, failure: SystemFailure?)] = []
         func attempt(_ layer: Layer, _ result: Int32) {
@@ -47,8 +43,10 @@ extension Sandbox {
             attempt(.user, code(mz_set_user(nobody)))
             isRoot = results[0].failure != nil
         }
+        let (user, group) = (geteuid(), getegid())
         attempt(.userNamespace, code(mz_unshare(Namespace.user)))
         let isOwn = results.last?.failure == nil
+        let mapping = isOwn && first != nil ? mz_map_user(user, group) : 0
         attempt(.networkNamespace, code(mz_unshare(Namespace.network)))
         attempt(.messageNamespace, code(mz_unshare(Namespace.messages)))
         let hasMounts = code(mz_unshare(Namespace.mounts))
@@ -57,14 +55,30 @@ extension Sandbox {
         // After Landlock: it lets no signal out of what it encloses, and the first process is to hear of this one's end.
         let hasProcesses = first == nil ? 0 : code(mz_unshare(Namespace.processes))
         attempt(.capabilities, mz_drop_capabilities())
+        // Children of one parent share a process namespace: none may look into another, should the filter fail.
+        _ = mz_hide()
         if let first {
             attempt(.processNamespace, hasProcesses == 0 ? startProcessNamespace(confine: first) : hasProcesses)
         }
         // Without a namespace of its own all processes of the user would count; the kernel counts none of root's.
-        attempt(
-            .threads,
-            isOwn && !isRoot ? code(mz_limit_threads(UInt64(threadLimit * renders + idleThreads * idle))) : ENOTSUP)
+        let limited = isOwn && !isRoot ? code(mz_limit_threads(UInt64(threadLimit * (children + 1)))) : ENOTSUP
+        attempt(.threads, limited == 0 ? mapping : limited)
         return results
+    }
+
+    /// Gives a forked child limits that it does not share with its siblings: its CPU time, and, in a user namespace of its own, its
+    /// threads. To be called before its filter is narrowed.
+    ///
+    /// Without such a namespace it shares the limit of its parent, if that has one (`enterLayers`).
+    package static func limitChild(cpuSeconds: Int) throws(SystemFailure) {
+        if mz_unshare(Namespace.user) == 0 {
+            let code = mz_drop_capabilities()
+            guard code == 0 else { throw SystemFailure("enter", on: Layer.capabilities.rawValue, code: code) }
+            guard mz_limit_threads(UInt64(threadLimit)) == 0 else {
+                throw SystemFailure("limit", on: "threads", code: errno)
+            }
+        }
+        guard mz_limit_cpu(UInt64(cpuSeconds)) == 0 else { throw SystemFailure("limit", on: "CPU", code: errno) }
     }
 
     /// Children come into a namespace whose first process does nothing, and dies with this one.

@@ -40,10 +40,17 @@ package enum Sandbox {
         return true
     }
 
-    /// - Parameter mapped: what this process has mapped, as it was known before it left /proc behind.
+    /// What it costs if this process may not.
+    package static let uncompiled =
+        "Renderers do not compile libvips's loops: a PNG source takes 1.6 times the CPU. Remove MemoryDenyWriteExecute=yes from the "
+        + "unit, or allow such memory for the container."
+
+    /// - Parameters:
+    ///   - cpuSeconds: nil for a process that only forks: its children have limits of their own (`limitChild`).
+    ///   - mapped: what this process has mapped, as it was known before it left /proc behind.
     /// - Failure: names the limit that could not be set.
     package static func limit(
-        dataBytes: Int, cpuSeconds: Int, files: Int, fileBytes: Int? = nil, mapped: Int? = ProcessMemory.mapped
+        dataBytes: Int, cpuSeconds: Int?, files: Int, fileBytes: Int? = nil, mapped: Int? = ProcessMemory.mapped
     ) throws(SystemFailure) {
         guard mz_limit_data(UInt64(dataBytes)) == 0 else { throw SystemFailure("limit", on: "data", code: errno) }
         if let mapped {
@@ -51,7 +58,9 @@ package enum Sandbox {
                 throw SystemFailure("limit", on: "address space", code: errno)
             }
         }
-        guard mz_limit_cpu(UInt64(cpuSeconds)) == 0 else { throw SystemFailure("limit", on: "CPU", code: errno) }
+        guard cpuSeconds.map({ mz_limit_cpu(UInt64($0)) }) ?? 0 == 0 else {
+            throw SystemFailure("limit", on: "CPU", code: errno)
+        }
         // What it writes goes into memory that is not its own: without a limit, all there is. Ignored, since standard error may
         // be a longer file; the write that is too long then fails.
         guard mz_limit_file(UInt64(fileBytes ?? dataBytes)) == 0 else {

@@ -9,28 +9,71 @@ internal import VariantSpec
 /// It never starts the cooperative pool: one thread, blocking calls.
 package struct RendererService<Engine: RenderEngine> {
     private let engine: Engine
-    private let socket: PacketSocket
     /// Bytes of the first allocation that was refused since this was last asked; 0: none was.
     private let takeRefusedBytes: () -> Int
+    /// Ends this process if it was refused a thread since this was last called.
+    private let endIfThreadless: () -> Void
     /// Above this many pixels a source leaves freed memory behind that is worth giving back.
     private let trimPixels = 8_000_000
 
-    package init(engine: Engine, socket: PacketSocket, takeRefusedBytes: @escaping () -> Int) {
-        (self.engine, self.socket, self.takeRefusedBytes) = (engine, socket, takeRefusedBytes)
+    package init(
+        engine: Engine, takeRefusedBytes: @escaping () -> Int, endIfThreadless: @escaping () -> Void
+    ) {
+        (self.engine, self.takeRefusedBytes, self.endIfThreadless) = (engine, takeRefusedBytes, endIfThreadless)
     }
 
     /// Says what it is, if anything, and returns when the other end is gone.
-    package func run(_ greeting: RenderReply? = nil) throws(SystemFailure) {
+    package func run(on socket: PacketSocket, _ greeting: RenderReply? = nil) throws(SystemFailure) {
         if let greeting { try socket.send(greeting.message) }
-        while let (message, files) = try socket.receive(limit: Wire.messageLimit) {
-            try socket.send(believed(answer(message, files)).message)
-            // What the worker gave is closed with `files`, before the next message is waited for.
+        while try serve(socket) {}
+    }
+
+    /// Renders a small picture by the way of all renders.
+    ///
+    /// Otherwise each forked child is the first to look up types and functions of libraries: a millisecond, and its own copies of pages.
+    package func warm() throws(EngineFailure) {
+        let (width, height) = (64, 48)
+        let pixels = (0..<width * height * 3).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 6) }
+        let size = PixelSize(width: width, height: height)
+        func output(_ size: PixelSize, _ format: ImageFormat) -> RenderOutput {
+            RenderOutput(
+                format: format, quality: 80, effort: 2, size: size,
+                crop: Region(x: 0, y: 0, width: Double(width), height: Double(height)))
         }
+        let jpeg = try pixels.withUnsafeBufferPointer { pixels throws(EngineFailure) in
+            try engine.encode(UnsafeRawBufferPointer(pixels), size, as: output(size, .jpeg), at: 0)
+        }
+        var outputs = [output(PixelSize(width: 32, height: 24), .jpeg), output(PixelSize(width: 13, height: 9), .jpeg)]
+        outputs[0].ceiling = jpeg.count
+        let request = RenderRequest(
+            facts: PictureFacts(format: .jpeg, size: size, orientation: 1, frames: 1, hasAlpha: false), isReuse: false,
+            deadlineMilliseconds: 60_000, outputs: outputs)
+        do throws(SystemFailure) {
+            let (worker, own) = try PacketSocket.pair()
+            let (source, result) = (try OpenFile(anonymous: "source"), try OpenFile(anonymous: "variants"))
+            try source.append(jpeg)
+            try worker.send(request.message, files: [source, result])
+            _ = try serve(own)
+            guard
+                case .rendered? = try worker.receive(limit: Wire.messageLimit).flatMap({
+                    RenderReply(message: $0.bytes)
+                })
+            else { throw SystemFailure("warm", on: "renderer", code: EINVAL) }
+        } catch { throw .source(reason: error.description) }
+    }
+
+    /// One message; false when the other end is gone.
+    private func serve(_ socket: PacketSocket) throws(SystemFailure) -> Bool {
+        guard let (message, files) = try socket.receive(limit: Wire.messageLimit) else { return false }
+        try socket.send(believed(answer(message, files)).message)
+        // What the worker gave is closed with `files`, before the next message is waited for.
+        return true
     }
 
     /// Where memory was refused nothing else counts: a library may have called the source damaged for it, or have done
     /// without what it could not hold, such as the colour profile.
     private func believed(_ reply: RenderReply) -> RenderReply {
+        endIfThreadless()
         let bytes = takeRefusedBytes()
         guard bytes > 0 else { return reply }
         var (output, told): (Int?, String) = (nil, "")
@@ -73,7 +116,8 @@ package struct RendererService<Engine: RenderEngine> {
                 do throws(SystemFailure) { try output.append(content) } catch {
                     // Of what is too much for this process's own limit, another attempt would have as much.
                     throw error.code == EFBIG
-                        ? .output(outputs.count, reason: "with those before it, it is more than a renderer may write at once")
+                        ? .output(
+                            outputs.count, reason: "with those before it, it is more than a renderer may write at once")
                         : .noSpace(reason: error.description)
                 }
                 outputs.append(rendered)

@@ -6,8 +6,6 @@ struct ChildRoster<Child: Equatable> {
     struct Idle: Equatable {
         let child: Child
         let origin: String
-        /// Resident bytes that belong to no file, when its last render was done.
-        let bytes: Int
     }
     private let isolation: RenderIsolation
     private let seats: Int
@@ -21,7 +19,6 @@ struct ChildRoster<Child: Equatable> {
 
     /// Processes to start ahead of need: a spare for each seat. With isolation none, a process for each seat is enough.
     var missingSpares: Int { max(0, seats - spares.count - (isolation == .none ? idle.count + busy : 0)) }
-    var idleBytes: Int { idle.reduce(0) { $0 + $1.bytes } }
     /// A process that could take a render of any origin.
     var ready: Child? { spares.last ?? (isolation == .none ? idle.last?.child : nil) }
     var all: [Child] { spares + idle.map(\.child) }
@@ -46,22 +43,25 @@ struct ChildRoster<Child: Equatable> {
     mutating func leave() { busy -= 1 }
 
     /// Takes a process back after its render; returns those that end.
-    mutating func giveBack(_ child: Child, origin: String?, bytes: Int) -> [Child] {
+    mutating func giveBack(_ child: Child, origin: String?) -> [Child] {
         busy -= 1
         guard let key = key(origin) else { return [child] }
-        idle.append(Idle(child: child, origin: key, bytes: bytes))
+        idle.append(Idle(child: child, origin: key))
         let surplus = isolation == .none ? busy + idle.count + spares.count - seats : idle.count - Self.idleLimit(seats)
         return endFirst(surplus)
     }
 
-    /// Ends idle processes until they hold no more than this together.
-    mutating func shrink(to bytes: Int) -> [Child] {
-        var (held, count) = (idleBytes, 0)
-        while held > bytes, count < idle.count {
-            held -= idle[count].bytes
+    /// Ends idle processes until they hold no more than so many bytes together. With isolation none they are the next renders' own.
+    mutating func shrink(to bytes: Int, weigh: (Child) -> Int) -> [Child] {
+        guard isolation != .none else { return [] }
+        var (held, count) = (0, 0)
+        // The most recently used stay.
+        while count < idle.count {
+            held += weigh(idle[idle.count - 1 - count].child)
+            if held > bytes { break }
             count += 1
         }
-        return endFirst(count)
+        return endFirst(idle.count - count)
     }
 
     /// Forgets a process that waits; false if none such waits.

@@ -24,25 +24,29 @@ final class RendererChild: Sendable, Equatable {
     private let seen = Mutex<(renders: Int, origin: String?)>((0, nil))
     /// Resident bytes once warm.
     let firstMemory: Int
+    /// What it has for itself alone.
+    let privateMemory: PrivateMemory
     /// Why it has no filter for system calls, where it goes on without.
     let unfiltered: String?
     private let socket: PacketSocket
     private let log: LogPipe
     private let inspectors: InspectorPool
 
-    /// Forked by `parent`, or started and warmed.
-    init(
-        _ configuration: RendererConfiguration, of parent: RendererParent?, _ inspectors: InspectorPool
-    ) throws(RenderFailure) {
+    /// Forked by `parent`.
+    init(of parent: RendererParent, _ inspectors: InspectorPool) throws(RendererParent.Failure) {
         self.inspectors = inspectors
-        if let parent {
-            (process, socket) = try parent.fork()
-            (log, unfiltered, firstMemory) = (parent.warm.log, parent.warm.unfiltered, 0)
-        } else {
-            let warm = try WarmProcess(configuration.program, ["serve"] + configuration.arguments, configuration)
-            (process, socket, log, unfiltered) = (warm.process, warm.socket, warm.log, warm.unfiltered)
-            firstMemory = process.memory?.now ?? 0
-        }
+        (process, socket) = try parent.fork()
+        (log, unfiltered, firstMemory) = (parent.warm.log, parent.warm.unfiltered, 0)
+        privateMemory = PrivateMemory(of: process)
+    }
+
+    /// Started and warmed.
+    init(_ configuration: RendererConfiguration, _ inspectors: InspectorPool) throws(RenderFailure) {
+        self.inspectors = inspectors
+        let warm = try WarmProcess(configuration.program, ["serve"] + configuration.arguments, configuration)
+        (process, socket, log, unfiltered) = (warm.process, warm.socket, warm.log, warm.unfiltered)
+        firstMemory = process.memory?.now ?? 0
+        privateMemory = PrivateMemory(of: process)
     }
 
     var renders: Int { seen.withLock { $0.renders } }
@@ -69,6 +73,8 @@ final class RendererChild: Sendable, Equatable {
         guard let reply = RenderReply(message: message.bytes), message.files.isEmpty else {
             throw .misspoke("it answered out of protocol")
         }
+        // It may go on, and nothing counts what a file in memory holds.
+        if case .failed = reply, !output.discard() { throw .misspoke("it keeps its pictures open to change them") }
         switch reply {
         case .ready, .readyUnfiltered: throw .misspoke("it answered out of turn")
         case .rendered(let outputs): return .success(try variants(outputs, in: output, of: render))
@@ -78,7 +84,7 @@ final class RendererChild: Sendable, Equatable {
                 facts.isTruncated ? .truncated(facts.format, reason: reason) : .malformed(facts.format, reason: reason))
         case .failed(.noSpace(let reason)):
             // It would halt the whole worker: only what the worker finds, too, is so.
-            guard !output.hasRoom(for: Self.probedBytes) else {
+            guard (try? OpenFile(anonymous: "room"))?.hasRoom(for: Self.probedBytes) != true else {
                 throw .misspoke("it found no room, and there is: \(reason)")
             }
             return .failure(.noSpace(reason: reason))

@@ -76,13 +76,13 @@ extension RendererConfiguration {
     /// All the CPU time that a child could use within its deadlines, on all cores, for one that nobody ends any more.
     private var cpuSeconds: Int { 60 + rendersPerChild * (deadlineMilliseconds / 1000 + 2) }
 
-    /// Idle processes that one parent keeps.
-    private var kept: Int { isolation == .origin ? ChildRoster<Int>.idleLimit(seats) : 0 }
+    /// Processes of one parent: at work, spare, and idle.
+    private var children: Int { 2 * seats + (isolation == .origin ? ChildRoster<Int>.idleLimit(seats) : 0) }
 
     var arguments: [String] {
         [
-            "--seats", "\(seats)", "--kept", "\(kept)",
-            "--data-limit", "\(dataBytes)", "--engine", engine.rawValue, "--cpu-limit", "\(cpuSeconds)", "--formats",
+            "--children", "\(children)", "--data-limit", "\(dataBytes)", "--engine", engine.rawValue, "--cpu-limit",
+            "\(cpuSeconds)", "--formats",
             limits.formats.map(\.rawValue).sorted().joined(separator: ","),
         ]
     }

@@ -13,11 +13,13 @@ internal import Synchronization
 final class RendererFamily: Sendable {
     private struct State {
         var roster: ChildRoster<RendererChild>
-        /// All that run and are not to end, by number.
-        var running: [Int32: ChildProcess] = [:]
+        /// All that run and are not to end.
+        var running: [ObjectIdentifier: ChildProcess] = [:]
         /// Killed, but not yet waited for.
         var killed: [RendererChild] = []
         var parent: ChildProcess?
+        /// Starts that failed, and how the last of them did.
+        var failures: (count: Int, last: RenderFailure?) = (0, nil)
         var peakMemory = 0
         var losses = 0
         var unfiltered: String?
@@ -95,7 +97,7 @@ final class RendererFamily: Sendable {
                 state.roster.leave()
                 return [child]
             }
-            return state.roster.giveBack(child, origin: child.origin, bytes: memory?.anonymous ?? 0)
+            return state.roster.giveBack(child, origin: child.origin)
         }
     }
 
@@ -105,8 +107,8 @@ final class RendererFamily: Sendable {
         return end(child)
     }
 
-    /// Ends idle processes until they hold no more than this together.
-    func shrink(to bytes: Int) { retire { $0.roster.shrink(to: bytes) } }
+    /// Ends idle processes until they hold no more than this together. Weighed again each time: an image may have taken one over.
+    func shrink(to bytes: Int) { retire { $0.roster.shrink(to: bytes) { $0.privateMemory.bytes } } }
 
     /// Returns once a process waits for a render, whatever its origin.
     func ready() throws(RenderFailure) {
@@ -122,11 +124,11 @@ final class RendererFamily: Sendable {
 
     /// Ends the processes, and with them their renders.
     func interrupt() {
-        let running = state.withLock { state in
+        state.withLock { state in
             state.isStopped = true
-            return Array(state.running.values)
+            // None of them has been waited for, so none of their numbers is another's.
+            for process in state.running.values { process.kill() }
         }
-        for process in running { process.kill() }
         wakes.signal()
     }
 
@@ -150,19 +152,27 @@ final class RendererFamily: Sendable {
     private func keep() {
         while true {
             wakes.wait()
-            while state.withLock({ !$0.isStopped && $0.roster.missingSpares > 0 }) {
+            while true {
                 // The render that needs one reports the failure.
-                guard (try? start(unless: { $0.missingSpares == 0 }, then: { $0.add(spare: $1) })) != nil else { break }
+                let isStarted =
+                    state.withLock { !$0.isStopped && $0.roster.missingSpares > 0 }
+                    && (try? start(isSpare: true, unless: { $0.missingSpares == 0 }, then: { $0.add(spare: $1) }))
+                        != nil
+                reapKilled()
+                guard isStarted else { break }
             }
-            for child in state.withLock({ exchange(&$0.killed, with: []) }) { reap(child) }
             if state.withLock({ $0.isStopped && $0.seats == 0 }) { return close() }
         }
     }
 
     private func close() {
         retire { $0.roster.removeAll() }
-        for child in state.withLock({ exchange(&$0.killed, with: []) }) { reap(child) }
-        nursery.withLock { dismiss(&$0) }
+        reapKilled()
+        nursery.withLock { parent in
+            // Now, and not when whoever asked for its processes forgets them.
+            parent?.end()
+            dismiss(&parent)
+        }
         let pendingEnds = state.withLock { state in
             state.isEnded = true
             return exchange(&state.pendingEnds, with: [])
@@ -171,19 +181,28 @@ final class RendererFamily: Sendable {
     }
 
     /// Starts a process and registers it, one at a time; nil if another thread met the need meanwhile.
+    ///
+    /// - Failure: also of a start that another thread made while this one waited for its turn.
     private func start(
+        isSpare: Bool = false,
         unless isMet: @Sendable (ChildRoster<RendererChild>) -> Bool,
         then register: @Sendable (inout ChildRoster<RendererChild>, RendererChild) -> Void
     ) throws(RenderFailure) -> RendererChild? {
+        let before = state.withLock { $0.failures.count }
         let result = nursery.withLock { parent -> Result<RendererChild?, RenderFailure> in
-            let (isEnough, isStopped) = state.withLock { (isMet($0.roster), $0.isStopped) }
+            let (isEnough, isStopped, failures) = state.withLock { (isMet($0.roster), $0.isStopped, $0.failures) }
             if isStopped { return .failure(.unavailable(reason: "the worker is stopping")) }
             if isEnough { return .success(nil) }
+            if failures.count > before, let last = failures.last { return .failure(last) }
             let child: RendererChild
-            do throws(RenderFailure) { child = try start(&parent) } catch { return .failure(error) }
+            do throws(RenderFailure) { child = try start(&parent, isSpare) } catch {
+                // Of a spare, the machine may have had no process for it alone.
+                if !isSpare || parent == nil { state.withLock { $0.failures = ($0.failures.count + 1, error) } }
+                return .failure(error)
+            }
             let isKept = state.withLock { state in
                 if state.isStopped { return false }
-                state.running[child.process.pid] = child.process
+                state.running[ObjectIdentifier(child)] = child.process
                 state.unfiltered = child.unfiltered
                 register(&state.roster, child)
                 return true
@@ -195,24 +214,55 @@ final class RendererFamily: Sendable {
         return try result.get()
     }
 
-    /// Forked from the parent, or from a fresh parent if that one has died.
-    private func start(_ parent: inout RendererParent?) throws(RenderFailure) -> RendererChild {
-        if configuration.isolation == .none { return try RendererChild(configuration, of: nil, inspectors) }
-        if let current = parent {
-            if let child = try? RendererChild(configuration, of: current, inspectors) { return child }
-            dismiss(&parent)
+    /// Forked from the parent, or from a fresh parent if that one is of no more use.
+    private func start(_ parent: inout RendererParent?, _ isSpare: Bool) throws(RenderFailure) -> RendererChild {
+        if configuration.isolation == .none { return try RendererChild(configuration, inspectors) }
+        var isRelieved = isSpare
+        while let current = parent {
+            do throws(RendererParent.Failure) { return try RendererChild(of: current, inspectors) } catch {
+                guard case .exhausted(let reason) = error else {
+                    // Its children at work go on, if they live.
+                    dismiss(&parent)
+                    break
+                }
+                // Processes that wait hold what this one needs.
+                if !isRelieved, endWaiting() {
+                    isRelieved = true
+                    continue
+                }
+                if isSpare || state.withLock({ $0.roster.busy > 0 }) {
+                    throw .unavailable(reason: "the renderers' parent makes no child (\(reason))")
+                }
+                dismiss(&parent)
+            }
         }
         let fresh = try RendererParent(configuration)
         parent = fresh
         state.withLock { $0.parent = fresh.warm.process }
-        return try RendererChild(configuration, of: fresh, inspectors)
+        do throws(RendererParent.Failure) { return try RendererChild(of: fresh, inspectors) } catch {
+            throw .unavailable(reason: "the renderers' parent makes no child (\(error))")
+        }
     }
 
+    /// Lets a parent go, and its processes that wait. It ends once none of its children is at work.
     private func dismiss(_ parent: inout RendererParent?) {
-        guard let current = parent else { return }
         state.withLock { $0.parent = nil }
+        endWaiting()
         parent = nil
-        current.warm.end()
+    }
+
+    /// Ends all processes that have no render, and waits for their ends; false if there were none.
+    @discardableResult
+    private func endWaiting() -> Bool {
+        retire { $0.roster.removeAll() }
+        return reapKilled()
+    }
+
+    @discardableResult
+    private func reapKilled() -> Bool {
+        let killed = state.withLock { exchange(&$0.killed, with: []) }
+        for child in killed { reap(child) }
+        return !killed.isEmpty
     }
 
     /// Ends processes that nobody uses; the keeper waits for their ends.
@@ -220,13 +270,14 @@ final class RendererFamily: Sendable {
         let children = state.withLock { state in
             let children = choose(&state)
             // Its number may be another's once it is reaped.
-            for child in children { state.running[child.process.pid] = nil }
+            for child in children {
+                state.running[ObjectIdentifier(child)] = nil
+                child.process.kill()
+            }
+            state.killed += children
             return children
         }
-        guard !children.isEmpty else { return }
-        for child in children { child.process.kill() }
-        state.withLock { $0.killed += children }
-        wakes.signal()
+        if !children.isEmpty { wakes.signal() }
     }
 
     /// Ends a process that was taken.
@@ -235,7 +286,7 @@ final class RendererFamily: Sendable {
         let peak = child.process.memory?.peak ?? 0
         state.withLock { state in
             state.peakMemory = max(state.peakMemory, peak)
-            state.running[child.process.pid] = nil
+            state.running[ObjectIdentifier(child)] = nil
             state.roster.leave()
         }
         defer { wakes.signal() }

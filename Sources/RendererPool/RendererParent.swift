@@ -6,10 +6,21 @@ internal import Synchronization
 /// The worker's side of a renderers' parent: a warm process that sees no picture and only forks, so that a fresh child costs
 /// a millisecond.
 ///
+/// - Ownership: the process ends with the last child that refers to it, or at `end`.
 /// - Concurrency: asked by any thread; each waits until the one before it has its answer.
 final class RendererParent: Sendable {
+    enum Failure: Error {
+        /// The machine has no process, memory or file for another child; the parent may be asked again.
+        case exhausted(reason: String)
+        /// It has ended, or gave no answer, and is of no more use.
+        case lost
+    }
+
     let warm: WarmProcess
-    private let turn = Mutex(())
+    /// Whether it has answered all that it was asked. After a missing answer it is asked nothing, since the answer could still come,
+    /// and be taken for the next one.
+    private let isAnswering = Mutex(true)
+    private let isEnded = Mutex(false)
     private static let milliseconds = 5_000
 
     /// Starts one and waits until it is warm.
@@ -17,41 +28,62 @@ final class RendererParent: Sendable {
         warm = try WarmProcess(configuration.program, ["parent"] + configuration.arguments, configuration)
     }
 
+    deinit { end() }
+
+    /// Ends the process, and with it all its children.
+    func end() {
+        isEnded.withLock { isEnded in
+            if isEnded { return }
+            isEnded = true
+            warm.end()
+            warm.process.reapOrphans(within: Self.milliseconds)
+        }
+    }
+
     /// A new child, and our end of its connection.
-    ///
-    /// - Failure: `unavailable`; the parent is of no more use.
-    func fork() throws(RenderFailure) -> (ChildProcess, PacketSocket) {
-        do throws(SystemFailure) {
-            let (ours, theirs) = try PacketSocket.pair()
-            let reply = turn.withLock { _ in
-                Result { () throws(SystemFailure) in
-                    try warm.socket.send(ParentRequest.fork.message, end: theirs, within: Self.milliseconds)
-                    return try answer()
-                }
+    func fork() throws(Failure) -> (ChildProcess, PacketSocket) {
+        let (ours, theirs): (PacketSocket, PacketSocket)
+        do throws(SystemFailure) { (ours, theirs) = try PacketSocket.pair() } catch {
+            throw .exhausted(reason: error.description)
+        }
+        switch ask(.fork, with: theirs) {
+        case .forked(let pid):
+            do throws(SystemFailure) { return (try ChildProcess(forked: pid) { [self] in reap(pid) }, ours) } catch {
+                // Without a connection it ends by itself.
+                ours.hangUp()
+                _ = reap(pid)
+                throw .exhausted(reason: error.description)
             }
-            guard case .forked(let pid) = try reply.get() else {
-                throw SystemFailure("fork", on: "renderer", code: 0)
-            }
-            return (try ChildProcess(forked: pid) { [self] in reap(pid) }, ours)
-        } catch {
-            throw .unavailable(reason: "the renderers' parent makes no child (\(error))")
+        case .failed(let code):
+            throw .exhausted(reason: SystemFailure("fork", on: "renderer", code: Int32(clamping: code)).description)
+        default: throw .lost
         }
     }
 
     /// Of a child that was killed; one whose parent is gone was ended with that one's process namespace.
     private func reap(_ pid: Int32) -> ChildProcess.End {
-        let reply = turn.withLock { _ -> ParentReply? in
-            try? warm.socket.send(ParentRequest.reap(pid).message, within: Self.milliseconds)
-            return try? answer()
-        }
-        switch reply {
-        case .exited(let status): return .status(status)
-        case .ended(let signal): return .signal(signal)
-        default: return .killed
+        switch ask(.reap(pid)) {
+        case .exited(let status): .status(status)
+        case .ended(let signal): .signal(signal)
+        default: .killed
         }
     }
 
-    private func answer() throws(SystemFailure) -> ParentReply? {
+    private func ask(_ request: ParentRequest, with end: PacketSocket? = nil) -> ParentReply? {
+        isAnswering.withLock { isAnswering in
+            guard isAnswering else { return nil }
+            let reply = try? answer(to: request, with: end)
+            isAnswering = reply != nil
+            return reply
+        }
+    }
+
+    private func answer(to request: ParentRequest, with end: PacketSocket?) throws(SystemFailure) -> ParentReply? {
+        if let end {
+            try warm.socket.send(request.message, end: end, within: Self.milliseconds)
+        } else {
+            try warm.socket.send(request.message, within: Self.milliseconds)
+        }
         guard warm.socket.waits(upTo: Self.milliseconds) else { return nil }
         return try warm.socket.receive(limit: 4_096).flatMap { ParentReply(message: $0.bytes) }
     }

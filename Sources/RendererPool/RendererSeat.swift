@@ -50,6 +50,8 @@ struct RendererSeat: Sendable {
                 case .died where end == .status(Int(RenderReply.memoryStatus)):
                     throw .outOfMemory(nil, reason: "it ended for want of it")
                 case .died where end == .aborted: throw .aborted(render.picture.facts.format)
+                case .died where end == .status(Int(RenderReply.threadStatus)):
+                    throw .crashed(reason: "it was refused a thread")
                 case .died: throw .crashed(reason: end.description)
                 case .misspoke(let what): throw .crashed(reason: what)
                 case .memory(let spec, let reason): throw .outOfMemory(spec, reason: reason)

@@ -52,8 +52,9 @@ struct WarmProcess: Sendable {
         return process.reap()
     }
 
-    /// libimagequant is quickest here with one thread, and libgomp ends the process where it gets no stack for another.
-    private static let environment = ["OMP_NUM_THREADS=1"]
+    /// libimagequant is quickest here with one thread, and libgomp ends the process where it gets no stack for another. Each forked child
+    /// would look up the functions of libraries again, and copy the pages that keep them, if that were not done at the start.
+    private static let environment = ["OMP_NUM_THREADS=1", "LD_BIND_NOW=1"]
 
     private static let advice = "Build mezzotint-renderer and mezzotint-inspector, or set render.program"
 }

@@ -63,7 +63,11 @@ package enum SystemCallFilter {
         }
         if role == .parent {
             try filter.add(mz_seccomp_allow(), "clone", argument(0, SCMP_CMP_EQ, forkFlags))
-            for name in ["wait4", "seccomp", "tgkill"] { try filter.add(mz_seccomp_allow(), name) }
+            for name in ["wait4", "seccomp", "tgkill", "capset"] { try filter.add(mz_seccomp_allow(), name) }
+            // What `Sandbox.limitChild` takes from each child.
+            try filter.add(mz_seccomp_allow(), "unshare", argument(0, SCMP_CMP_EQ, newUser))
+            try filter.add(mz_seccomp_allow(), "prlimit64", argument(0, SCMP_CMP_EQ, 0))
+            for option in boundingSet { try filter.add(mz_seccomp_allow(), "prctl", argument(0, SCMP_CMP_EQ, option)) }
         } else {
             // Itself, as abort does; never the worker.
             try filter.add(mz_seccomp_allow(), "tgkill", argument(0, SCMP_CMP_EQ, UInt64(getpid())))
@@ -79,7 +83,8 @@ package enum SystemCallFilter {
     package static func narrow() throws(SystemFailure) {
         let filter = try Filter(otherwise: mz_seccomp_allow())
         try filter.add(mz_seccomp_kill(), "clone", argument(0, SCMP_CMP_MASKED_EQ, cloneThread, 0))
-        for name in ["wait4", "seccomp"] { try filter.add(mz_seccomp_kill(), name) }
+        for name in ["wait4", "seccomp", "capset", "unshare", "prlimit64"] { try filter.add(mz_seccomp_kill(), name) }
+        try filter.add(mz_seccomp_kill(), "prctl", argument(0, SCMP_CMP_NE, setName))
         try filter.add(mz_seccomp_kill(), "tgkill", argument(0, SCMP_CMP_NE, UInt64(getpid())))
         try filter.load(forAllThreads: false)
     }
@@ -88,6 +93,10 @@ package enum SystemCallFilter {
     /// CLONE_CHILD_SETTID, CLONE_CHILD_CLEARTID and SIGCHLD: glibc's fork.
     private static let forkFlags: UInt64 = 0x1200011
     private static let setName: UInt64 = 15
+    /// PR_CAPBSET_READ and PR_CAPBSET_DROP.
+    private static let boundingSet: [UInt64] = [23, 24]
+    /// CLONE_NEWUSER.
+    private static let newUser: UInt64 = 0x1000_0000
 
     private static func argument(_ place: UInt32, _ how: scmp_compare, _ a: UInt64, _ b: UInt64 = 0) -> scmp_arg_cmp {
         scmp_arg_cmp(arg: place, op: how, datum_a: a, datum_b: b)

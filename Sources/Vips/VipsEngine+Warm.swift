@@ -32,8 +32,23 @@ extension VipsEngine {
                     }
                 } catch { throw RasterFailure(reason: "warming \(format.rawValue): \(error)") }
             }
+            // Last, so that nothing that stays lies above what it takes and frees.
+            try warmReductions(of: noise)
         } catch {
             throw .source(reason: error.reason)
         }
     }
+
+    /// Compiles more loops at once than a render does: liborc maps 64 KiB for them whenever it has no room left, which the filter for
+    /// system calls does not allow.
+    private func warmReductions(of raster: Raster) throws(RasterFailure) {
+        var reductions: [Raster] = []
+        for number in 1...Self.reductions {
+            let factor = 1 + Double(number) / 16
+            reductions.append(try raster.map { image, out in mz_vips_reduce_down(image, factor, out) })
+        }
+        _ = try reductions.last?.inMemory()
+    }
+
+    private static let reductions = 32
 }

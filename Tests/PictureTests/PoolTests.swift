@@ -265,7 +265,7 @@ struct PoolTests {
             ])
         )
         func text(_ name: String) throws -> String { try String(contentsOfFile: "\(process)/\(name)", encoding: .utf8) }
-        #expect(try text("environ") == "OMP_NUM_THREADS=1\0")
+        #expect(try text("environ") == "OMP_NUM_THREADS=1\0LD_BIND_NOW=1\0")
         #expect(try text("status").contains("NoNewPrivs:\t1"))
         // 2: a filter for system calls.
         #expect(try text("status").contains("Seccomp:\t2"))

@@ -6,7 +6,7 @@ internal import Testing
 struct ChildRosterTests {
     /// Renders one after the other, each by the process that the roster gives or by a new one; spares are made up before each.
     private static func served(
-        _ origins: [String?], _ isolation: RenderIsolation, seats: Int = 1, bytes: Int = 1
+        _ origins: [String?], _ isolation: RenderIsolation, seats: Int = 1
     ) -> (processes: [Int], ended: [Int], roster: ChildRoster<Int>) {
         var roster = ChildRoster<Int>(isolation, seats: seats)
         var (processes, ended, next) = ([Int](), [Int](), 0)
@@ -18,7 +18,7 @@ struct ChildRosterTests {
             while roster.missingSpares > 0 { roster.add(spare: fresh()) }
             let process = roster.take(for: origin) ?? fresh()
             processes.append(process)
-            ended += roster.giveBack(process, origin: origin, bytes: bytes)
+            ended += roster.giveBack(process, origin: origin)
         }
         return (processes, ended, roster)
     }
@@ -42,13 +42,20 @@ struct ChildRosterTests {
     }
 
     @Test(
-        "Memory that is needed is taken from the least recently used",
-        arguments: [(30, []), (29, [1]), (10, [1, 2]), (0, [1, 2, 3])])
-    func pressure(room: Int, ended: [Int]) {
-        var roster = Self.served(["a", "b", "c"], .origin, bytes: 10).roster
-        #expect(roster.shrink(to: room) == ended)
+        "Memory that is needed is taken from the least recently used, as much as they hold by then",
+        arguments: [(30, 10, []), (29, 10, [1]), (10, 10, [1, 2]), (0, 10, [1, 2, 3]), (30, 11, [1])])
+    func pressure(room: Int, bytes: Int, ended: [Int]) {
+        var roster = Self.served(["a", "b", "c"], .origin).roster
+        #expect(roster.shrink(to: room) { _ in bytes } == ended)
         #expect(roster.idle.map(\.child) == [1, 2, 3].filter { !ended.contains($0) })
-        #expect(roster.idleBytes <= room)
+    }
+
+    /// Seen to fail: each render ended the process that the next one needed.
+    @Test("With isolation none no process ends for another's memory")
+    func shared() {
+        var roster = Self.served(["a", "b"], .none).roster
+        #expect(roster.shrink(to: 0) { _ in 1 } == [])
+        #expect(roster.idle.map(\.child) == [1])
     }
 
     @Test("A render that must have a fresh process gets no other, and two at once of one origin get two")
@@ -58,7 +65,7 @@ struct ChildRosterTests {
         #expect(roster.take(for: "a") == 1)
         #expect(roster.take(for: "a") == nil)
         roster.join()
-        #expect(roster.giveBack(1, origin: "a", bytes: 1) == [] && roster.giveBack(2, origin: "a", bytes: 1) == [])
+        #expect(roster.giveBack(1, origin: "a") == [] && roster.giveBack(2, origin: "a") == [])
         #expect(roster.idle.map(\.child) == [1, 2] && roster.busy == 0)
     }
 
@@ -103,10 +110,10 @@ struct ChildRosterTests {
                 origins[child] = .some(origin)
                 working.append((child, origin))
             } else if draw(10) == 0 {
-                gone.formUnion(roster.shrink(to: draw(100)))
+                gone.formUnion(roster.shrink(to: draw(100)) { $0 % 30 })
             } else if !working.isEmpty {
                 let (child, origin) = working.remove(at: draw(working.count))
-                gone.formUnion(roster.giveBack(child, origin: origin, bytes: draw(30)))
+                gone.formUnion(roster.giveBack(child, origin: origin))
             }
             #expect(roster.busy == working.count)
             #expect(roster.idle.count <= ChildRoster<Int>.idleLimit(seats) && roster.spares.count <= seats)

@@ -23,7 +23,7 @@ enum DoctorCommand {
         let renderer = libraries(program)
         var findings = [Finding(what: "version", isWell: true, says: Command.version), renderer]
         // A program that is no renderer ends well whatever it is asked.
-        if renderer.isWell { findings += sandbox(program, settings) + layers(program) }
+        if renderer.isWell { findings += sandbox(program, settings) + layers(program) + [loops] }
         findings += [
             directory("data", settings.data), directory("store", settings.storeDirectory),
         ]
@@ -127,6 +127,15 @@ enum DoctorCommand {
                 says: failure.map { "Not here (\($0)); renderers go on without\(harm(of: parts[0]))." }
                     ?? "is in place")
         }
+    }
+
+    /// Whether libvips may compile its loops.
+    private static var loops: Finding {
+        Finding(
+            what: "compiled loops", isWell: Sandbox.mayCompile, isNeeded: false,
+            says: Sandbox.mayCompile
+                ? "Renderers compile libvips's loops."
+                : "Memory that is both written and run is refused here. \(Sandbox.uncompiled)")
     }
 
     /// libvips makes threads while it renders, so no filter can refuse them: only the kernel's limit counts them.

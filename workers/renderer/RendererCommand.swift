@@ -39,22 +39,35 @@ struct RendererCommand {
     }
 
     private func serve(forks: Bool) -> Never {
-        do throws(SystemFailure) {
+        do throws(EngineFailure) {
             Sandbox.useOneArena()
             Sandbox.keepFreedMemory(upTo: Self.keptBytes)
             Sandbox.fixTimeZone()
-            let engine: VipsEngine
-            do throws(EngineFailure) {
-                let compiles = Sandbox.mayCompile
-                engine = try Sandbox.withoutFiles { () throws(EngineFailure) in
-                    try VipsEngine(formats: formats, compiles: compiles)
-                }
-            } catch {
-                Console.complain("mezzotint-renderer: libvips did not start: \(error)")
-                exit(1)
+            let compiles = Sandbox.mayCompile
+            let engine = try Sandbox.withoutFiles { () throws(EngineFailure) in
+                try VipsEngine(formats: formats, compiles: compiles)
             }
+            // The direct path has a decoder of its own, for JPEGs: libvips's loaders alone are shut where they are not named.
+            let asked = value(of: "--engine").flatMap(EngineChoice.init) ?? .direct
+            switch formats.contains(.jpeg) ? asked : .libvips {
+            case .libvips: try serve(engine, forks: forks)
+            case .direct: try serve(DirectEngine(before: engine), forks: forks)
+            case .portable: try serve(DirectEngine(before: engine, isPortable: true), forks: forks)
+            }
+        } catch {
+            Console.complain("mezzotint-renderer: libvips did not start: \(error)")
+            exit(1)
+        }
+    }
+
+    private func serve(_ engine: some RenderEngine, forks: Bool) throws(EngineFailure) -> Never {
+        let service = RendererService(
+            engine: engine, takeRefusedBytes: { Int(clamping: mz_take_refused_bytes()) },
+            endIfThreadless: { if mz_take_refused_thread() != 0 { _exit(RenderReply.threadStatus) } })
+        if formats.contains(.jpeg) { try service.warm() }
+        do throws(SystemFailure) {
             // In the place of Swift's own backtraces, which would break the filter.
-            mz_exit_when_refused(RenderReply.memoryStatus)
+            mz_exit_when_refused(RenderReply.memoryStatus, RenderReply.threadStatus)
             // A namespace of users is entered by a process of one thread; and what forks with another may hang in its children.
             let isSingle = ForkServer.isSingleThreaded(within: Self.idleMilliseconds) { mz_end_idle_threads() }
             mz_keep_idle_threads()
@@ -62,8 +75,8 @@ struct RendererCommand {
                 Console.complain("mezzotint-renderer: it has \(ForkServer.threads) threads, and can't be forked")
                 exit(1)
             }
-            let shared = ForkServer.sharedMemory
-            guard shared.isEmpty || !forks else {
+            let shared = forks ? ForkServer.sharedMemory : []
+            guard shared.isEmpty else {
                 Console.complain(
                     "mezzotint-renderer: its children would share writable memory, so it does not fork: \(shared). "
                         + "Report this with the versions that mezzotint doctor prints")
@@ -71,17 +84,10 @@ struct RendererCommand {
             }
             let mapped = ProcessMemory.mapped
             let first: (() -> Void)? = forks ? { SystemCallFilter.loadForFirst() } : nil
-            _ = Sandbox.enterLayers(
-                first: first, renders: forks ? number("--seats") ?? 1 : 1, idle: forks ? number("--kept") ?? 0 : 0)
-            try confine(mapped)
+            _ = Sandbox.enterLayers(first: first, children: number("--children") ?? 1)
+            try confine(mapped, forks: forks)
             let greeting = filtered(as: forks ? .parent : .renderer)
-            // The direct path has a decoder of its own, for JPEGs: libvips's loaders alone are shut where they are not named.
-            let asked = value(of: "--engine").flatMap(EngineChoice.init) ?? .direct
-            switch formats.contains(.jpeg) ? asked : .libvips {
-            case .libvips: try serve(engine, greeting, forks: forks)
-            case .direct: try serve(DirectEngine(before: engine), greeting, forks: forks)
-            case .portable: try serve(DirectEngine(before: engine, isPortable: true), greeting, forks: forks)
-            }
+            try serve(service, greeting, forks: forks)
             // Nothing here needs what runs at exit, and it could hang under the filter.
             _exit(0)
         } catch {
@@ -90,10 +96,11 @@ struct RendererCommand {
         }
     }
 
-    private func confine(_ mapped: Int?) throws(SystemFailure) {
+    private var cpuSeconds: Int { number("--cpu-limit") ?? 3600 }
+
+    private func confine(_ mapped: Int?, forks: Bool = false) throws(SystemFailure) {
         try Sandbox.limit(
-            dataBytes: dataLimit, cpuSeconds: number("--cpu-limit") ?? 3600, files: Self.files,
-            mapped: mapped)
+            dataBytes: dataLimit, cpuSeconds: forks ? nil : cpuSeconds, files: Self.files, mapped: mapped)
     }
 
     /// How the pool is greeted, which knows whether a child without a filter may go on.
@@ -104,22 +111,34 @@ struct RendererCommand {
         return .ready
     }
 
-    private func serve(_ engine: some RenderEngine, _ greeting: RenderReply, forks: Bool) throws(SystemFailure) {
-        let socket: PacketSocket
-        if forks {
-            mz_ready_heap(Self.readyBytes)
-            guard let own = try RendererParentService(socket: PacketSocket(taking: ChildProgram.socket)).run(greeting)
-            else {
-                return
-            }
-            socket = own
-            if greeting == .ready { try narrow() }
-        } else {
-            socket = PacketSocket(taking: ChildProgram.socket)
+    private func serve(
+        _ service: RendererService<some RenderEngine>, _ greeting: RenderReply, forks: Bool
+    ) throws(SystemFailure) {
+        guard forks else { return try service.run(on: PacketSocket(taking: ChildProgram.socket), greeting) }
+        mz_ready_heap(Self.readyBytes)
+        leaveLibraries()
+        guard let own = try RendererParentService(socket: PacketSocket(taking: ChildProgram.socket)).run(greeting)
+        else {
+            return
         }
-        try RendererService(
-            engine: engine, socket: socket, takeRefusedBytes: { Int(clamping: mz_take_refused_bytes()) }
-        ).run(forks ? nil : greeting)
+        try Sandbox.limitChild(cpuSeconds: cpuSeconds)
+        if greeting == .ready { try narrow() }
+        try service.run(on: own)
+    }
+
+    /// Leaves libraries out of children that libvips needs for formats alone which are shut.
+    private func leaveLibraries() {
+        var uncalled = [
+            "libcfitsio.", "libmatio.", "libOpenEXR-", "libopenjp2.", "libgsf-", "libfftw3.", "vips-magick.",
+            "vips-openslide.",
+            "vips-poppler.",
+        ]
+        if !formats.contains(.tiff) { uncalled.append("libtiff.") }
+        if !formats.contains(.jxl) { uncalled += ["libjxl.", "vips-jxl."] }
+        if !formats.contains(.svg) { uncalled += ["librsvg-", "libpango", "libcairo", "libfontconfig."] }
+        let names = uncalled.map { UnsafePointer(strdup($0)) } + [nil]
+        defer { for name in names { free(UnsafeMutablePointer(mutating: name)) } }
+        _ = mz_leave_libraries(names)
     }
 
     private func narrow() throws(SystemFailure) {

@@ -56,6 +56,7 @@ struct Composition {
                 "There is no filter for system calls here: renderers go on without, as render.sandbox says.",
                 ["reason": .string(reason)])
         }
+        if !Sandbox.mayCompile { logger.warning("\(Sandbox.uncompiled)") }
         let ports = WorkerPorts(
             log: log, consumer: chosen.consumer(at: indexes.member),
             fetcher: GuardedFetcher(origins),

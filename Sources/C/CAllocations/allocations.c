@@ -26,25 +26,31 @@ static void *noted(void *block, size_t bytes) {
 
 size_t mz_take_refused_bytes(void) { return atomic_exchange(&refused, 0); }
 
-static int refused_status;
+static _Atomic int refused_thread;
+
+int mz_take_refused_thread(void) { return atomic_exchange(&refused_thread, 0); }
+
+static int refused_status, refused_thread_status;
 
 static void crashed(int number) {
     if (atomic_load(&refused)) _exit(refused_status);
+    if (atomic_load(&refused_thread)) _exit(refused_thread_status);
     raise(number); // The handler is the default one again.
 }
 
-void mz_exit_when_refused(int status) {
+void mz_exit_when_refused(int status, int thread_status) {
     static const int numbers[] = { SIGABRT, SIGTRAP, SIGILL, SIGSEGV, SIGBUS, SIGFPE };
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = crashed;
     action.sa_flags = (int)SA_RESETHAND | SA_NODEFER;
     refused_status = status;
+    refused_thread_status = thread_status;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
 }
 
 // A thread that could not be had, for lack of a stack, is no refusal to libaom: with one it writes other bytes than with four.
-// One that could not be had for another reason (too many processes) is none of memory's.
+// One that could not be had for another reason (too many processes) is none of memory's, and noted apart.
 typedef int (*create_thread)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*body)(void *), void *given) {
     static _Atomic(create_thread) real;
@@ -54,7 +60,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*body)(v
     if (failure && how) pthread_attr_getstacksize(how, &stack);
     if (failure) {
         void *room = mmap(NULL, stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-        if (room == MAP_FAILED) noted(NULL, stack); else munmap(room, stack);
+        if (room == MAP_FAILED) noted(NULL, stack); else munmap(room, stack), atomic_store(&refused_thread, 1);
     }
     return failure;
 }

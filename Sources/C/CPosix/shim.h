@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -155,6 +156,15 @@ static inline int mz_wait(pid_t pid, int options, int *signal, int *code) {
     return r < 0 ? -errno : r;
 }
 static inline int mz_fork(void) { return fork(); } // Swift hides it
+extern pid_t _Fork(void); // hidden without _GNU_SOURCE
+// Without what libraries asked to be called at a fork: the child may not have their code.
+static inline int mz_fork_bare(void) { return _Fork(); }
+// Waits for those of a process group that this process is the parent of, by now; whether one had not ended yet.
+static inline int mz_reap_group(pid_t group) {
+    pid_t r;
+    do { r = waitpid(-group, NULL, WNOHANG); } while (r > 0 || (r < 0 && errno == EINTR));
+    return r == 0;
+}
 static inline int mz_pidfd(int pid) { return (int)syscall(434 /* pidfd_open */, pid, 0); }
 static inline int mz_kill_pidfd(int fd) { return (int)syscall(424 /* pidfd_send_signal */, fd, SIGKILL, NULL, 0); }
 // Not fstat of glibc 2.36, which asks by the call that takes a path. Or -1.
@@ -164,6 +174,26 @@ static inline long long mz_length(int fd) {
 }
 // Namespaces by number, since unshare is hidden without _GNU_SOURCE.
 static inline int mz_unshare(int flags) { return (int)syscall(SYS_unshare, flags); }
+// Maps this process's user and group into its new user namespace: only a mapped user may make another within. 0 or an errno.
+static inline int mz_map_user(unsigned user, unsigned group) {
+    // The files belong to root while the process is not dumpable, as after a change of its user.
+    if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) return errno;
+    const char *names[] = { "/proc/self/setgroups", "/proc/self/uid_map", "/proc/self/gid_map" };
+    char lines[3][32] = { "deny" };
+    snprintf(lines[1], sizeof lines[1], "65534 %u 1", user);
+    snprintf(lines[2], sizeof lines[2], "65534 %u 1", group);
+    for (int i = 0; i < 3; i++) {
+        int fd = open(names[i], O_WRONLY | O_CLOEXEC);
+        if (fd < 0) return errno;
+        ssize_t n = write(fd, lines[i], strlen(lines[i]));
+        int failed = n < 0 ? errno : 0;
+        close(fd);
+        if (failed) return failed;
+    }
+    return 0;
+}
+// Nobody but root may look into this process or its children from then on. 0 or -1.
+static inline int mz_hide(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 static inline int mz_set_user(unsigned id) {
     if (syscall(SYS_setgroups, 0, NULL) != 0 || syscall(SYS_setresgid, id, id, id) != 0) return -1;
     return (int)syscall(SYS_setresuid, id, id, id);

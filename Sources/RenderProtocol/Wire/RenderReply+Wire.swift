@@ -3,6 +3,8 @@ internal import VariantSpec
 extension RenderReply {
     /// The exit status of a child that has no memory left to answer with.
     package static let memoryStatus: Int32 = 70
+    /// The exit status of a child that was refused a thread: without one libraries write other bytes, or blame the source.
+    package static let threadStatus: Int32 = 71
 
     package var message: [UInt8] {
         var fields = FieldWriter()

@@ -5,9 +5,12 @@
 // Bytes of the first allocation that this process was refused since the last call; 0: it got all that it asked for.
 size_t mz_take_refused_bytes(void);
 
-// From now on this process exits with `status` where it would crash after such a refusal: of what asks for memory without
+// Whether this process was refused a thread since the last call, though there was memory for it.
+int mz_take_refused_thread(void);
+
+// From now on this process exits with `status`, or `thread_status`, where it would crash after such a refusal: of what asks for memory without
 // looking whether it came (Swift, GLib, C++). All other crashes stay what they are, told by their own signal.
-void mz_exit_when_refused(int status);
+void mz_exit_when_refused(int status, int thread_status);
 
 // Lets the threads of libvips end that have nothing to do, which they else do after 15 s. To be called until there are none,
 // and only while libvips is asked for nothing; then the other.
@@ -18,5 +21,12 @@ void mz_keep_idle_threads(void);
 // the kernel may give huge pages. Otherwise they fill the holes that their parent left, at a fault and a copy for each page: 500
 // for a photograph.
 void mz_ready_heap(size_t bytes);
+
+// Leaves out of the children that this process will fork the code and data of libraries that nothing calls: those that libvips alone
+// needs, for formats that are shut, and what they alone need. A fork and an end take less time without them. Does nothing unless
+// every symbol was bound at the start (LD_BIND_NOW). The parts that were left out.
+//
+// `uncalled`: beginnings of the names of such libraries and modules, and NULL.
+int mz_leave_libraries(const char *const *uncalled);
 
 #endif
