@@ -34,7 +34,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
         let orientation = Orientation(rawValue: request.facts.orientation) ?? .upright
         let stored = orientation.upright(request.facts.size)
         guard traits.stored == stored else {
-            throw .source(reason: "its header promises \(stored), its pixels are \(traits.stored)")
+            throw .unsupported(reason: "its header has \(stored), the decoder gives \(traits.stored)")
         }
         var canvases: [Int: Canvas] = [:]
         let first = plan.steps.filter { $0.base == .decoded }.map { step in

@@ -280,7 +280,7 @@ extension FailureNote {
     /// Whether the fetched picture is to blame, and not the variant.
     fileprivate var isOfPixels: Bool {
         switch RenderFailure.Code(rawValue: code) {
-        case .malformed, .truncated, .tooMuchMemory: true
+        case .malformed, .truncated, .tooMuchMemory, .unsupported, .aborted, .deadline: true
         default: false
         }
     }

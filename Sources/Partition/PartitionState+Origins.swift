@@ -77,7 +77,9 @@ extension PartitionState {
     }
 
     func fetchRequest(of flight: Flight, _ redirect: Redirect?, _ now: Moment) -> FetchRequest {
-        FetchRequest(url: flight.url, lane: flight.lane, known: known(of: flight, now), redirect: redirect)
+        FetchRequest(
+            url: flight.url, lane: flight.lane, known: known(of: flight, now), redirect: redirect,
+            needsAlpha: flight.pendingJobs.contains { $0.job.variants.contains(where: \.isChosenByAlpha) })
     }
 
     /// The flight is over before it came to anything: what is to become of each job is `pass`'s to say, and those that came

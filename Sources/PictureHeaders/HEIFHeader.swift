@@ -13,55 +13,68 @@ enum HEIFHeader {
     }
 
     private static let boxLimit = 4096
+    /// Alpha, depth, a gain map.
+    private static let auxiliaryLimit = 16
 
     static func read(
         _ bytes: inout PictureBytes, _ format: ImageFormat, _ limits: RenderLimits
     ) throws(RenderFailure) -> PictureHeader {
         func malformed(_ reason: String) -> RenderFailure { .malformed(format, reason: reason) }
         let all = try boxes(&bytes, in: 0..<bytes.length, format)
+        let isSequence = all.contains { $0.type == "moov" }
+        let sequence = RenderFailure.unsupportedFeature(format, reason: "it is a sequence without a still image")
         guard let meta = all.first(where: { $0.type == "meta" }) else {
-            throw malformed("it has no description of its pictures")
+            throw isSequence ? sequence : malformed("it has no description of its pictures")
         }
         let parts = try boxes(&bytes, in: meta.content.dropFirst(4), format)
-        guard let primary = try item(&bytes, parts), let described = parts.first(where: { $0.type == "iprp" }) else {
-            throw malformed("it does not say which of its pictures is meant")
+        guard let described = parts.first(where: { $0.type == "iprp" }) else {
+            throw isSequence ? sequence : malformed("its pictures have no properties")
         }
         let tables = try boxes(&bytes, in: described.content, format)
         guard let list = tables.first(where: { $0.type == "ipco" }) else {
             throw malformed("its pictures have no size")
         }
         let properties = try boxes(&bytes, in: list.content, format)
-        var size: PixelSize?
-        /// What a clean aperture leaves of it.
-        var shown: PixelSize?
-        var swapsSides = false
-        var own: Set<Int> = []
-        for table in tables where table.type == "ipma" {
-            own.formUnion(try indexes(&bytes, table, of: primary, format))
-        }
-        for index in own.sorted() where properties.indices.contains(index - 1) {
-            let property = properties[index - 1]
-            switch property.type {
-            case "ispe": size = try extent(&bytes, property, format)
-            case "clap": shown = try aperture(&bytes, property, format)
-            case "irot": if let turns = try bytes[property.content.lowerBound], turns & 1 == 1 { swapsSides.toggle() }
-            default: break
+        let links = tables.filter { $0.type == "ipma" }
+        func own(_ item: Int?) throws(RenderFailure) -> [Box] {
+            var found: [Box] = []
+            for table in links {
+                for index in try indexes(&bytes, table, of: item, format) where properties.indices.contains(index - 1) {
+                    found.append(properties[index - 1])
+                }
             }
+            return found
         }
+        // A sequence may name none: then its first is meant.
+        let named = try item(&bytes, parts)
+        guard named != nil || isSequence else { throw malformed("it does not say which of its pictures is meant") }
+        let listed = try own(named)
+        var size: PixelSize?
+        for property in listed where property.type == "ispe" { size = try extent(&bytes, property, format) }
         // What is hidden in other items is decoded too: tiles of a grid, alpha.
         for property in properties where property.type == "ispe" {
             if let other = try extent(&bytes, property, format), other.pixels > limits.pixels {
                 throw .tooManyPixels(other, limit: limits.pixels)
             }
         }
-        guard let size else { throw malformed("its picture has no size") }
-        let visible = shown ?? size
-        var header = PictureHeader(
-            stored: swapsSides ? PixelSize(width: visible.height, height: visible.width) : visible)
-        for property in properties where property.type == "auxC" {
-            let text =
-                try bytes.bytes(property.content.lowerBound + 4, min(64, max(0, property.content.count - 4))) ?? []
-            if String(decoding: text, as: UTF8.self).contains("alpha") { header.hasAlpha = true }
+        guard let size else { throw isSequence ? sequence : malformed("its picture has no size") }
+        // Wherever they are listed, cuts come after what describes it, and turns after those.
+        var visible = size
+        for property in listed where property.type == "clap" {
+            visible = try aperture(&bytes, property, format) ?? visible
+        }
+        for property in listed where property.type == "irot" {
+            guard let turns = try bytes[property.content.lowerBound], turns & 1 == 1 else { continue }
+            visible = PixelSize(width: visible.height, height: visible.width)
+        }
+        var header = PictureHeader(stored: visible)
+        header.colours = try colours(&bytes, listed)
+        for item in try auxiliary(&bytes, parts, of: named, format) {
+            for property in try own(item) where property.type == "auxC" {
+                let text =
+                    try bytes.bytes(property.content.lowerBound + 4, min(64, max(0, property.content.count - 4))) ?? []
+                if String(decoding: text, as: UTF8.self).contains("alpha") { header.hasAlpha = true }
+            }
         }
         // Boxes are read as long as they are whole.
         header.end = all.last?.content.upperBound
@@ -69,6 +82,47 @@ enum HEIFHeader {
         // Decoded whole, in planes and then in pixels.
         header.memory = size.times(6)
         return header
+    }
+
+    /// The colours that its properties name, unless they embed a profile.
+    private static func colours(
+        _ bytes: inout PictureBytes, _ properties: [Box]
+    ) throws(RenderFailure) -> ColourCodes? {
+        var found: ColourCodes?
+        for property in properties where property.type == "colr" {
+            let start = property.content.lowerBound
+            guard try bytes.has("nclx", at: start) else { return nil }
+            guard let primaries = try bytes.big(start + 4, 2), let transfer = try bytes.big(start + 6, 2) else {
+                continue
+            }
+            found = ColourCodes(primaries: primaries, transfer: transfer)
+        }
+        return found
+    }
+
+    /// The items that belong to one, as its alpha does; to any where none is named.
+    private static func auxiliary(
+        _ bytes: inout PictureBytes, _ parts: [Box], of item: Int?, _ format: ImageFormat
+    ) throws(RenderFailure) -> [Int] {
+        var items: [Int] = []
+        guard let references = parts.first(where: { $0.type == "iref" }),
+            let version = try bytes[references.content.lowerBound]
+        else { return items }
+        let idBytes = version == 0 ? 2 : 4
+        for box in try boxes(&bytes, in: references.content.dropFirst(4), format) where box.type == "auxl" {
+            let start = box.content.lowerBound
+            guard items.count < auxiliaryLimit, let from = try bytes.big(start, idBytes),
+                let count = try bytes.big(start + idBytes, 2)
+            else { break }
+            for place in 0..<min(count, auxiliaryLimit) {
+                guard let to = try bytes.big(start + idBytes + 2 + place * idBytes, idBytes) else { break }
+                if item == nil || to == item {
+                    items.append(from)
+                    break
+                }
+            }
+        }
+        return items
     }
 
     /// Width and height of `clap`, each a fraction; nil where it says nothing sensible.
@@ -102,7 +156,9 @@ enum HEIFHeader {
             }
             if short == 0 { length = range.upperBound - offset }
             guard length >= start, length <= range.upperBound - offset else { break }
-            guard boxes.count < boxLimit else { throw .malformed(format, reason: "it has more than \(boxLimit) boxes") }
+            guard boxes.count < boxLimit else {
+                throw .unsupportedFeature(format, reason: "it has more than \(boxLimit) boxes")
+            }
             boxes.append(
                 Box(type: String(decoding: name, as: UTF8.self), content: offset + start..<offset + length))
             offset += length
@@ -127,9 +183,9 @@ enum HEIFHeader {
         return try PixelSize(width, height, of: format)
     }
 
-    /// Which properties an item has, counted from 1.
+    /// Which properties an item has, or the first of all, counted from 1.
     private static func indexes(
-        _ bytes: inout PictureBytes, _ box: Box, of item: Int, _ format: ImageFormat
+        _ bytes: inout PictureBytes, _ box: Box, of item: Int?, _ format: ImageFormat
     ) throws(RenderFailure) -> [Int] {
         guard let head = try bytes.big(box.content.lowerBound, 4),
             let count = try bytes.big(box.content.lowerBound + 4, 4)
@@ -147,7 +203,7 @@ enum HEIFHeader {
                 indexes.append(entry & (isWide ? 0x7fff : 0x7f))
                 offset += isWide ? 2 : 1
             }
-            if id == item { return indexes }
+            if item == nil || id == item { return indexes }
         }
         return []
     }

@@ -98,10 +98,17 @@ enum JPEGHeader {
             let width = try bytes.big(offset + 5, 2), let components = try bytes[offset + 7]
         else { throw .malformed(.jpeg, reason: "it ends inside its frame header") }
         guard [0xc0, 0xc1, 0xc2, 0xc9, 0xca].contains(coding) else {
-            throw .malformed(.jpeg, reason: "its coding (SOF\(coding - 0xc0)) is not read")
+            throw .unsupportedFeature(.jpeg, reason: "its coding is SOF\(coding - 0xc0)")
         }
-        guard depth == 8 else { throw .malformed(.jpeg, reason: "it has \(depth) bits a sample, and 8 are read") }
-        guard [1, 3, 4].contains(components) else { throw .malformed(.jpeg, reason: "it has \(components) components") }
+        // Twelve are what the coding knows beside eight, and two components are what few decoders show.
+        guard depth == 8 else {
+            let reason = "it has \(depth) bits a sample, and 8 are read"
+            throw depth == 12 ? .unsupportedFeature(.jpeg, reason: reason) : .malformed(.jpeg, reason: reason)
+        }
+        guard [1, 3, 4].contains(components) else {
+            let reason = "it has \(components) components"
+            throw components == 2 ? .unsupportedFeature(.jpeg, reason: reason) : .malformed(.jpeg, reason: reason)
+        }
         return (
             Frame(coding: coding, components: components),
             PictureHeader(stored: try PixelSize(width, height, of: .jpeg))

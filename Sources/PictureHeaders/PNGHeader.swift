@@ -28,6 +28,9 @@ enum PNGHeader {
             switch type {
             case "IDAT": data += length
             case "tRNS": header.hasAlpha = true
+            case "cICP" where length == 4 && data == 0:
+                guard let primaries = try bytes[offset + 8], let transfer = try bytes[offset + 9] else { break }
+                header.colours = ColourCodes(primaries: Int(primaries), transfer: Int(transfer))
             case "eXIf" where !hasExif:
                 hasExif = true
                 let block = offset + 8..<offset + 8 + length
@@ -50,7 +53,7 @@ enum PNGHeader {
                     keep[keep.count - 1] = keep[keep.count - 1].lowerBound..<end
                 } else {
                     guard keep.count < pieceLimit else {
-                        throw .malformed(.png, reason: "its pixels lie in more than \(pieceLimit) pieces")
+                        throw .unsupportedFeature(.png, reason: "its pixels lie in more than \(pieceLimit) pieces")
                     }
                     keep.append(offset..<end)
                 }
@@ -62,7 +65,9 @@ enum PNGHeader {
             }
         }
         guard data > 0 else { throw .malformed(.png, reason: "it ends before its pixels begin") }
-        guard data <= most else { throw .malformed(.png, reason: "it has far more data than pixels: \(data) bytes") }
+        guard data <= most else {
+            throw .unsupportedFeature(.png, reason: "it has far more data than pixels: \(data) bytes")
+        }
         if keep.count > 1 || keep[0].upperBound < bytes.length { header.keep = keep }
         return header
     }

@@ -110,7 +110,8 @@ struct PictureBytes {
         let isNext = offset >= start && offset <= end
         do throws(SystemFailure) {
             window = try file.bytes(
-                at: base + offset, count: min(isNext ? Self.windowBytes : max(Self.skippedBytes, count), length - offset))
+                at: base + offset,
+                count: min(isNext ? Self.windowBytes : max(Self.skippedBytes, count), length - offset))
         } catch {
             throw .unreadable(reason: error.description)
         }
@@ -127,6 +128,6 @@ struct PictureBytes {
 
     private func exhausted(_ cost: String) -> RenderFailure {
         let reason = "to say what it is takes \(cost)"
-        return format.map { .malformed($0, reason: reason) } ?? .unrecognised(reason: reason)
+        return format.map { .unsupportedFeature($0, reason: reason) } ?? .unrecognised(reason: reason)
     }
 }

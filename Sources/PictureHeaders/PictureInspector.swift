@@ -26,8 +26,9 @@ package struct PictureInspector: Sendable {
         if isOutput { try PictureEnd.check(&bytes, format, header) }
         let facts = PictureFacts(
             format: format, size: header.orientation.upright(header.stored), orientation: header.orientation.rawValue,
-            frames: header.frames, hasAlpha: header.hasAlpha, duration: header.duration, isTruncated: header.isTruncated
-        )
+            frames: header.frames, hasAlpha: header.hasAlpha, duration: header.duration,
+            isTruncated: header.isTruncated,
+            colours: header.colours)
         return InspectedPicture(facts: facts, keep: header.keep)
     }
 
@@ -60,6 +61,7 @@ struct PictureHeader {
     /// Of all frames, in milliseconds.
     var duration = 0
     var hasAlpha = false
+    var colours: ColourCodes?
     /// The file ends before what it says of itself does.
     var isTruncated = false
     /// Behind its last byte, where reading came so far; nil: only `PictureEnd` knows.

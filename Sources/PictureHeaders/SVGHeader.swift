@@ -7,7 +7,7 @@ enum SVGHeader {
     static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
         let head = try bytes.bytes(0, min(16 << 10, bytes.length)) ?? []
         guard let start = root(of: String(decoding: head, as: UTF8.self)), let end = start.firstIndex(of: ">") else {
-            throw .malformed(.svg, reason: "its root element is not among its first 16 KiB")
+            throw .unsupportedFeature(.svg, reason: "its root element is not among its first 16 KiB")
         }
         let root = start[..<end]
         let box = (value(of: "viewBox", in: root) ?? "").split { $0.isWhitespace || $0 == "," }.compactMap {
@@ -21,7 +21,7 @@ enum SVGHeader {
         case (let width?, nil) where hasBox: size = (width, width * box[3] / box[2])
         case (nil, let height?) where hasBox: size = (height * box[2] / box[3], height)
         case _ where hasBox: size = (box[2], box[3])
-        default: throw .malformed(.svg, reason: "its root has neither a width and a height nor a viewBox")
+        default: throw .unsupportedFeature(.svg, reason: "its root has neither a width and a height nor a viewBox")
         }
         guard (1..<65_536).contains(size.0), (1..<65_536).contains(size.1) else {
             throw .malformed(.svg, reason: "its size is \(size.0)×\(size.1)")

@@ -38,7 +38,7 @@ enum WebPHeader {
         while try bytes.bytes(offset, 8) != nil, let length = try bytes.little(offset + 4, 4) {
             chunks += 1
             guard chunks <= limits.chunks else {
-                throw .malformed(.webp, reason: "it has more than \(limits.chunks) chunks")
+                throw .unsupportedFeature(.webp, reason: "it has more than \(limits.chunks) chunks")
             }
             if isAnimated, try bytes.has("ANMF", at: offset) {
                 frames += 1

@@ -12,9 +12,14 @@ package struct FetchRequest: Sendable, Hashable {
     package let known: CachePolicy?
     /// Where an answer led; nil: the URL itself is asked.
     package let redirect: Redirect?
+    /// Whether pixels must tell if the source's alpha shows: a format is chosen by it.
+    package let needsAlpha: Bool
 
-    package init(url: SourceURL, lane: Lane, known: CachePolicy? = nil, redirect: Redirect? = nil) {
+    package init(
+        url: SourceURL, lane: Lane, known: CachePolicy? = nil, redirect: Redirect? = nil, needsAlpha: Bool = false
+    ) {
         (self.url, self.lane, self.known, self.redirect) = (url, lane, known, redirect)
+        self.needsAlpha = needsAlpha
     }
 }
 

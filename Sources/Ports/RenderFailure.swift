@@ -68,14 +68,14 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .tooManyFrames(let spec, let limit):
             "\(spec) would have more than \(limit) frames. Add -still to render the first frame alone, or raise render.frameLimit."
         case .tooManyScans(let limit):
-            "The source is a JPEG of more than \(limit) scans, which no camera makes. Re-encode it."
+            "The source is a JPEG of more than \(limit) scans. Raise render.scanLimit to accept it, or publish one of fewer."
         case .tooManyChunks(let limit):
-            "The source is a PNG of more than \(limit) chunks, which no program makes. Re-encode it."
+            "The source is a PNG of more than \(limit) chunks. Raise render.chunkLimit to accept it, or publish one of fewer."
         case .tooMuchMemory(let format, let bytes, let limit):
-            "The source is \(format.withArticle) that can only be decoded whole, in \(bytes) bytes, over the limit of \(limit). Store it without interlacing."
+            "The source is \(format.withArticle) that can only be decoded whole, in \(bytes) bytes, over the limit of \(limit). Publish it \(format == .png || format == .jpeg ? "without interlacing, or smaller" : "smaller")."
         case .output(let spec, let reason): "\(spec) could not be written: \(reason). Ask for another size or format."
         case .uninspected(let reason):
-            "What the source is could not be found out: \(reason), twice. Replace it at its origin."
+            "The source's header could not be read: \(reason), twice. Publish it in another form or format."
         case .crashed(let reason):
             "The renderer ended while it worked on the source (\(reason))."
         case .aborted(let format):
@@ -83,12 +83,26 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .outOfMemory(let spec, let reason):
             "\(spec.map { "\($0)" } ?? "The source") needs more memory than a renderer may have, a fresh one too: \(reason). Ask for a smaller size or another format."
         case .deadline(let ms):
-            "The source took longer than \(ms) ms to render. See render.deadline."
+            "The source took longer than \(ms) ms to render, twice. Ask for smaller variants or fewer frames, or raise render.deadline."
         case .unavailable(let reason):
             "No renderer could be started: \(reason)."
         case .noSpace(let reason): "There was no room for a rendered image: \(reason)."
         case .unreadable(let reason): "The bytes of an image could not be read: \(reason)."
         }
+    }
+
+    /// Pixels that a library did not decode, for a reason in its own words: many decode less than their format has.
+    package init(undecoded facts: PictureFacts, reason: String) {
+        let words = reason.lowercased()
+        let limits = [
+            "unsupported", "not supported", "unimplemented", "not implemented", "security limit", "out of range",
+        ]
+        self =
+            if facts.isTruncated {
+                .truncated(facts.format, reason: reason)
+            } else if limits.contains(where: words.contains) {
+                .unsupportedFeature(facts.format, reason: reason)
+            } else { .malformed(facts.format, reason: reason) }
     }
 
     package enum Code: String, FailureCode {
@@ -122,14 +136,15 @@ package enum RenderFailure: CodedFailure, Hashable {
             case .tooManyFrames: "A variant would have more frames than the limit; stills of the picture are rendered."
             case .tooManyScans: "A JPEG has more scans than the limit."
             case .tooManyChunks: "A PNG has more chunks than the limit."
-            case .tooMuchMemory: "The picture is interlaced or progressive, and too large to be decoded whole."
+            case .tooMuchMemory:
+                "The picture can only be decoded whole (interlaced, progressive, AVIF, HEIC, TIFF), in more memory than the limit."
             case .output: "The variant cannot be written in its format."
             case .uninspected:
                 "The picture's header could not be read: two inspector processes ended over it, or took too long."
             case .crashed: "The renderer process ended during the job."
             case .aborted: "A library aborted two renderer processes, one after the other, over the picture."
             case .outOfMemory: "A variant, or the picture itself, needs more memory than a renderer process may have."
-            case .deadline: "The render passed its deadline and was ended."
+            case .deadline: "The render passed its deadline twice and was ended; the deadline grows with the pixels."
             case .unavailable: "No renderer process could be started."
             case .noSpace: "There was no memory for the result."
             case .unreadable: "The bytes of a picture could not be read."
@@ -140,9 +155,9 @@ package enum RenderFailure: CodedFailure, Hashable {
             switch self {
             case .unrecognised, .unsupported, .malformed, .truncated, .tooManyPixels, .tooManyFrames, .tooManyScans,
                 .tooManyChunks,
-                .tooMuchMemory, .output, .outOfMemory, .uninspected, .aborted:
+                .tooMuchMemory, .output, .outOfMemory, .uninspected, .aborted, .deadline:
                 .fail
-            case .crashed, .deadline, .unreadable: .retry
+            case .crashed, .unreadable: .retry
             case .unavailable, .noSpace: .wait
             }
         }

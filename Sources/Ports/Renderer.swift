@@ -15,15 +15,33 @@ package struct PictureFacts: Sendable, Hashable {
     package let duration: Int
     /// The file ends before what it says of itself does; whether pixels are lacking, only decoding tells.
     package let isTruncated: Bool
+    /// Of its pixels, where the file names them by code points and embeds no profile.
+    package let colours: ColourCodes?
 
     package init(
         format: ImageFormat, size: PixelSize, orientation: Int, frames: Int, hasAlpha: Bool, duration: Int = 0,
-        isTruncated: Bool = false
+        isTruncated: Bool = false, colours: ColourCodes? = nil
     ) {
-        (self.duration, self.isTruncated) = (duration, isTruncated)
+        (self.duration, self.isTruncated, self.colours) = (duration, isTruncated, colours)
         (self.format, self.size, self.orientation) = (format, size, orientation)
         (self.frames, self.hasAlpha) = (frames, hasAlpha)
     }
+}
+
+/// Colours by the code points of ITU-T H.273.
+package struct ColourCodes: Sendable, Hashable {
+    package let primaries: Int
+    package let transfer: Int
+
+    /// nil for what is sRGB, nearly so, or unspecified: pixels are taken as sRGB.
+    package init?(primaries: Int, transfer: Int) {
+        let isUsual = ![4, 5, 8, 16, 18].contains(transfer) && ![5, 6, 7, 9, 11, 12].contains(primaries)
+        guard !isUsual, (0...255).contains(primaries), (0...255).contains(transfer) else { return nil }
+        (self.primaries, self.transfer) = (primaries, transfer)
+    }
+
+    /// Perceptual quantisation or hybrid log-gamma: more light than a screen's white.
+    package var isHDR: Bool { transfer == 16 || transfer == 18 }
 }
 
 extension PictureFacts {
@@ -64,6 +82,9 @@ package protocol Renderer: Sendable {
     /// Reads the header, outside the worker's process, and holds it against the limits; nothing is decoded.
     func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture
 
+    /// Whether a picture whose header speaks of alpha shows none: its pixels are looked at.
+    func isOpaque(_ picture: Picture, lane: Lane, origin: String?) async -> Bool
+
     /// All of `orders` from one decode. `isReuse`: the picture is a stored donor, decoded in full. `origin`: whose picture it
     /// is, so that those of others may be kept from what renders it.
     func render(
@@ -71,11 +92,32 @@ package protocol Renderer: Sendable {
     ) async throws(RenderFailure) -> [RenderedVariant]
 }
 
+extension Renderer {
+    package func isOpaque(_ picture: Picture, lane: Lane, origin: String?) async -> Bool { !picture.facts.hasAlpha }
+}
+
+extension Picture {
+    /// The same without its alpha, which shows nothing.
+    package var opaque: Picture {
+        let facts = PictureFacts(
+            format: facts.format, size: facts.size, orientation: facts.orientation, frames: facts.frames,
+            hasAlpha: false, duration: facts.duration, isTruncated: facts.isTruncated, colours: facts.colours)
+        return Picture(facts: facts, file: file)
+    }
+}
+
 /// What a renderer is asked at once, and has one deadline for.
 package enum RenderPart {
     package static let outputLimit = 64
     /// Of four bytes each, as a PNG of noise has, less than a renderer may surely write.
     private static let pixelLimit = 128_000_000
+
+    /// In their order, but for what moves: each of those is a part of its own, after all stills, which do not wait for it.
+    package static func all(of orders: [RenderOrder], frames: Int) -> [[RenderOrder]] {
+        guard frames > 1 else { return all(of: orders) }
+        let stills = orders.filter { !$0.spec.isAnimated }
+        return (stills.isEmpty ? [] : all(of: stills)) + orders.filter(\.spec.isAnimated).map { [$0] }
+    }
 
     /// In their order.
     package static func all(of orders: [RenderOrder]) -> [[RenderOrder]] {

@@ -47,6 +47,19 @@ package struct RenderRequest: Sendable, Hashable {
         self.deadlineMilliseconds = deadlineMilliseconds
     }
 
+    /// As many pixels are decoded and encoded within the usual deadline on a machine that has half its time for it, what moves
+    /// at the speed of libwebp.
+    private static let usualPixels = 40_000_000
+    /// Below the three deadlines that `worker.standstill` leaves a render at least.
+    private static let mostTimes = 2.5
+
+    /// The deadline, in milliseconds, of so many pixels, of which the usual has `usual`.
+    package func deadline(_ usual: Int) -> Int {
+        let decoded = outputs.contains(where: \.isAnimated) ? facts.size.times(facts.frames) : facts.size.pixels
+        let pixels = outputs.reduce(Double(decoded)) { $0 + Double($1.size.times($1.isAnimated ? facts.frames : 1)) }
+        return Int(Double(usual) * min(max(1, pixels / Double(Self.usualPixels)), Self.mostTimes))
+    }
+
     /// More is not asked at once.
     package static let outputLimit = RenderPart.outputLimit
 }
@@ -94,6 +107,8 @@ package struct RenderedOutput: Sendable, Hashable {
 package enum EngineFailure: Error, Sendable, Hashable {
     /// The source's pixels could not be decoded.
     case source(reason: String)
+    /// The source's pixels are none that the libraries decode.
+    case unsupported(reason: String)
     /// An output, by its place in the request, could not be encoded.
     case output(Int, reason: String)
     /// There was no room to write the outputs.
@@ -106,7 +121,8 @@ package enum EngineFailure: Error, Sendable, Hashable {
     /// What a library or the kernel said.
     package var reason: String {
         switch self {
-        case .source(let reason), .output(_, let reason), .noSpace(let reason), .memory(_, let reason),
+        case .source(let reason), .unsupported(let reason), .output(_, let reason), .noSpace(let reason),
+            .memory(_, let reason),
             .protocolMismatch(let reason):
             reason
         }

@@ -79,9 +79,9 @@ final class RendererChild: Sendable, Equatable {
         case .ready, .readyUnfiltered: throw .misspoke("it answered out of turn")
         case .rendered(let outputs): return .success(try variants(outputs, in: output, of: render))
         case .failed(.source(let reason)):
-            let facts = render.picture.facts
-            return .failure(
-                facts.isTruncated ? .truncated(facts.format, reason: reason) : .malformed(facts.format, reason: reason))
+            return .failure(RenderFailure(undecoded: render.picture.facts, reason: reason))
+        case .failed(.unsupported(let reason)):
+            return .failure(.unsupportedFeature(render.picture.facts.format, reason: reason))
         case .failed(.noSpace(let reason)):
             // It would halt the whole worker: only what the worker finds, too, is so.
             guard (try? OpenFile(anonymous: "room"))?.hasRoom(for: Self.probedBytes) != true else {

@@ -112,8 +112,9 @@ package final class RendererPool: Renderer {
         var variants: [RenderedVariant] = []
         for part in RenderPart.all(of: orders) {
             var request = RenderRequest(
-                facts: picture.facts, isReuse: isReuse, deadlineMilliseconds: configuration.deadlineMilliseconds,
+                facts: picture.facts, isReuse: isReuse, deadlineMilliseconds: 0,
                 outputs: part.map { output(for: $0, of: picture, on: lane, isReuse: isReuse) })
+            request.deadlineMilliseconds = request.deadline(configuration.deadlineMilliseconds)
             let files = try await watermarks(for: part, &request)
             variants += try await queue.perform(
                 PendingRender(
@@ -121,6 +122,17 @@ package final class RendererPool: Renderer {
             ).get()
         }
         return variants
+    }
+
+    /// By a small PNG, which has no alpha if all of it is opaque: below 11,000 pixels a side a single clear one shows in it.
+    package func isOpaque(_ picture: Picture, lane: Lane, origin: String?) async -> Bool {
+        guard picture.facts.hasAlpha, picture.facts.frames == 1 else { return !picture.facts.hasAlpha }
+        let spec = VariantSpec(width: 512, height: 512, quality: 0, format: .png)
+        let placement = spec.placement(of: picture.facts.size)
+        let order = RenderOrder(spec: spec, output: placement.output, crop: placement.region)
+        // What can't be rendered fails with its own sentence where it is asked for.
+        let made = try? await render(picture, [order], lane: lane, isReuse: false, origin: origin)
+        return made.map { !$0[0].hasAlpha } ?? false
     }
 
     private func output(

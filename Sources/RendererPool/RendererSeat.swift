@@ -46,7 +46,7 @@ struct RendererSeat: Sendable {
             } catch {
                 let end = family.lose(child)
                 switch error {
-                case .deadline: throw .deadline(milliseconds: configuration.deadlineMilliseconds)
+                case .deadline: throw .deadline(milliseconds: render.request.deadlineMilliseconds)
                 case .died where end == .status(Int(RenderReply.memoryStatus)):
                     throw .outOfMemory(nil, reason: "it ended for want of it")
                 case .died where end == .aborted: throw .aborted(render.picture.facts.format)

@@ -18,6 +18,9 @@ extension VariantSpec {
         return with(extras)
     }
 
+    /// Whether its format depends on the source's transparency.
+    package var isChosenByAlpha: Bool { extras.accepts?.isEmpty == true && extras.background == nil }
+
     /// The spec that `auto` stands for, once it is known of a source whether it moves and whether it is transparent.
     ///
     /// What moves stays moving: WebP where that is accepted, else GIF. What stands still is the smallest that is

@@ -1,4 +1,5 @@
 internal import CVips
+internal import Ports
 internal import RenderKit
 
 extension Raster {
@@ -46,6 +47,13 @@ extension Raster {
         return try map { image, out in mz_vips_colourspace(image, space, out) }
     }
 
+    /// In the colours that its file names by code points. More light than a screen has is no profile to keep.
+    func naming(_ colours: ColourCodes, keepsProfile: Bool) throws(RasterFailure) -> Raster {
+        guard colourBands == 3, let profile = CodedProfile.bytes(for: colours) else { return self }
+        let tagged = try tagged(profile)
+        return keepsProfile && colours.isHDR ? try tagged.inSRGB() : tagged
+    }
+
     /// sRGB, or grey: converted only where a profile is embedded, since 8.14.1 darkens untagged pictures otherwise.
     func inSRGB() throws(RasterFailure) -> Raster {
         if isCMYK {
@@ -59,7 +67,11 @@ extension Raster {
         guard profile == .other else { return try narrowed() }
         do {
             let intent = intent
-            return try map { image, out in mz_vips_to_srgb(image, 1, "srgb", intent, out) }.withoutMetadata()
+            let converted = try map { image, out in mz_vips_to_srgb(image, 1, "srgb", intent, out) }.withoutMetadata()
+            guard colourBands == 1, converted.colourBands == 3 else { return converted }
+            // Grey stays grey: the three are the same.
+            let hasAlpha: Int32 = hasAlpha ? 1 : 0
+            return try converted.map { image, out in mz_vips_grey(image, hasAlpha, out) }
         } catch {
             // A damaged profile means sRGB.
             return try withoutMetadata().narrowed()

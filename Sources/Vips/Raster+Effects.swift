@@ -24,6 +24,22 @@ extension Raster {
         return try map { image, out in mz_vips_sharpen(image, Double(strength) * 0.06, out) }.rounded(to: format)
     }
 
+    /// Whether all of its alpha is full; of eight bits in memory.
+    var isOpaque: Bool {
+        guard hasAlpha, format == VIPS_FORMAT_UCHAR else { return false }
+        let bands = bands
+        return withPixels { pixels in
+            stride(from: bands - 1, to: pixels.count, by: bands).allSatisfy { pixels[$0] == 255 }
+        } ?? false
+    }
+
+    /// Alpha that shows nothing costs bytes, and an encoder's time.
+    func withoutOpaqueAlpha() throws(RasterFailure) -> Raster {
+        guard isOpaque else { return self }
+        let colours = Int32(bands - 1)
+        return try map { image, out in mz_vips_first_bands(image, colours, out) }.inMemory()
+    }
+
     /// On a colour, as a format without transparency shows it.
     func flattened(on colour: RGB) throws(RasterFailure) -> Raster {
         let bands = [colour.red, colour.green, colour.blue].map(Double.init)

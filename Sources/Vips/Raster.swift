@@ -78,6 +78,13 @@ package final class Raster {
         return body(UnsafeRawBufferPointer(start: data, count: bytes))
     }
 
+    /// With a colour profile that says what its numbers are, in the place of any other.
+    func tagged(_ profile: [UInt8]) throws(RasterFailure) -> Raster {
+        let copy = try map(mz_vips_copy)
+        vips_image_set_blob_copy(copy.image, VIPS_META_ICC_NAME, profile, profile.count)
+        return copy
+    }
+
     /// All pixels computed and held.
     package func inMemory() throws(RasterFailure) -> Raster {
         guard let copy = vips_image_copy_memory(image) else { throw RasterFailure(reason: VipsLibrary.takeError()) }

@@ -20,7 +20,7 @@ extension VipsEngine {
         let frame = orientation.upright(asked.facts.size)
         let count = tall.size.height / max(1, frame.height)
         guard tall.size.width == frame.width, tall.size.height == count * frame.height, count > 0 else {
-            throw .source(reason: "its header promises frames of \(frame), its pixels are \(tall.size)")
+            throw .unsupported(reason: "its header has frames of \(frame), the decoder gives \(tall.size)")
         }
         var request = asked
         if !request.isReuse, request.outputs.contains(where: \.isResolvedByPixels) {
@@ -39,6 +39,12 @@ extension VipsEngine {
         var results: [Int: Encoded] = [:]
         for (index, frames) in frames {
             let output = request.outputs[index]
+            let isOpaque = frames.allSatisfy(\.isOpaque)
+            let frames = try reading { () throws(RasterFailure) in
+                var plain: [Raster] = []
+                for frame in frames { plain.append(isOpaque ? try frame.withoutOpaqueAlpha() : frame) }
+                return plain
+            }
             let stack = try reading { () throws(RasterFailure) in try Raster.stacked(frames, timing) }
             var result = try encode(stack, output, index, of: request.facts.format, mayRepeat: true)
             result.output.size = frames[0].size

@@ -27,6 +27,18 @@ package struct VipsEngine: RenderEngine {
         _ source: UnsafeRawBufferPointer, _ request: RenderRequest,
         write: (RenderedOutput, UnsafeRawBufferPointer) throws(EngineFailure) -> Void
     ) throws(EngineFailure) {
+        if [.avif, .heic].contains(request.facts.format), let repaired = HEIFRepair.repaired(source) {
+            return try repaired.withUnsafeBufferPointer { bytes throws(EngineFailure) in
+                try renderAll(UnsafeRawBufferPointer(bytes), request, write: write)
+            }
+        }
+        try renderAll(source, request, write: write)
+    }
+
+    private func renderAll(
+        _ source: UnsafeRawBufferPointer, _ request: RenderRequest,
+        write: (RenderedOutput, UnsafeRawBufferPointer) throws(EngineFailure) -> Void
+    ) throws(EngineFailure) {
         VipsLibrary.forgetErrors()
         var made: [Int: Encoded] = [:]
         // Pixels in the source's own colours and all frames are decoded for themselves: few ask for them.
@@ -67,6 +79,7 @@ package struct VipsEngine: RenderEngine {
     ) throws(EngineFailure) -> [Int: Encoded] {
         var (request, plan) = (asked, Self.plan(asked))
         let keepsProfile = request.outputs[0].extras.keepsProfile
+        var found = plan.decoded
         var decoded = try reading { () throws(RasterFailure) in
             var raster = try Raster.open(source, request.facts.format, shrink: plan.shrink)
             if raster.isCMYK, plan.shrink > 1 {
@@ -76,10 +89,18 @@ package struct VipsEngine: RenderEngine {
             }
             if request.facts.isGIFWithAlpha { raster = try raster.bareShown(of: source, frames: 1) }
             if request.facts.format == .svg { raster = try raster.drawn(from: source, at: plan.decoded) }
-            guard raster.size == plan.decoded else {
-                throw RasterFailure(reason: "its header promises \(plan.decoded), its pixels are \(raster.size)")
-            }
+            found = raster.size
+            guard found == plan.decoded else { return raster }
+            if let colours = request.facts.colours { raster = try raster.naming(colours, keepsProfile: keepsProfile) }
             return try raster.narrowed(keepsProfile: keepsProfile)
+        }
+        // Two readings of one header: one of them is wrong, and it may be ours.
+        guard found == plan.decoded else {
+            throw .unsupported(reason: "its header has \(plan.decoded), the decoder gives \(found)")
+        }
+        // As the size is compared: what shows transparency, and comes out without, is wrong.
+        if [.avif, .heic].contains(request.facts.format), request.facts.hasAlpha, !decoded.hasAlpha {
+            throw .unsupported(reason: "libheif does not decode its transparency")
         }
         if !request.isReuse, request.outputs.contains(where: \.isResolvedByPixels) {
             (request, decoded) = try resolving(request, decoded, shrink: plan.shrink)
@@ -91,7 +112,9 @@ package struct VipsEngine: RenderEngine {
         try batch.make(from: decoded) { index, raster throws(EngineFailure) in
             let output = request.outputs[index]
             let isHeld = raster.size.pixels <= Self.heldPixels || output.extras.byteBudget != nil
-            let held = try reading { () throws(RasterFailure) in isHeld ? try raster.inMemory() : raster }
+            let held = try reading { () throws(RasterFailure) in
+                isHeld ? try raster.inMemory().withoutOpaqueAlpha() : raster
+            }
             // Steps go from large to small: the last of those that show the same is the cheapest to look at.
             if isHeld {
                 placeholders[PlaceholderKey(output, of: request.facts)] =

@@ -43,7 +43,12 @@ extension Worker {
             case .source(let source):
                 bytes = source.bytes
                 do throws(RenderFailure) {
-                    let picture = try await ports.renderer.inspect(source.body)
+                    var picture = try await ports.renderer.inspect(source.body)
+                    if request.needsAlpha, picture.facts.hasAlpha,
+                        await ports.renderer.isOpaque(picture, lane: request.lane, origin: nil)
+                    {
+                        picture = picture.opaque
+                    }
                     event = .fetched(flight, FetchedPicture(source: source, picture: picture))
                 } catch {
                     event = .unfetched(flight, Unfetched(error, of: source.head, at: now))

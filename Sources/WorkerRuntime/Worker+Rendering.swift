@@ -44,26 +44,48 @@ extension Worker {
         }
         // To read what is stored takes time, and the partition may have come back with a flight of its own.
         _ = try await owner(of: flight)
-        do {
+        do throws(RenderFailure) {
             let orders = batch.distinct
             let isReuse = batch.renderSource.isDonor
-            var made: [RenderedVariant] = []
-            for part in RenderPart.all(of: orders) {
+            var made: [(order: RenderOrder, variant: RenderedVariant)] = []
+            for part in RenderPart.all(of: orders, frames: picture.facts.frames) {
                 if !made.isEmpty { await comesOn(flight) }
-                made += try await ports.renderer.render(
-                    picture, part, lane: lane, isReuse: isReuse, origin: task.origin.description)
+                let origin = task.origin.description
+                do throws(RenderFailure) {
+                    let variants = try await renderTwice(picture, part, on: lane, isReuse, origin, flight)
+                    made += zip(part, variants).map { ($0, $1) }
+                } catch {
+                    // What moves is a part of its own: the stills are not lost with it.
+                    guard case .deadline = error, part.count == 1, orders.count > 1 else { throw error }
+                    return .refused(part[0].spec, FailureNote(error))
+                }
             }
             let variants = batch.orders.compactMap { order in
-                zip(orders, made).first { order.isSamePicture(as: $0.0) }?.1.named(order.spec)
+                made.first { order.isSamePicture(as: $0.order) }?.variant.named(order.spec)
             }
             return .made(Pictures(variants: variants, facts: picture.facts.ofSource))
-        } catch let failure {
-            switch failure {
+        } catch {
+            switch error {
             case .output(let spec, _), .outOfMemory(let spec?, _), .tooManyFrames(let spec, _):
-                return .refused(spec, FailureNote(failure))
-            case .malformed where !input.isFetched, .truncated where !input.isFetched: return try await removed(input)
-            default: throw failure
+                return .refused(spec, FailureNote(error))
+            case .malformed where !input.isFetched, .truncated where !input.isFetched,
+                .unsupportedFeature where !input.isFetched:
+                return try await removed(input)
+            default: throw error
             }
+        }
+    }
+
+    /// A deadline that passed may be the machine's: the same bytes have a second try, without another fetch.
+    private nonisolated func renderTwice(
+        _ picture: Picture, _ part: [RenderOrder], on lane: Lane, _ isReuse: Bool, _ origin: String, _ flight: FlightID
+    ) async throws(RenderFailure) -> [RenderedVariant] {
+        do throws(RenderFailure) {
+            return try await ports.renderer.render(picture, part, lane: lane, isReuse: isReuse, origin: origin)
+        } catch {
+            guard case .deadline = error else { throw error }
+            await comesOn(flight)
+            return try await ports.renderer.render(picture, part, lane: lane, isReuse: isReuse, origin: origin)
         }
     }
 

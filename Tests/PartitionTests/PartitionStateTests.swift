@@ -142,6 +142,24 @@ struct PartitionStateTests {
         #expect(kinds(driver.feed(.folded(900))).isEmpty)
     }
 
+    @Test(
+        "Pixels are asked whether alpha shows only if a format depends on it",
+        arguments: [
+            (["90x0.auto"], true), (["90x0.png", "90x0.auto"], true), (["90x0.png"], false),
+            (["90x0-webp.auto"], false),
+            (["90x0-bgffffff.auto"], false),
+        ])
+    func alpha(specs: [String], isAsked: Bool) throws {
+        var driver = Driver()
+        let id = try #require(
+            flight(driver.feed(.arrived(driver.pending("one", source, try specs.map { try VariantSpec($0) })))))
+        guard case .work(.fetch(_, let request)) = try #require(driver.feed(.granted(.fetch, id)).first) else {
+            Issue.record("no fetch")
+            return
+        }
+        #expect(request.needsAlpha == isAsked)
+    }
+
     @Test("A format that a job left open is chosen when the fetch has told of the source, and has no other name since")
     func auto() throws {
         let open = try VariantSpec("640x0-avif-webp.auto")

@@ -33,6 +33,24 @@ struct EncodingTests {
         await pool.stop()
     }
 
+    /// Seen to fail: each had a fourth channel that shows nothing.
+    @Test(
+        "Alpha that is opaque everywhere is dropped; one clear pixel keeps it",
+        arguments: ["full.png", "full-q80.webp", "full.avif"])
+    func opaque(spec: String) async throws {
+        var pixels = Sources.flat([200, 100, 50, 255], width: 300, height: 200)
+        let whole = try Workshop.file(pixels.png)
+        pixels.bytes[4 * 150 + 3] = 0
+        let holed = try Workshop.file(pixels.png)
+        for pool in [Workshop.pool, Workshop.libvips] {
+            #expect(try await !Workshop.make(spec, of: whole, in: pool).hasAlpha)
+            #expect(try await Workshop.make(spec, of: holed, in: pool).hasAlpha)
+        }
+        let inspected = (try await Workshop.pool.inspect(whole), try await Workshop.pool.inspect(holed))
+        #expect(await Workshop.pool.isOpaque(inspected.0, lane: .fast, origin: nil))
+        #expect(await !Workshop.pool.isOpaque(inspected.1, lane: .fast, origin: nil))
+    }
+
     @Test("Chroma is whole from quality 90 in JPEG and AVIF, and of half the resolution below", arguments: sources)
     func chroma(source: ImageFormat) async throws {
         let file = try await Self.source(source)

@@ -52,8 +52,10 @@ struct HazardTests {
         let file = try Workshop.file(Sources.flat(colour).png)
         for (width, height) in [(60, 40), (30, 20), (90, 60)] {
             let pixels = try await Workshop.pixels(file, width, height)
-            #expect(pixels.channels == colour.count)
-            for channel in colour.indices {
+            // Alpha that is opaque is dropped.
+            let shown = colour.count == 4 && colour[3] == 255 ? 3 : colour.count
+            #expect(pixels.channels == shown)
+            for channel in 0..<shown {
                 #expect(pixels[width / 2, height / 2, channel] == colour[channel], "\(width)")
             }
         }
@@ -76,6 +78,24 @@ struct HazardTests {
             #expect(pixels[3, 3, 0] < 80 && pixels[3, 3, 1] > 170, "\(pixels.bytes.prefix(4))")
             if colour.count == 4 { #expect(abs(Int(pixels[3, 3, 3]) - 128) <= 1) }
         }
+    }
+
+    /// Seen to fail: a profile made three channels of one.
+    @Test(
+        "Grey stays grey, with its profile applied", arguments: [[128], [128, 128]] as [[UInt8]],
+        ["full.png", "30x20.png"])
+    func grey(level: [UInt8], spec: String) async throws {
+        let png = Sources.png(Sources.flat(level), with: [Sources.profileChunk(Sources.squareProfile)])
+        let made = try await Workshop.make(spec, of: try Workshop.file(png))
+        let pixels = try #require(Pixels(png: try made.content.bytes()))
+        #expect(pixels.channels == level.count)
+        // A light of (128/255)² is level 137 of sRGB.
+        #expect(abs(Int(pixels[4, 4, 0]) - 137) <= 2, "\(pixels[4, 4, 0])")
+        if level.count == 2 { #expect(abs(Int(pixels[4, 4, 1]) - 128) <= 1) }
+        let jpeg = try await Workshop.make("full.jpg", of: try Workshop.file(png)).content.bytes()
+        // One component in its frame header.
+        let frame = try #require(jpeg.indices.first { jpeg[$0...].starts(with: [0xff, 0xc0]) })
+        #expect(jpeg[frame + 9] == 1)
     }
 
     /// In JPEGs, since libpng drops such profiles by itself. Seen to fail without the check of the profile's colour space

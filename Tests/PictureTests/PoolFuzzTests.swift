@@ -2,6 +2,7 @@ import Failures
 internal import Foundation
 internal import Ports
 internal import Posix
+import RenderProtocol
 internal import RendererPool
 internal import TestPixels
 internal import TestSupport
@@ -15,7 +16,9 @@ struct PoolFuzzTests {
     @Test("Mutated files of every format through the pool: an outcome each, and a pool that still renders")
     func mutations() async throws {
         let count = Effort.count("MEZZOTINT_MUTATIONS", landing: 300, all: 300)
-        let pool = RendererPool(Workshop.configuration(count: 2))
+        var configuration = Workshop.configuration(count: 2)
+        configuration.limits.formats = Set(ImageFormat.allCases)
+        let pool = RendererPool(configuration)
         let seeds = try await Self.seeds(pool)
         var outcomes: [String: Int] = [:]
         try await withThrowingTaskGroup(of: String.self) { group in
@@ -46,8 +49,14 @@ struct PoolFuzzTests {
         }
         let files = try made.map { try $0.content.bytes() }
         let heic = Array(try Data(contentsOf: ColourTests.references.appending(path: "gradient.heic")))
+        let turned = Sources.avif(files[4], properties: [Sources.transform("irot"), Sources.codes(9, 16)]) {
+            links, next in
+            links[1] = [next, next + 1] + (links[1] ?? [])
+        }
+        let big = Sources.tiff(of: Sources.flat([200, 40, 90]), kind: 8, isBig: true)
         return files + [
-            heic,
+            heic, turned, Sources.avif(files[4], brand: "avis", isNamed: false), big,
+            Sources.flatGIF(width: 30, height: 20, frames: 3, covered: 10),
             Sources.gif(
                 width: 30, height: 20, colours: [[200, 0, 0], [0, 0, 200]], delays: [5, 20], transparent: true),
             Sources.photographed(files[0], orientation: 6), Sources.tagged(files[0], Sources.exchangedProfile),

@@ -93,6 +93,27 @@ enum Sources {
         return header + big(names.count, 4) + tags + data
     }
 
+    /// Of grey pixels, whose light is the square of their level.
+    static let squareProfile: [UInt8] = {
+        let curve = Array("curv".utf8) + big(0, 4) + big(1, 4) + big(0x0200, 2) + big(0, 2)
+        let white = Array("XYZ ".utf8) + big(0, 4) + big(0xf6d6, 4) + big(0x10000, 4) + big(0xd32d, 4)
+        let name = Array("desc".utf8) + big(0, 4) + big(2, 4) + Array("x\0".utf8) + [UInt8](repeating: 0, count: 80)
+        let tags = [
+            ("kTRC", curve), ("wtpt", white), ("desc", name),
+            ("cprt", Array("text".utf8) + big(0, 4) + Array("no\0\0".utf8)),
+        ]
+        var (table, data): ([UInt8], [UInt8]) = (big(tags.count, 4), [])
+        for (name, content) in tags {
+            table += Array(name.utf8) + big(132 + 12 * tags.count + data.count, 4) + big(content.count, 4)
+            data += content + [UInt8](repeating: 0, count: (4 - content.count % 4) % 4)
+        }
+        let length = 128 + table.count + data.count
+        var header = big(length, 4) + big(0, 4) + big(0x0210_0000, 4) + Array("mntrGRAY".utf8) + Array("XYZ ".utf8)
+        header += big(2026, 2) + big(1, 2) + big(1, 2) + big(0, 6) + Array("acsp".utf8) + big(0, 28)
+        header += big(0xf6d6, 4) + big(0x10000, 4) + big(0xd32d, 4)
+        return header + [UInt8](repeating: 0, count: 128 - header.count) + table + data
+    }()
+
     /// The same, said to be of grey pixels.
     static let greyProfile = Array(exchangedProfile[..<16]) + Array("GRAY".utf8) + Array(exchangedProfile[20...])
 

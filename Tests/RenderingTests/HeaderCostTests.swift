@@ -7,8 +7,8 @@ internal import TestSupport
 internal import Testing
 internal import VariantSpec
 
-@testable internal import RenderProtocol
 @testable internal import PictureHeaders
+@testable internal import RenderProtocol
 
 /// Counted, not timed: a step of a release build takes some nanoseconds, and so does a page that is read.
 @Suite("Headers: what it may cost to read one", .timeLimit(.minutes(10)))
@@ -33,7 +33,7 @@ struct HeaderCostTests {
 
     static let hostile: [Case] = [
         Case(
-            "JPEG: EXIF after EXIF, each with its directory far away", "render.malformed", steps: most,
+            "JPEG: EXIF after EXIF, each with its directory far away", "render.unsupported", steps: most,
             read: size + 65_536
         ) {
             let far: [UInt8] =
@@ -44,10 +44,10 @@ struct HeaderCostTests {
             let one = Samples.segment(0xe1, Array("Exif\0\0".utf8) + directory)
             return picture(from: repeated(one), Samples.jpeg(width: 9, height: 9))
         },
-        Case("JPEG: comments of nothing", "render.malformed", steps: most, read: size + 65_536) {
+        Case("JPEG: comments of nothing", "render.unsupported", steps: most, read: size + 65_536) {
             picture(from: repeated([0xff, 0xfe, 0, 2]), Samples.jpeg(width: 9, height: 9))
         },
-        Case("JPEG: stuffed bytes alone", "render.malformed", steps: most, read: size + 65_536) {
+        Case("JPEG: stuffed bytes alone", "render.unsupported", steps: most, read: size + 65_536) {
             Samples.jpeg(width: 9, height: 9, coding: 0xc2).dropLast(3) + repeated([0xff, 0])
         },
         Case("JPEG: nothing written behind its beginning", nil, steps: 5_000, read: 2 * size) {
@@ -59,25 +59,25 @@ struct HeaderCostTests {
         Case("PNG: EXIF after EXIF", nil, steps: 50_000, read: size + 65_536) {
             return Samples.png(width: 9, height: 9, before: repeated(Pixels.chunk("eXIf", directory)))
         },
-        Case("PNG: pixels in pieces", "render.malformed", steps: 10_000, read: size + 65_536) {
+        Case("PNG: pixels in pieces", "render.unsupported", steps: 10_000, read: size + 65_536) {
             Samples.png(
                 width: 900, height: 900,
                 before: repeated(Pixels.chunk("gAMA", [0, 0, 1, 1]) + Pixels.chunk("tEXt", [])))
         },
-        Case("GIF: blocks of a byte", "render.malformed", steps: most, read: size + 65_536) {
+        Case("GIF: blocks of a byte", "render.unsupported", steps: most, read: size + 65_536) {
             Samples.gif(width: 3, height: 2, frames: 1).dropLast(2) + repeated([1, 7])
         },
-        Case("GIF: extensions of nothing", "render.malformed", steps: most, read: size + 65_536) {
+        Case("GIF: extensions of nothing", "render.unsupported", steps: most, read: size + 65_536) {
             Array("GIF89a".utf8) + [3, 0, 2, 0, 0, 0, 0] + repeated([0x21, 0xfe, 0])
         },
         Case("WebP: EXIF after EXIF", nil, steps: 50_000, read: size + 65_536) {
             let canvas = Samples.chunk("VP8X", [8, 0, 0, 0, 8, 0, 0, 8, 0, 0])
             return Samples.riff(canvas + repeated(Samples.chunk("EXIF", directory)))
         },
-        Case("WebP: chunks of nothing", "render.malformed", steps: 1 << 20, read: size + 65_536) {
+        Case("WebP: chunks of nothing", "render.unsupported", steps: 1 << 20, read: size + 65_536) {
             Samples.riff(Samples.chunk("VP8X", [8, 0, 0, 0, 8, 0, 0, 8, 0, 0]) + repeated(Samples.chunk("XMP ", [])))
         },
-        Case("AVIF: associations without end", "render.malformed", steps: most, read: size + 1 << 20) {
+        Case("AVIF: associations without end", "render.unsupported", steps: most, read: size + 1 << 20) {
             let entry: [UInt8] = [0, 1, 255] + [UInt8](repeating: 1, count: 255)
             let table = Bombs.box(
                 "ipma", Samples.big(0, 4) + Samples.big(1 << 32 - 1, 4) + (0..<4000).flatMap { _ in entry })
@@ -96,7 +96,7 @@ struct HeaderCostTests {
         Case("AVIF: boxes without end in themselves", "render.malformed", steps: 1 << 17, read: size + 65_536) {
             Bombs.box("ftyp", Array("avif".utf8) + Samples.big(0, 4)) + repeated(Samples.big(0, 4) + Array("meta".utf8))
         },
-        Case("AVIF: boxes of nothing", "render.malformed", steps: 1 << 17, read: size + 65_536) {
+        Case("AVIF: boxes of nothing", "render.unsupported", steps: 1 << 17, read: size + 65_536) {
             Bombs.box("ftyp", Array("avif".utf8) + Samples.big(0, 4)) + repeated(Bombs.box("free", []))
         },
         Case("JPEG XL: boxes of nothing", "render.malformed", steps: 10_000, read: 1 << 20) {
@@ -106,7 +106,7 @@ struct HeaderCostTests {
             Array("II".utf8) + Samples.little(42, 2) + Samples.little(8, 4) + [0xff, 0xff]
                 + repeated([1, 1, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0])
         },
-        Case("SVG: the same beginning again and again", "render.malformed", steps: 100, read: 1 << 17) {
+        Case("SVG: the same beginning again and again", "render.unsupported", steps: 100, read: 1 << 17) {
             Array("<svg".utf8) + repeated(Array(" width<svg".utf8))
         },
     ]

@@ -89,16 +89,17 @@ struct HeaderTests {
     @Test(
         "A JPEG that cannot be decoded is refused with the reason",
         arguments: [
-            (Samples.jpeg(width: 9, height: 9, coding: 0xc3), "SOF3"),
-            (Samples.jpeg(width: 9, height: 9, depth: 12), "12 bits"),
-            (Samples.jpeg(width: 9, height: 9, components: 2), "2 components"),
-            (Samples.jpeg(width: 9, height: 0), "9×0"),
-            (Array(Samples.jpeg(width: 9, height: 9).prefix(4)), "before its size"),
-            (Array(Samples.jpeg(width: 9, height: 9).prefix(21)), "before its pixels"),
-        ] as [([UInt8], String)])
-    func badJPEG(bytes: [UInt8], reason: String) {
+            (Samples.jpeg(width: 9, height: 9, coding: 0xc3), "SOF3", "render.unsupported"),
+            (Samples.jpeg(width: 9, height: 9, depth: 12), "12 bits", "render.unsupported"),
+            (Samples.jpeg(width: 9, height: 9, components: 2), "2 components", "render.unsupported"),
+            (Samples.jpeg(width: 9, height: 9, depth: 74), "74 bits", "render.malformed"),
+            (Samples.jpeg(width: 9, height: 0), "9×0", "render.malformed"),
+            (Array(Samples.jpeg(width: 9, height: 9).prefix(4)), "before its size", "render.malformed"),
+            (Array(Samples.jpeg(width: 9, height: 9).prefix(21)), "before its pixels", "render.malformed"),
+        ] as [([UInt8], String, String)])
+    func badJPEG(bytes: [UInt8], reason: String, code: String) {
         #expect { try facts(bytes) } throws: {
-            ($0 as? RenderFailure)?.code == "render.malformed" && "\($0)".contains(reason)
+            ($0 as? RenderFailure)?.code == code && "\($0)".contains(reason)
         }
     }
 

@@ -134,8 +134,13 @@ enum Samples {
             properties += box("auxC", big(0, 4) + Array("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0".utf8))
         }
         let own: [UInt8] = aperture == nil ? [2, 1, 0x82] : [3, 1, 0x82, 0x83]
-        let links = box("ipma", big(0, 4) + big(1, 4) + big(7, 2) + own)
-        let meta = box("pitm", big(0, 4) + big(7, 2)) + box("iprp", box("ipco", properties) + links)
+        let last = UInt8(aperture == nil ? 3 : 4)
+        let links = box(
+            "ipma", big(0, 4) + big(hasAlpha ? 2 : 1, 4) + big(7, 2) + own + (hasAlpha ? big(8, 2) + [2, 1, last] : []))
+        // Item 8 is its alpha.
+        let alpha = box("iref", big(0, 4) + box("auxl", big(8, 2) + big(1, 2) + big(7, 2)))
+        let meta =
+            box("pitm", big(0, 4) + big(7, 2)) + (hasAlpha ? alpha : []) + box("iprp", box("ipco", properties) + links)
         return box("ftyp", Array("avif".utf8) + big(0, 4) + Array("avif".utf8)) + box("meta", big(0, 4) + meta)
     }
 

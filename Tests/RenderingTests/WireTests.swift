@@ -102,6 +102,22 @@ struct WireTests {
         #expect(believed > 50)
     }
 
+    @Test(
+        "A render's deadline grows with its pixels, of all frames where it moves, to two and a half times the usual",
+        arguments: [
+            (4_000, 3_000, 1, 10_000), (8_000, 6_000, 1, 12_002), (1_000, 500, 60, 15_000), (1_000, 500, 100, 25_000),
+            (50, 50, 900, 10_000),
+        ])
+    func deadline(width: Int, height: Int, frames: Int, milliseconds: Int) {
+        let size = PixelSize(width: width, height: height)
+        let shown = frames > 1 ? size : PixelSize(width: 100, height: 80)
+        var output = RenderOutput(format: .webp, quality: 80, effort: 4, size: shown, crop: Region(whole: size))
+        output.isAnimated = frames > 1
+        let facts = PictureFacts(format: .gif, size: size, orientation: 1, frames: frames, hasAlpha: false)
+        let request = RenderRequest(facts: facts, isReuse: false, deadlineMilliseconds: 0, outputs: [output])
+        #expect(request.deadline(10_000) == milliseconds)
+    }
+
     private static let inspected = InspectionReply([
         .success(
             InspectedPicture(

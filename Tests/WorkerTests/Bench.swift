@@ -149,6 +149,10 @@ private struct CountingRenderer: Renderer {
 
     func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture { try await inner.inspect(file) }
 
+    func isOpaque(_ picture: Picture, lane: Lane, origin: String?) async -> Bool {
+        await inner.isOpaque(picture, lane: lane, origin: origin)
+    }
+
     func render(_ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?)
         async throws(RenderFailure)
         -> [RenderedVariant]

@@ -171,6 +171,19 @@ static inline int mz_vips_scale_last(VipsImage *in, double factor, VipsImage **o
     double offset[4] = { 0.0, 0.0, 0.0, 0.0 };
     return vips_linear(in, out, scale, offset, 4, "uchar", TRUE, NULL);
 }
+static inline int mz_vips_first_bands(VipsImage *in, int count, VipsImage **out) {
+    return vips_extract_band(in, out, 0, "n", count, NULL);
+}
+// The second of three equal bands, and what is behind the third.
+static inline int mz_vips_grey(VipsImage *in, int alpha, VipsImage **out) {
+    VipsImage *bands[3] = { NULL, NULL, NULL };
+    int failed = vips_extract_band(in, &bands[0], 1, NULL);
+    if (!failed && alpha) failed = vips_extract_band(in, &bands[1], 3, NULL);
+    if (!failed) failed = vips_bandjoin(bands, &bands[2], alpha ? 2 : 1, NULL);
+    if (!failed) failed = vips_copy(bands[2], out, "interpretation", VIPS_INTERPRETATION_B_W, NULL);
+    for (int i = 0; i < 3; i++) if (bands[i]) g_object_unref(bands[i]);
+    return failed;
+}
 static inline int mz_vips_add_alpha(VipsImage *in, VipsImage **out) { return vips_addalpha(in, out, NULL); }
 static inline int mz_vips_subsample(VipsImage *in, int across, int down, VipsImage **out) {
     return vips_subsample(in, out, across, down, NULL);

@@ -70,6 +70,7 @@ extension InspectedPicture {
         fields.add(Wire.Tag.hasAlpha, facts.hasAlpha)
         fields.add(Wire.Tag.duration, facts.duration)
         fields.add(Wire.Tag.isTruncated, facts.isTruncated)
+        if let colours = facts.colours { fields.add(colours) }
         if let keep { fields.add(keep, as: Wire.Tag.part) }
         return fields.bytes
     }
@@ -86,7 +87,7 @@ extension InspectedPicture {
         let facts = PictureFacts(
             format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha,
             duration: duration,
-            isTruncated: isTruncated)
+            isTruncated: isTruncated, colours: ColourCodes(fields))
         self.init(facts: facts, keep: keep.isEmpty ? nil : keep)
     }
 }

@@ -32,6 +32,7 @@ extension RenderReply {
             let kind =
                 switch failure {
                 case .source: "source"
+                case .unsupported: "unsupported"
                 case .output: "output"
                 case .noSpace: "no-space"
                 case .memory: "memory"
@@ -41,7 +42,7 @@ extension RenderReply {
             fields.add(Wire.Tag.reason, String(failure.reason.prefix(1000)))
             switch failure {
             case .output(let index, _), .memory(let index?, _): fields.add(Wire.Tag.index, index)
-            case .source, .noSpace, .memory(nil, _), .protocolMismatch: break
+            case .source, .unsupported, .noSpace, .memory(nil, _), .protocolMismatch: break
             }
         case .readyUnfiltered(let reason):
             fields.add(Wire.Tag.kind, "ready-unfiltered")
@@ -63,6 +64,7 @@ extension RenderReply {
             guard outputs.count == parts.count else { return nil }
             self = .rendered(outputs)
         case "source": self = .failed(.source(reason: reason))
+        case "unsupported": self = .failed(.unsupported(reason: reason))
         case "no-space": self = .failed(.noSpace(reason: reason))
         case "memory": self = .failed(.memory(output: fields.int(Wire.Tag.index), reason: reason))
         case "protocol": self = .failed(.protocolMismatch(reason: reason))

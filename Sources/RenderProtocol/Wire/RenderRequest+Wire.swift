@@ -49,6 +49,8 @@ package enum Wire {
         static let isOutput: UInt16 = 32
         static let picture: UInt16 = 33
         static let isTruncated: UInt16 = 34
+        static let primaries: UInt16 = 35
+        static let transfer: UInt16 = 36
     }
 }
 
@@ -65,6 +67,7 @@ extension RenderRequest {
         fields.add(Wire.Tag.isReuse, isReuse)
         fields.add(Wire.Tag.deadline, deadlineMilliseconds)
         fields.add(Wire.Tag.duration, facts.duration)
+        if let colours = facts.colours { fields.add(colours) }
         for watermark in watermarks {
             var part = FieldWriter()
             part.add(Wire.Tag.key, watermark.key)
@@ -102,7 +105,7 @@ extension RenderRequest {
         }
         let facts = PictureFacts(
             format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha,
-            duration: fields.int(Wire.Tag.duration, in: 0...Wire.milliseconds) ?? 0)
+            duration: fields.int(Wire.Tag.duration, in: 0...Wire.milliseconds) ?? 0, colours: ColourCodes(fields))
         self.init(facts: facts, isReuse: isReuse, deadlineMilliseconds: deadline, outputs: outputs)
         for bytes in fields.all(Wire.Tag.watermark) {
             guard let part = Fields(bytes), let key = part.text(Wire.Tag.key),
@@ -166,7 +169,21 @@ extension Region {
     }
 }
 
+extension ColourCodes {
+    init?(_ fields: Fields) {
+        guard let primaries = fields.int(Wire.Tag.primaries), let transfer = fields.int(Wire.Tag.transfer) else {
+            return nil
+        }
+        self.init(primaries: primaries, transfer: transfer)
+    }
+}
+
 extension FieldWriter {
+    mutating func add(_ colours: ColourCodes) {
+        add(Wire.Tag.primaries, colours.primaries)
+        add(Wire.Tag.transfer, colours.transfer)
+    }
+
     mutating func add(_ crop: Region) {
         add(Wire.Tag.cutX, crop.x)
         add(Wire.Tag.cutY, crop.y)
