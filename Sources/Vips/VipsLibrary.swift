@@ -8,7 +8,12 @@ package enum VipsLibrary {
     package static func start(_ formats: Set<ImageFormat>) throws(EngineFailure) {
         // Pixels above a threshold would go into a temporary file, and opening one ends a renderer. Memory has a limit of its own.
         setenv("VIPS_DISC_THRESHOLD", "1024g", 1)
+        // Where it finds no modules: those for ImageMagick, OpenSlide and Poppler bring 28 libraries and 100 mappings, which a
+        // fork would copy for each render.
+        setenv("VIPSHOME", "/", 1)
         guard mz_vips_start("mezzotint-renderer") == 0 else { throw .source(reason: takeError()) }
+        load(module: "heif")
+        if formats.contains(.jxl) { load(module: "jxl") }
         // GLib's warnings would ask for the clock's time zone, and say on stderr what nobody asked.
         silence()
         // Parallel jobs are processes; two threads of libvips in one are slower than that.
@@ -18,6 +23,14 @@ package enum VipsLibrary {
         // Blocking what libvips calls untrusted is not enough: HEIF, AVIF, TIFF and text matrices still load then.
         vips_operation_block_set("VipsForeignLoad", 1)
         for format in formats { vips_operation_block_set(loader(of: format), 0) }
+    }
+
+    /// A module from beside libvips. What it would read and write is missed when codecs are warmed.
+    private static func load(module name: String) {
+        guard let path = mz_vips_file() else { return }
+        let folder = String(cString: path).split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        let file = folder.joined(separator: "/") + "/vips-modules-\(vips_version(0)).\(vips_version(1))/vips-\(name).so"
+        if let module = g_module_open(file, G_MODULE_BIND_LAZY) { g_module_make_resident(module) }
     }
 
     private static func loader(of format: ImageFormat) -> String {

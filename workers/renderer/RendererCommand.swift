@@ -116,7 +116,6 @@ struct RendererCommand {
     ) throws(SystemFailure) {
         guard forks else { return try service.run(on: PacketSocket(taking: ChildProgram.socket), greeting) }
         mz_ready_heap(Self.readyBytes)
-        leaveLibraries()
         guard let own = try RendererParentService(socket: PacketSocket(taking: ChildProgram.socket)).run(greeting)
         else {
             return
@@ -124,21 +123,6 @@ struct RendererCommand {
         try Sandbox.limitChild(cpuSeconds: cpuSeconds)
         if greeting == .ready { try narrow() }
         try service.run(on: own)
-    }
-
-    /// Leaves libraries out of children that libvips needs for formats alone which are shut.
-    private func leaveLibraries() {
-        var uncalled = [
-            "libcfitsio.", "libmatio.", "libOpenEXR-", "libopenjp2.", "libgsf-", "libfftw3.", "vips-magick.",
-            "vips-openslide.",
-            "vips-poppler.",
-        ]
-        if !formats.contains(.tiff) { uncalled.append("libtiff.") }
-        if !formats.contains(.jxl) { uncalled += ["libjxl.", "vips-jxl."] }
-        if !formats.contains(.svg) { uncalled += ["librsvg-", "libpango", "libcairo", "libfontconfig."] }
-        let names = uncalled.map { UnsafePointer(strdup($0)) } + [nil]
-        defer { for name in names { free(UnsafeMutablePointer(mutating: name)) } }
-        _ = mz_leave_libraries(names)
     }
 
     private func narrow() throws(SystemFailure) {

@@ -3,6 +3,15 @@
 // libvips's operations take a variable argument list, which Swift cannot call: one function for each use. No logic.
 #include <vips/vips.h>
 #include <vips/vector.h>
+#include <gmodule.h>
+
+// glibc's Dl_info, which its header declares for _GNU_SOURCE alone: a module's header can't ask for that.
+struct mz_place { const char *file; void *base; const char *symbol; void *address; };
+extern int mz_place_of(const void *address, struct mz_place *place) __asm__("dladdr");
+static inline const char *mz_vips_file(void) {
+    struct mz_place place;
+    return mz_place_of((const void *)vips_init, &place) ? place.file : NULL;
+}
 
 static inline int mz_vips_start(const char *name) { return VIPS_INIT(name); }
 

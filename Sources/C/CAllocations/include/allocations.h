@@ -22,11 +22,4 @@ void mz_keep_idle_threads(void);
 // for a photograph.
 void mz_ready_heap(size_t bytes);
 
-// Leaves out of the children that this process will fork the code and data of libraries that nothing calls: those that libvips alone
-// needs, for formats that are shut, and what they alone need. A fork and an end take less time without them. Does nothing unless
-// every symbol was bound at the start (LD_BIND_NOW). The parts that were left out.
-//
-// `uncalled`: beginnings of the names of such libraries and modules, and NULL.
-int mz_leave_libraries(const char *const *uncalled);
-
 #endif
