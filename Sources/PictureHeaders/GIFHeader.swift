@@ -8,6 +8,7 @@ enum GIFHeader {
         guard let width = try bytes.little(6, 2), let height = try bytes.little(8, 2), let flags = try bytes[10] else {
             throw .malformed(.gif, reason: "it ends inside its screen descriptor")
         }
+        var rights = FoundRights()
         var (frames, duration, hasAlpha, isTruncated) = (0, 0, false, true)
         var canvas = Self.isBelieved(width, height) ? (width: width, height: height) : (width: 1, height: 1)
         var offset = 13 + Self.tableBytes(flags)
@@ -15,7 +16,9 @@ enum GIFHeader {
         while let kind = try bytes[offset] {
             switch kind {
             case 0x21:
-                if try bytes[offset + 1] == 0xf9, let control = try bytes[offset + 3] {
+                if try bytes.has([0x21, 0xff, 11] + Array("XMP DataXMP".utf8), at: offset) {
+                    try rights.read(xmp: offset + 14..<bytes.length, &bytes)
+                } else if try bytes[offset + 1] == 0xf9, let control = try bytes[offset + 3] {
                     // What asks for no delay at all is shown for a tenth of a second by everybody.
                     let delay = try bytes.little(offset + 4, 2) ?? 0
                     duration += delay <= 1 ? 100 : delay * 10
@@ -51,7 +54,7 @@ enum GIFHeader {
         var header = PictureHeader(stored: try PixelSize(canvas.width, canvas.height, of: .gif))
         (header.frames, header.hasAlpha, header.isTruncated) = (frames, hasAlpha, isTruncated)
         header.duration = frames > 1 ? duration : 0
-        header.end = end
+        (header.end, header.rights) = (end, rights.all)
         return header
     }
 

@@ -7,7 +7,7 @@ internal import VariantSpec
 /// libheif turns and mirrors as the file says, so what it decodes is upright already.
 enum HEIFHeader {
     /// A box: where its content lies.
-    private struct Box {
+    struct Box {
         let type: String
         let content: Range<Int>
     }
@@ -79,6 +79,7 @@ enum HEIFHeader {
         // Boxes are read as long as they are whole.
         header.end = all.last?.content.upperBound
         header.isTruncated = header.end != bytes.length
+        header.rights = try HEIFMetadata.rights(&bytes, parts, format)
         // Decoded whole, in planes and then in pixels.
         header.memory = size.times(6)
         return header
@@ -141,7 +142,7 @@ enum HEIFHeader {
     }
 
     /// The boxes that lie one after another in a range.
-    private static func boxes(
+    static func boxes(
         _ bytes: inout PictureBytes, in range: Range<Int>, _ format: ImageFormat
     ) throws(RenderFailure) -> [Box] {
         var boxes: [Box] = []

@@ -7,7 +7,7 @@ enum JPEGHeader {
     static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
         var header: PictureHeader?
         var orientation = Orientation.upright
-        var hasExif = false
+        var rights = FoundRights()
         var scans = 0
         var isWhole = false
         var frame = Frame(coding: 0, components: 0)
@@ -22,10 +22,16 @@ enum JPEGHeader {
             case 0xc0...0xcf where marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
                 guard header == nil else { throw .malformed(.jpeg, reason: "it has two frame headers") }
                 (frame, header) = try start(&bytes, at: offset, coding: marker)
-            case 0xe1 where !hasExif && length >= 8:
-                guard try bytes.has("Exif\0\0", at: offset + 2) else { break }
-                hasExif = true
-                orientation = try Exif.orientation(&bytes, in: offset + 8..<offset + length) ?? orientation
+            case 0xe1 where length >= 8:
+                if rights.exif == nil, try bytes.has("Exif\0\0", at: offset + 2) {
+                    let exif = try Exif(&bytes, in: offset + 8..<offset + length)
+                    (orientation, rights.exif) = (exif.orientation ?? orientation, exif.rights)
+                } else if length >= 31, try bytes.has("http://ns.adobe.com/xap/1.0/\0", at: offset + 2) {
+                    try rights.read(xmp: offset + 31..<offset + length, &bytes)
+                }
+            case 0xed where length >= 16:
+                guard try bytes.has("Photoshop 3.0\0", at: offset + 2) else { break }
+                try rights.read(photoshop: offset + 16..<offset + length, &bytes)
             case 0xda:
                 scans += 1
                 guard scans <= limits.scans else { throw .tooManyScans(limit: limits.scans) }
@@ -43,7 +49,7 @@ enum JPEGHeader {
         func done() throws(RenderFailure) -> PictureHeader {
             guard var header else { throw .malformed(.jpeg, reason: "it ends before its size is told") }
             guard scans > 0 else { throw .malformed(.jpeg, reason: "it ends before its pixels begin") }
-            header.orientation = orientation
+            (header.orientation, header.rights) = (orientation, rights.all)
             // Damage may lead past the end of a file that has one.
             if !isWhole { header.isTruncated = try !endsItself(&bytes) }
             // Coefficients of every scan but a single one are kept until the last: two bytes each.

@@ -18,7 +18,8 @@ enum PNGHeader {
         var offset = signature.count
         var chunks = 0
         var data = 0
-        var (hasProfile, hasExif) = (false, false)
+        var hasProfile = false
+        var rights = FoundRights()
         header.isTruncated = true
         while let length = try bytes.big(offset, 4), let name = try bytes.bytes(offset + 4, 4) {
             chunks += 1
@@ -31,10 +32,10 @@ enum PNGHeader {
             case "cICP" where length == 4 && data == 0:
                 guard let primaries = try bytes[offset + 8], let transfer = try bytes[offset + 9] else { break }
                 header.colours = ColourCodes(primaries: Int(primaries), transfer: Int(transfer))
-            case "eXIf" where !hasExif:
-                hasExif = true
-                let block = offset + 8..<offset + 8 + length
-                header.orientation = try Exif.orientation(&bytes, in: block) ?? header.orientation
+            case "eXIf" where rights.exif == nil:
+                let exif = try Exif(&bytes, in: offset + 8..<offset + 8 + length)
+                (header.orientation, rights.exif) = (exif.orientation ?? header.orientation, exif.rights)
+            case "iTXt", "tEXt": try rights.read(pngText: offset + 8..<max(offset + 8, end - 4), &bytes)
             default:
                 // Upper case: a decoder that does not know it can't show the picture.
                 guard kept.contains(type) || name.first.map({ $0 & 0x20 != 0 }) ?? false else {
@@ -68,6 +69,7 @@ enum PNGHeader {
         guard data <= most else {
             throw .unsupportedFeature(.png, reason: "it has far more data than pixels: \(data) bytes")
         }
+        header.rights = rights.all
         if keep.count > 1 || keep[0].upperBound < bytes.length { header.keep = keep }
         return header
     }

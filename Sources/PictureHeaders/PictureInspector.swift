@@ -28,7 +28,7 @@ package struct PictureInspector: Sendable {
             format: format, size: header.orientation.upright(header.stored), orientation: header.orientation.rawValue,
             frames: header.frames, hasAlpha: header.hasAlpha, duration: header.duration,
             isTruncated: header.isTruncated,
-            colours: header.colours)
+            colours: header.colours, rights: header.rights)
         return InspectedPicture(facts: facts, keep: header.keep)
     }
 
@@ -64,6 +64,7 @@ struct PictureHeader {
     var colours: ColourCodes?
     /// The file ends before what it says of itself does.
     var isTruncated = false
+    var rights = PictureRights()
     /// Behind its last byte, where reading came so far; nil: only `PictureEnd` knows.
     var end: Int?
     /// Bytes that a decoder must hold at once, where it can't go line by line.

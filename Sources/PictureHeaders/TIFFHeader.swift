@@ -14,6 +14,12 @@ enum TIFFHeader {
         if let feature = unread(first) { throw .unsupportedFeature(.tiff, reason: feature) }
         header.orientation = first(274).flatMap { Orientation(rawValue: $0) } ?? .upright
         header.hasAlpha = (page[338]?.count ?? 0) > 0
+        var rights = FoundRights()
+        let exif = try Exif(&bytes, in: 0..<bytes.length)
+        rights.exif = exif.rights
+        if let packet = exif.blocks[Exif.packet] { try rights.read(xmp: packet, &bytes) }
+        if let record = exif.blocks[Exif.record] { try rights.read(iptc: record, &bytes) }
+        header.rights = rights.all
         // Strips and tiles may be as large as the picture.
         header.memory = header.stored.times(6)
         return header

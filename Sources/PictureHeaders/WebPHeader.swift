@@ -22,36 +22,39 @@ enum WebPHeader {
         var header = PictureHeader(stored: try PixelSize(width + 1, height + 1, of: .webp))
         header.hasAlpha = flags & 0x10 != 0
         let isAnimated = flags & 0x02 != 0
-        if isAnimated || flags & 0x08 != 0 { try walk(&bytes, limits, isAnimated: isAnimated, &header) }
+        if isAnimated || flags & 0x0c != 0 { try walk(&bytes, limits, isAnimated: isAnimated, &header) }
         return header
     }
 
-    /// Counts frames and finds the EXIF block, which comes last.
+    /// Counts frames and finds EXIF and XMP, which come last.
     private static func walk(
         _ bytes: inout PictureBytes, _ limits: RenderLimits, isAnimated: Bool, _ header: inout PictureHeader
     ) throws(RenderFailure) {
         var frames = 0
         var chunks = 0
-        var hasExif = false
+        var rights = FoundRights()
         var offset = 12
         // The whole head first: a place before what was read is read once more.
-        while try bytes.bytes(offset, 8) != nil, let length = try bytes.little(offset + 4, 4) {
+        while let head = try bytes.bytes(offset, 8) {
+            let (name, length) = (head.prefix(4), head.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) })
             chunks += 1
             guard chunks <= limits.chunks else {
                 throw .unsupportedFeature(.webp, reason: "it has more than \(limits.chunks) chunks")
             }
-            if isAnimated, try bytes.has("ANMF", at: offset) {
+            if isAnimated, name.elementsEqual("ANMF".utf8) {
                 frames += 1
                 header.duration += try bytes.little(offset + 20, 3) ?? 0
-            } else if !hasExif, try bytes.has("EXIF", at: offset) {
-                hasExif = true
+            } else if rights.exif == nil, name.elementsEqual("EXIF".utf8) {
                 let start = try bytes.has("Exif\0\0", at: offset + 8) ? offset + 14 : offset + 8
                 let block = start..<max(start, offset + 8 + length)
-                header.orientation = try Exif.orientation(&bytes, in: block) ?? header.orientation
+                let exif = try Exif(&bytes, in: block)
+                (header.orientation, rights.exif) = (exif.orientation ?? header.orientation, exif.rights)
+            } else if name.elementsEqual("XMP ".utf8) {
+                try rights.read(xmp: offset + 8..<offset + 8 + length, &bytes)
             }
             offset += 8 + length + length % 2
         }
-        header.frames = max(1, frames)
+        (header.frames, header.rights) = (max(1, frames), rights.all)
     }
 
     private static func lossy(_ bytes: inout PictureBytes, at offset: Int) throws(RenderFailure) -> PictureHeader {

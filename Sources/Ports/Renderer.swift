@@ -17,12 +17,13 @@ package struct PictureFacts: Sendable, Hashable {
     package let isTruncated: Bool
     /// Of its pixels, where the file names them by code points and embeds no profile.
     package let colours: ColourCodes?
+    package let rights: PictureRights
 
     package init(
         format: ImageFormat, size: PixelSize, orientation: Int, frames: Int, hasAlpha: Bool, duration: Int = 0,
-        isTruncated: Bool = false, colours: ColourCodes? = nil
+        isTruncated: Bool = false, colours: ColourCodes? = nil, rights: PictureRights = PictureRights()
     ) {
-        (self.duration, self.isTruncated, self.colours) = (duration, isTruncated, colours)
+        (self.duration, self.isTruncated, self.colours, self.rights) = (duration, isTruncated, colours, rights)
         (self.format, self.size, self.orientation) = (format, size, orientation)
         (self.frames, self.hasAlpha) = (frames, hasAlpha)
     }

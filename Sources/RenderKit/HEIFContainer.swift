@@ -2,8 +2,11 @@
 ///
 /// Where libvips 8.14.1 is let write a colour profile it writes an EXIF item too, fresh from the resolution.
 package enum HEIFContainer {
-    /// The same picture with its pixels and properties only; what can't be read comes back as it was.
-    package static func bare(_ file: [UInt8]) -> [UInt8] { HEIFItems(file)?.stripped ?? file }
+    /// The same picture with its pixels and properties only, and its XMP packet if that is to be kept; what can't be read
+    /// comes back as it was.
+    package static func bare(_ file: [UInt8], keepsPacket: Bool = false) -> [UInt8] {
+        HEIFItems(file, keepsPacket: keepsPacket)?.stripped ?? file
+    }
 }
 
 /// The boxes of a file as libheif writes them: `meta` with the items' names, places and references, then their bytes.
@@ -26,10 +29,9 @@ private struct HEIFItems {
     private let places: [Place]
     /// The ids of what is neither pixels nor about them.
     private let told: Set<Int>
-    private static let tellers: Set<String> = ["Exif", "mime", "uri "]
 
     /// nil for whatever is laid out otherwise than libheif 1.15 does it.
-    init?(_ file: [UInt8]) {
+    init?(_ file: [UInt8], keepsPacket: Bool) {
         guard let boxes = Self.boxes(of: file, in: 0..<file.count), boxes.map(\.type) == ["ftyp", "meta", "mdat"],
             boxes[1].range.count >= 12,
             let parts = Self.boxes(of: file, in: boxes[1].range.lowerBound + 12..<boxes[1].range.upperBound),
@@ -44,9 +46,10 @@ private struct HEIFItems {
         else { return nil }
         let meta = boxes[1]
         (self.file, self.meta, self.parts, self.places) = (file, meta, parts, places)
+        let tellers = keepsPacket ? ["Exif", "uri "] : ["Exif", "mime", "uri "]
         told = Set(
             items.map(\.range.lowerBound).filter { start in
-                Self.tellers.contains(String(decoding: file[start + 16..<start + 20], as: UTF8.self))
+                tellers.contains(String(decoding: file[start + 16..<start + 20], as: UTF8.self))
             }.map { Self.number(file, $0 + 12, 2) })
     }
 

@@ -10,6 +10,9 @@ package struct QualitySearch {
     private let quality: Int
     /// Another quality gives other bytes, and can be had.
     private let canSearch: Bool
+    /// What each file carries, and counts as its bytes.
+    private let packet: [UInt8]?
+    private let format: ImageFormat
     /// How far the wish goes: in the source's own format as far as need be, since the source shows as much in as many
     /// bytes; in another not so low that nobody would want it.
     private let least: Int
@@ -20,6 +23,7 @@ package struct QualitySearch {
         least = output.format == source ? 1 : Self.leastInOtherFormat
         canSearch = output.format.hasQuality && mayRepeat
         (budget, quality) = (output.extras.byteBudget, output.quality)
+        (packet, format) = (output.packet, output.format)
         ceiling = canSearch ? output.ceiling : 0
     }
 
@@ -27,13 +31,17 @@ package struct QualitySearch {
     package func run<Failure: Error>(
         _ encode: (_ quality: Int) throws(Failure) -> [UInt8]
     ) throws(Failure) -> (bytes: [UInt8], quality: Int)? {
-        var best = (bytes: try encode(quality), quality: quality)
+        func whole(_ quality: Int) throws(Failure) -> [UInt8] {
+            let file = try encode(quality)
+            return packet.map { MetadataBlock.added($0, to: file, format) } ?? file
+        }
+        var best = (bytes: try whole(quality), quality: quality)
         if let budget, best.bytes.count > budget {
-            guard canSearch, let found = try search(1, best.quality, budget, encode) else { return nil }
+            guard canSearch, let found = try search(1, best.quality, budget, whole) else { return nil }
             best = found
         }
         guard ceiling > 0, best.bytes.count > ceiling, best.quality > least else { return best }
-        return try search(least, best.quality, ceiling, encode) ?? best
+        return try search(least, best.quality, ceiling, whole) ?? best
     }
 
     /// The best of `low..<high` within a limit; nil if there is none.

@@ -11,7 +11,7 @@ package enum WebPContainer {
         var hasImage = false
         var offset = 12
         while offset + 8 <= file.count {
-            let length = (0..<4).reduce(0) { $0 | Int(file[offset + 4 + $1]) << (8 * $1) }
+            let length = little(file, offset + 4, 4)
             let end = offset + 8 + length + length % 2
             guard end <= file.count else { return file }
             var isKept = true
@@ -40,7 +40,40 @@ package enum WebPContainer {
             body += canvas
         }
         for range in kept { body += file[range] }
-        let size = UInt32(truncatingIfNeeded: body.count)
-        return Array("RIFF".utf8) + (0..<4).map { UInt8(truncatingIfNeeded: size >> (8 * UInt32($0))) } + body
+        return riff(body)
+    }
+
+    /// The same picture with an XMP packet behind it; what can't be read comes back as it was.
+    static func with(_ packet: [UInt8], _ file: [UInt8]) -> [UInt8] {
+        guard file.count >= 30 else { return file }
+        var body = Array(file[8...])
+        switch String(decoding: file[12..<16], as: UTF8.self) {
+        case "VP8X": body[12] |= 0x04
+        // A plain file's first chunk tells its size, and a lossless one's whether it is transparent.
+        case "VP8 ":
+            let (width, height) = (little(file, 26, 2) & 0x3fff, little(file, 28, 2) & 0x3fff)
+            body.insert(contentsOf: canvas(flags: 0x04, width: width, height: height), at: 4)
+        case "VP8L":
+            let bits = little(file, 21, 4)
+            let flags: UInt8 = bits >> 28 & 1 == 1 ? 0x14 : 0x04
+            body.insert(
+                contentsOf: canvas(flags: flags, width: bits & 0x3fff + 1, height: bits >> 14 & 0x3fff + 1), at: 4)
+        default: return file
+        }
+        return riff(body + Array("XMP ".utf8) + little(packet.count, 4) + packet + (packet.count % 2 == 1 ? [0] : []))
+    }
+
+    private static func canvas(flags: UInt8, width: Int, height: Int) -> [UInt8] {
+        Array("VP8X".utf8) + little(10, 4) + [flags, 0, 0, 0] + little(width - 1, 3) + little(height - 1, 3)
+    }
+
+    private static func riff(_ body: [UInt8]) -> [UInt8] { Array("RIFF".utf8) + little(body.count, 4) + body }
+
+    private static func little(_ value: Int, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+
+    private static func little(_ file: [UInt8], _ offset: Int, _ count: Int) -> Int {
+        (0..<count).reduce(0) { $0 | Int(file[offset + $1]) << (8 * $1) }
     }
 }

@@ -19,6 +19,8 @@ package struct RenderOutput: Sendable, Hashable {
     package var isProgressive = false
     /// Quality is lowered, as far as nobody minds, until a variant has no more bytes than this; 0: it may have any.
     package var ceiling = 0
+    /// The request's, which tells it once.
+    package var packet: [UInt8]?
 
     /// What a spec may ask for beside size, quality and format.
     package var extras: SpecExtras { spec?.extras ?? .none }
@@ -39,6 +41,8 @@ package struct RenderRequest: Sendable, Hashable {
     package var isReuse: Bool
     package var deadlineMilliseconds: Int
     package var outputs: [RenderOutput]
+    /// The metadata that each output carries, an XMP packet of `PictureRights.packetLimit` bytes at most; nil: none.
+    package private(set) var packet: [UInt8]?
     /// The pictures that outputs name by key; their bytes come as files beside the message.
     package var watermarks: [RenderWatermark] = []
 
@@ -58,6 +62,11 @@ package struct RenderRequest: Sendable, Hashable {
         let decoded = outputs.contains(where: \.isAnimated) ? facts.size.times(facts.frames) : facts.size.pixels
         let pixels = outputs.reduce(Double(decoded)) { $0 + Double($1.size.times($1.isAnimated ? facts.frames : 1)) }
         return Int(Double(usual) * min(max(1, pixels / Double(Self.usualPixels)), Self.mostTimes))
+    }
+
+    package mutating func carry(_ packet: [UInt8]?) {
+        self.packet = packet
+        for index in outputs.indices { outputs[index].packet = packet }
     }
 
     /// More is not asked at once.

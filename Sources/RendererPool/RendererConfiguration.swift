@@ -14,6 +14,8 @@ package struct RendererConfiguration: Sendable, Hashable {
     package var inspectionMilliseconds = 5_000
     /// What may see pictures in the process that saw others.
     package var isolation = RenderIsolation.picture
+    /// Idle children end after so long without a render.
+    package var quietMilliseconds = 60_000
     /// Children at once; more than there are cores only adds waiting.
     package var count: Int
     /// Seats that share the processes of one parent.
@@ -28,6 +30,8 @@ package struct RendererConfiguration: Sendable, Hashable {
     package var isProgressive = false
     /// Whether a variant is written at a lower quality where it would otherwise be larger than its source.
     package var keepsBelowSource = true
+    /// Whether variants carry what their source says of whose it is.
+    package var keepsRights = true
     /// The folder of the pictures that specs name by key: `logo.png` for `-wmlogo`; nil: there are none.
     package var watermarks: String?
     /// Heap that one child may have.

@@ -115,6 +115,7 @@ package final class RendererPool: Renderer {
                 facts: picture.facts, isReuse: isReuse, deadlineMilliseconds: 0,
                 outputs: part.map { output(for: $0, of: picture, on: lane, isReuse: isReuse) })
             request.deadlineMilliseconds = request.deadline(configuration.deadlineMilliseconds)
+            request.carry(configuration.keepsRights ? picture.facts.rights.packet : nil)
             let files = try await watermarks(for: part, &request)
             variants += try await queue.perform(
                 PendingRender(

@@ -201,6 +201,10 @@ extension Settings {
             "Whether a variant that would have more bytes than its source is written at a lower quality: in the source's own format as low as it must be; in another down to 40, and as asked where that does not help. Variants of more than 8 million pixels (AVIF 1.5) are not tried again."
         ),
         SettingKey(
+            "render.metadata", \.render.metadata, .choice(["copyright", "none"]),
+            "What variants keep of their source's metadata. copyright: by-line, credit, copyright notice and IPTC's digital source type (which says that a machine made it), in one XMP packet of at most 2 KiB; nothing where the source says nothing. none: nothing. Places, cameras, dates, thumbnails and other names are never kept. A change holds for variants that are made afterwards."
+        ),
+        SettingKey(
             "render.watermarks", \.render.watermarks, .path(allowsEmpty: true),
             "The folder of watermarks: logo.png there is laid over variants that ask for -wmlogo. Empty: there are none. What lies under a key must not change: variants made with it stay."
         ),

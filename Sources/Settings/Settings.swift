@@ -126,6 +126,7 @@ package struct Settings: Sendable, Equatable {
         package var animation = Animation()
         package var progressive = false
         package var belowSource = true
+        package var metadata = "copyright"
         /// Empty: there are none.
         package var watermarks = ""
 

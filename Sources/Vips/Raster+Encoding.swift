@@ -12,6 +12,7 @@ extension Raster {
         let isFull: Int32 = output.quality >= Self.fullChromaQuality ? 1 : 0
         let keepsProfile = output.extras.keepsProfile
         let strip: Int32 = keepsProfile ? 0 : 1
+        let packet = output.packet
         let isProgressive: Int32 = output.isProgressive ? 1 : 0
         switch output.format {
         case .jpeg:
@@ -26,9 +27,10 @@ extension Raster {
                 keepsProfile: keepsProfile)
         case .avif:
             let file = try encoded { image, out, bytes in
-                mz_vips_avifsave(image, quality, effort, isFull, strip, out, bytes)
+                if let packet { vips_image_set_blob_copy(image, VIPS_META_XMP_NAME, packet, packet.count) }
+                return mz_vips_avifsave(image, quality, effort, isFull, packet == nil ? strip : 0, out, bytes)
             }
-            return keepsProfile ? HEIFContainer.bare(file) : file
+            return keepsProfile || packet != nil ? HEIFContainer.bare(file, keepsPacket: packet != nil) : file
         case .gif: return try encoded { image, out, bytes in mz_vips_gifsave(image, effort, out, bytes) }
         case .heic, .tiff, .jxl, .svg: throw RasterFailure(reason: "\(output.format.rawValue) is not written")
         }

@@ -51,18 +51,71 @@ struct MetadataTests {
         let odd = ["exif-at-eof.heic", "cheers-1440x960.heic", "gain-map.jpg", "p3.png", "8bit-depth.tiff", "4.webp"]
         let files = Shared.pictures("photos").prefix(12) + odd.compactMap { Shared.part("images/formats/\($0)") }
         #expect(files.count == 12 + odd.count)
+        // Some of them say whose they are.
+        var configuration = Workshop.configuration(count: 1)
+        (configuration.limits.formats, configuration.keepsRights) = (Set(ImageFormat.allCases), false)
+        let bare = RendererPool(configuration)
         for url in files {
             let file = try Workshop.file(url)
             for format in Self.outputs {
                 for option in ["", "-profile"] {
-                    let made = try await Workshop.make(
-                        "60x60\(option).\(format.suffix)", of: file, in: Workshop.everything)
+                    let made = try await Workshop.make("60x60\(option).\(format.suffix)", of: file, in: bare)
                     let bytes = try made.content.bytes()
                     for text in Self.told { #expect(!Self.contains(bytes, text), "\(text): \(url.lastPathComponent)") }
                     if option.isEmpty { #expect(!Self.profiles.contains { Self.contains(bytes, $0) }) }
                 }
             }
         }
+        await bare.stop()
+    }
+
+    private static let rights = PictureRights(
+        creator: "Ada", credit: "Agency", notice: "© Example & Sons",
+        sourceType: "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia")
+    /// A still with transparency, and what moves; both say whose they are, and both have a secret.
+    private static func signed(isMoving: Bool) throws -> [UInt8] {
+        let secret = "<rdf:Description xmlns:exif='http://ns.adobe.com/exif/1.0/' exif:GPSLatitude='secret'/></rdf:RDF>"
+        let packet = try #require(rights.packet)
+        let xmp = Array(String(decoding: packet, as: UTF8.self).replacing("</rdf:RDF>", with: secret).utf8)
+        if isMoving {
+            let gif = Sources.gif(width: 80, height: 60, colours: [[200, 0, 0], [0, 200, 0]], delays: [10, 20])
+            return gif.dropLast() + [0x21, 0xff, 11] + Array("XMP DataXMP".utf8) + xmp + [1]
+                + (0...255).reversed().map { UInt8($0) } + [0, 0x3b]
+        }
+        var clear = pixels
+        for place in stride(from: 3, to: clear.bytes.count / 2, by: clear.channels) where clear.channels == 4 {
+            clear.bytes[place] = 0
+        }
+        return Sources.png(clear, with: [Pixels.chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + xmp)])
+    }
+
+    @Test(
+        "Each variant says whose its source is, in every format, by both engines, moving, reduced, and made from a donor; and nothing else of its metadata",
+        arguments: [false, true], ["", "-profile", "-upto9000"])
+    func signed(isMoving: Bool, option: String) async throws {
+        let file = try Workshop.file(try Self.signed(isMoving: isMoving))
+        for pool in [Workshop.everything, Workshop.libvips] {
+            for format in Self.outputs where format.hasQuality || option != "-upto9000" {
+                for size in ["full", "60x60"] {
+                    let made = try await Workshop.make("\(size)\(option).\(format.suffix)", of: file, in: pool)
+                    try await Self.check(made, format, in: pool)
+                    // Its pixels are those without.
+                    let donor = try await Workshop.make(
+                        "30x30.\(format.suffix)", of: try Workshop.file(try made.content.bytes()), in: pool,
+                        isReuse: true)
+                    try await Self.check(donor, format, in: pool)
+                }
+            }
+        }
+    }
+
+    private static func check(_ made: RenderedVariant, _ format: ImageFormat, in pool: RendererPool) async throws {
+        let bytes = try made.content.bytes()
+        #expect(!contains(bytes, "secret") && !contains(bytes, "GPS"))
+        let picture = try await pool.inspect(try Workshop.file(bytes))
+        #expect(picture.facts.rights == rights, "\(format)")
+        #expect(picture.facts.size == made.size && !picture.facts.isTruncated)
+        #expect(try await Workshop.pixels(of: bytes).width == made.size.width)
     }
 
     @Test("An AVIF that keeps its profile keeps its transparency, and is the picture that it was")
@@ -118,7 +171,8 @@ struct MetadataTests {
         while offset < gif.count, gif[offset] != 0x3b {
             if gif[offset] == 0x21 {
                 let label = String(gif[offset + 1], radix: 16)
-                found.insert(label == "ff" ? "ff " + String(decoding: gif[offset + 3..<offset + 14], as: UTF8.self) : label)
+                found.insert(
+                    label == "ff" ? "ff " + String(decoding: gif[offset + 3..<offset + 14], as: UTF8.self) : label)
                 offset += 2
             } else {
                 offset += 11 + table(gif[offset + 9])

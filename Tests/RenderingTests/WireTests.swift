@@ -20,9 +20,10 @@ struct WireTests {
 
     @Test("A request of 64 outputs comes back as it was, within one message")
     func request() throws {
-        let message = Self.request.message
-        #expect(message.count <= Wire.messageLimit)
-        #expect(try RenderRequest(message: message) == Self.request)
+        var request = Self.request
+        request.carry([UInt8](repeating: 7, count: PictureRights.packetLimit))
+        #expect(request.message.count <= Wire.messageLimit)
+        #expect(try RenderRequest(message: request.message) == request && request.outputs[63].packet == request.packet)
     }
 
     @Test("What few outputs ask for comes back too, and what came of it")
@@ -124,7 +125,8 @@ struct WireTests {
                 facts: PictureFacts(
                     format: .gif, size: PixelSize(width: 9, height: 8), orientation: 6, frames: 3, hasAlpha: true,
                     duration: 70,
-                    isTruncated: true), keep: [0..<8, 90..<90, 90..<1 << 40])),
+                    isTruncated: true, rights: PictureRights(creator: "A", notice: "©")),
+                keep: [0..<8, 90..<90, 90..<1 << 40])),
         .failure(.unrecognised(reason: "nothing")), .failure(.unsupported(.tiff)), .failure(.unreadable(reason: "EIO")),
         .failure(.malformed(.png, reason: "no IHDR")), .failure(.tooManyScans(limit: 64)),
         .failure(.tooManyChunks(limit: 9)),

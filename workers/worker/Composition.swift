@@ -102,6 +102,7 @@ extension Settings {
         configuration.isolation = RenderIsolation(rawValue: render.isolation) ?? .picture
         configuration.isProgressive = render.progressive
         configuration.keepsBelowSource = render.belowSource
+        configuration.keepsRights = render.metadata == "copyright"
         configuration.watermarks = render.watermarks.isEmpty ? nil : render.watermarks
         return configuration
     }

@@ -71,6 +71,12 @@ extension InspectedPicture {
         fields.add(Wire.Tag.duration, facts.duration)
         fields.add(Wire.Tag.isTruncated, facts.isTruncated)
         if let colours = facts.colours { fields.add(colours) }
+        let rights = facts.rights
+        if !rights.isEmpty {
+            for text in [rights.creator, rights.credit, rights.notice, rights.sourceType] {
+                fields.add(Wire.Tag.rights, text)
+            }
+        }
         if let keep { fields.add(keep, as: Wire.Tag.part) }
         return fields.bytes
     }
@@ -87,8 +93,21 @@ extension InspectedPicture {
         let facts = PictureFacts(
             format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha,
             duration: duration,
-            isTruncated: isTruncated, colours: ColourCodes(fields))
+            isTruncated: isTruncated, colours: ColourCodes(fields),
+            rights: PictureRights(told: fields.all(Wire.Tag.rights)))
         self.init(facts: facts, keep: keep.isEmpty ? nil : keep)
+    }
+}
+
+extension PictureRights {
+    /// Texts in the order in which a message has them; a child is not believed to have cleaned them.
+    fileprivate init(told parts: [ArraySlice<UInt8>]) {
+        let texts = parts.map { String(decoding: $0.prefix(PictureRights.packetLimit), as: UTF8.self) }
+        guard texts.count == 4 else {
+            self.init()
+            return
+        }
+        self.init(creator: texts[0], credit: texts[1], notice: texts[2], sourceType: texts[3])
     }
 }
 

@@ -51,6 +51,8 @@ package enum Wire {
         static let isTruncated: UInt16 = 34
         static let primaries: UInt16 = 35
         static let transfer: UInt16 = 36
+        static let rights: UInt16 = 37
+        static let packet: UInt16 = 38
     }
 }
 
@@ -68,6 +70,7 @@ extension RenderRequest {
         fields.add(Wire.Tag.deadline, deadlineMilliseconds)
         fields.add(Wire.Tag.duration, facts.duration)
         if let colours = facts.colours { fields.add(colours) }
+        if let packet { fields.add(Wire.Tag.packet, packet) }
         for watermark in watermarks {
             var part = FieldWriter()
             part.add(Wire.Tag.key, watermark.key)
@@ -107,6 +110,7 @@ extension RenderRequest {
             format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha,
             duration: fields.int(Wire.Tag.duration, in: 0...Wire.milliseconds) ?? 0, colours: ColourCodes(fields))
         self.init(facts: facts, isReuse: isReuse, deadlineMilliseconds: deadline, outputs: outputs)
+        carry(fields.all(Wire.Tag.packet).last.map { Array($0.prefix(PictureRights.packetLimit)) })
         for bytes in fields.all(Wire.Tag.watermark) {
             guard let part = Fields(bytes), let key = part.text(Wire.Tag.key),
                 let format = part.text(Wire.Tag.format).flatMap({ ImageFormat(rawValue: $0) }),

@@ -1,0 +1,72 @@
+internal import Ports
+
+/// What the blocks of a file's metadata say of whose the picture is.
+///
+/// The editor's word counts before the camera's: XMP, then IPTC, EXIF and a PNG's text. Of each kind the first block is read.
+struct FoundRights {
+    var xmp: PictureRights?
+    var iptc: PictureRights?
+    var exif: PictureRights?
+    var text = PictureRights()
+    private var texts = 0
+
+    var all: PictureRights {
+        [iptc, exif, text].reduce(xmp ?? PictureRights()) { $1.map($0.filled) ?? $0 }
+    }
+
+    private var packets = 0
+    /// Of blocks that may be XMP.
+    private static let packetsLimit = 4
+    /// More of an XMP packet is not read: a JPEG's segment has no more.
+    static let packetLimit = 64 << 10
+
+    mutating func read(xmp range: Range<Int>, _ bytes: inout PictureBytes) throws(RenderFailure) {
+        packets += 1
+        guard xmp == nil, packets <= Self.packetsLimit,
+            let packet = try bytes.bytes(range.lowerBound, min(range.count, Self.packetLimit))
+        else { return }
+        let rights = XMPReader.rights(in: packet)
+        if !rights.isEmpty { xmp = rights }
+    }
+
+    /// - Parameter block: a JPEG's segment behind `Photoshop 3.0\0`.
+    mutating func read(photoshop block: Range<Int>, _ bytes: inout PictureBytes) throws(RenderFailure) {
+        guard iptc == nil, let segment = try bytes.bytes(block.lowerBound, block.count) else { return }
+        iptc = IPTCReader.rights(inPhotoshop: segment)
+    }
+
+    /// - Parameter block: a record without Photoshop's resources around it.
+    mutating func read(iptc block: Range<Int>, _ bytes: inout PictureBytes) throws(RenderFailure) {
+        guard iptc == nil, let record = try bytes.bytes(block.lowerBound, min(block.count, Self.packetLimit)) else {
+            return
+        }
+        iptc = IPTCReader.rights(in: record)
+    }
+
+    /// Bytes that should be UTF-8, and are Latin-1 where they are not: EXIF and IPTC have both.
+    static func text(_ bytes: some Collection<UInt8>) -> String {
+        String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+}
+
+extension FoundRights {
+    /// More text chunks of a PNG are not looked at.
+    private static let textLimit = 64
+
+    /// - Parameter chunk: the data of an iTXt or a tEXt, which begin with a keyword.
+    mutating func read(pngText chunk: Range<Int>, _ bytes: inout PictureBytes) throws(RenderFailure) {
+        texts += 1
+        guard texts <= Self.textLimit, let data = try bytes.bytes(chunk.lowerBound, min(chunk.count, 1024)) else {
+            return
+        }
+        // An iTXt says behind its keyword whether it is compressed, how, and in which language.
+        let packet = Array("XML:com.adobe.xmp\0\0\0\0\0".utf8)
+        if data.starts(with: packet) {
+            try read(xmp: chunk.dropFirst(packet.count), &bytes)
+        } else if data.starts(with: "Author\0".utf8) {
+            text.creator = Self.text(data.dropFirst(7))
+        } else if data.starts(with: "Copyright\0".utf8) {
+            text.notice = Self.text(data.dropFirst(10))
+        }
+    }
+}

@@ -1,0 +1,205 @@
+internal import Ports
+
+/// Reads four properties of an XMP packet (ISO 16684-1), in one pass and without a parser's tree: an inspector has no XML
+/// library, since one would cost it 30 MB.
+///
+/// What is said of the picture itself stands in the attributes and children of the descriptions right below `rdf:RDF`. What
+/// stands deeper is said of pictures that it was made of.
+struct XMPReader {
+    private enum Property { case creator, credit, notice, sourceType }
+    private static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    private static let properties: [String: Property] = [
+        "http://purl.org/dc/elements/1.1/ creator": .creator,
+        "http://purl.org/dc/elements/1.1/ rights": .notice,
+        "http://ns.adobe.com/photoshop/1.0/ Credit": .credit,
+        "http://iptc.org/std/Iptc4xmpExt/2008-02-29/ DigitalSourceType": .sourceType,
+    ]
+    /// Bytes of one text that are looked at.
+    private static let textLimit = 4096
+    /// A packet of Photoshop declares a dozen.
+    private static let namespaceLimit = 64
+
+    private var rest: ArraySlice<UInt8>
+    private var rights = PictureRights()
+    private var namespaces: [String: String] = [:]
+    private var depth = 0
+    /// Of `rdf:RDF`, while it is open.
+    private var root: Int?
+    /// The one whose element is open.
+    private var property: Property?
+    private var text: [UInt8] = []
+    private var items: [String] = []
+    /// The item that is for every language.
+    private var isDefault = false
+
+    /// Of what can be read of it: damage ends the reading.
+    static func rights(in packet: ArraySlice<UInt8>) -> PictureRights {
+        var reader = XMPReader(rest: packet)
+        while reader.step() {}
+        return reader.rights
+    }
+
+    private init(rest: ArraySlice<UInt8>) { self.rest = rest }
+
+    /// Takes the text before the next tag, and the tag; false at the end.
+    private mutating func step() -> Bool {
+        guard let start = rest.firstIndex(of: UInt8(ascii: "<")) else { return false }
+        if property != nil { text += rest[..<start] }
+        rest = rest[start...].dropFirst()
+        if rest.starts(with: "!--".utf8) { return skip("-->") }
+        if rest.starts(with: "?".utf8) { return skip("?>") }
+        // No XMP has a document type, or text that is not escaped.
+        guard let first = rest.first, first != UInt8(ascii: "!") else { return false }
+        guard let end = tagEnd() else { return false }
+        var tag = rest[..<end]
+        rest = rest[end...].dropFirst()
+        if first == UInt8(ascii: "/") {
+            close()
+            return depth > 0
+        }
+        let isEmpty = tag.last == UInt8(ascii: "/")
+        if isEmpty { tag = tag.dropLast() }
+        depth += 1
+        open(tag)
+        if isEmpty { close() }
+        return true
+    }
+
+    private mutating func open(_ tag: ArraySlice<UInt8>) {
+        let attributes = Self.attributes(of: tag)
+        for (name, value) in attributes where name.hasPrefix("xmlns:") && namespaces.count < Self.namespaceLimit {
+            namespaces[String(name.dropFirst(6))] = value
+        }
+        let name = full(Self.name(of: tag))
+        guard let root else {
+            if name == Self.rdf + " RDF" { self.root = depth }
+            return
+        }
+        if depth == root + 1 {
+            for (name, value) in attributes { Self.properties[full(name)].map { set($0, value) } }
+        } else if depth == root + 2 {
+            (property, text, items) = (Self.properties[name], [], [])
+        } else if depth == root + 4, property != nil, name == Self.rdf + " li" {
+            text = []
+            isDefault = attributes.contains { $0.name == "xml:lang" && $0.value == "x-default" }
+        }
+    }
+
+    private mutating func close() {
+        depth -= 1
+        guard let root else { return }
+        if depth < root { self.root = nil }
+        guard let property else { return }
+        if depth == root + 1 {
+            let plain = Self.unescaped(text[...])
+            switch property {
+            case .creator: set(property, items.isEmpty ? plain : items.joined(separator: "; "))
+            default: set(property, items.first ?? plain)
+            }
+            self.property = nil
+        } else if depth == root + 3 {
+            let item = Self.unescaped(text[...])
+            if isDefault { items.insert(item, at: 0) } else { items.append(item) }
+            (text, isDefault) = ([], false)
+        }
+    }
+
+    private mutating func set(_ property: Property, _ value: String) {
+        switch property {
+        case .creator where rights.creator.isEmpty: rights.creator = value
+        case .credit where rights.credit.isEmpty: rights.credit = value
+        case .notice where rights.notice.isEmpty: rights.notice = value
+        case .sourceType where rights.sourceType.isEmpty: rights.sourceType = value
+        default: break
+        }
+    }
+
+    /// The namespace and the name.
+    private func full(_ name: String) -> String {
+        let parts = name.split(separator: ":", maxSplits: 1)
+        guard parts.count == 2 else { return name }
+        return (namespaces[String(parts[0])] ?? "") + " " + parts[1]
+    }
+
+    private mutating func skip(_ mark: String) -> Bool {
+        let mark = Array(mark.utf8)
+        while let index = rest.firstIndex(of: mark[0]) {
+            rest = rest[index...]
+            if rest.starts(with: mark) {
+                rest = rest.dropFirst(mark.count)
+                return true
+            }
+            rest = rest.dropFirst()
+        }
+        return false
+    }
+
+    /// Where the tag's `>` is, past those in quotes.
+    private func tagEnd() -> Int? {
+        var quote: UInt8?
+        for index in rest.indices {
+            let byte = rest[index]
+            if quote == byte {
+                quote = nil
+            } else if quote == nil {
+                if byte == UInt8(ascii: ">") { return index }
+                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") { quote = byte }
+            }
+        }
+        return nil
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
+
+    private static func name(of tag: ArraySlice<UInt8>) -> String {
+        String(decoding: tag.prefix { !isSpace($0) }, as: UTF8.self)
+    }
+
+    private static func attributes(of tag: ArraySlice<UInt8>) -> [(name: String, value: String)] {
+        var (rest, found) = (tag.drop { !isSpace($0) }, [(name: String, value: String)]())
+        while true {
+            rest = rest.drop(while: isSpace)
+            let name = rest.prefix { $0 != UInt8(ascii: "=") && !isSpace($0) }
+            rest = rest[name.endIndex...].drop { isSpace($0) || $0 == UInt8(ascii: "=") }
+            guard let quote = rest.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+                return found
+            }
+            let value = rest.dropFirst().prefix { $0 != quote }
+            found.append((String(decoding: name, as: UTF8.self), unescaped(value)))
+            rest = rest[value.endIndex...].dropFirst()
+        }
+    }
+
+    /// Text with its references replaced; what is none stays as it is.
+    private static func unescaped(_ text: ArraySlice<UInt8>) -> String {
+        let text = String(decoding: text.prefix(textLimit), as: UTF8.self)
+        guard text.contains("&") else { return text }
+        var (out, rest) = ("", text[...])
+        while let start = rest.firstIndex(of: "&") {
+            out += rest[..<start]
+            rest = rest[start...]
+            guard let end = rest.prefix(12).firstIndex(of: ";"), let character = reference(rest[..<end].dropFirst())
+            else {
+                out.append("&")
+                rest = rest.dropFirst()
+                continue
+            }
+            out.unicodeScalars.append(character)
+            rest = rest[end...].dropFirst()
+        }
+        return out + rest
+    }
+
+    private static func reference(_ name: Substring) -> Unicode.Scalar? {
+        switch name {
+        case "amp": "&"
+        case "lt": "<"
+        case "gt": ">"
+        case "quot": "\""
+        case "apos": "'"
+        case _ where name.hasPrefix("#x"): UInt32(name.dropFirst(2), radix: 16).flatMap { Unicode.Scalar($0) }
+        case _ where name.hasPrefix("#"): UInt32(name.dropFirst()).flatMap { Unicode.Scalar($0) }
+        default: nil
+        }
+    }
+}
