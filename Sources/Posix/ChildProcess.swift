@@ -59,8 +59,22 @@ package struct ChildProcess: Sendable {
         _ = if let handle { mz_kill_pidfd(handle.descriptor) } else { Glibc.kill(pid, SIGKILL) }
     }
 
-    /// Waits for its end.
-    package func reap() -> End { reaper?() ?? Self.reap(pid) }
+    /// How long the end of a process that another one forked is waited for: the kernel needs seconds where much memory is freed.
+    private static let endMilliseconds: Int32 = 30_000
+
+    /// Waits for its end. One that another process forked is left to that one if its end takes too long: that one waits for nothing
+    /// else meanwhile.
+    package func reap() -> End {
+        guard let handle, let reaper else { return Self.reap(pid) }
+        var entry = pollfd(fd: handle.descriptor, events: Int16(POLLIN), revents: 0)
+        let end = mz_monotonic_ns() + Int64(Self.endMilliseconds) * 1_000_000
+        while mz_monotonic_ns() < end {
+            let found = poll(&entry, 1, Self.endMilliseconds)
+            if found > 0 { return reaper() }
+            if found == 0 || errno != EINTR { break }
+        }
+        return .killed
+    }
 
     /// Waits, so long at most, for the processes that this one left behind in its group when it ended: they are ours if we are the
     /// first process of a container.

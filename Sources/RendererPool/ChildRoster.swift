@@ -72,6 +72,9 @@ struct ChildRoster<Child: Equatable> {
         return all.count < count
     }
 
+    /// The idle processes, which end after a quiet time: nothing else looks after one that an image took over.
+    mutating func removeIdle() -> [Child] { isolation == .none ? [] : endFirst(idle.count) }
+
     mutating func removeAll() -> [Child] {
         defer { (spares, idle) = ([], []) }
         return all

@@ -151,7 +151,9 @@ final class RendererFamily: Sendable {
 
     private func keep() {
         while true {
-            wakes.wait()
+            if wakes.wait(timeout: .now() + .milliseconds(configuration.quietMilliseconds)) == .timedOut {
+                retire { $0.roster.removeIdle() }
+            }
             while true {
                 // The render that needs one reports the failure.
                 let isStarted =

@@ -53,6 +53,18 @@ struct IsolationTests {
         #expect(parent.memory == nil)
     }
 
+    @Test("After a quiet time no process waits for its origin, and the next render has one")
+    func quiet() async throws {
+        var configuration = Workshop.configuration(count: 1)
+        (configuration.isolation, configuration.quietMilliseconds) = (.origin, 300)
+        let pool = RendererPool(configuration)
+        _ = try await processes(["a"], in: pool)
+        try await eventually { pool.idle.isEmpty }
+        _ = try await processes(["a"], in: pool)
+        #expect(pool.losses == 0)
+        await pool.stop()
+    }
+
     @Test("By origin, a process is kept for the images of one, and none is shared with another or with what has none")
     func origin() async throws {
         let pool = pool(.origin)

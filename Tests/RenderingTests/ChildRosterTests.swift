@@ -55,7 +55,9 @@ struct ChildRosterTests {
     func shared() {
         var roster = Self.served(["a", "b"], .none).roster
         #expect(roster.shrink(to: 0) { _ in 1 } == [])
-        #expect(roster.idle.map(\.child) == [1])
+        #expect(roster.removeIdle() == [] && roster.idle.map(\.child) == [1])
+        var kept = Self.served(["a", "b"], .origin).roster
+        #expect(kept.removeIdle() == [1, 2] && kept.idle.isEmpty)
     }
 
     @Test("A render that must have a fresh process gets no other, and two at once of one origin get two")
