@@ -57,7 +57,7 @@ struct InspectorTests {
         for library in ["vips", "jpeg", "webp", "heif", "aom", "png", "glib"] {
             #expect(!maps.contains("lib\(library)"))
         }
-        #expect(try text("environ") == "OMP_NUM_THREADS=1\0")
+        #expect(try text("environ") == "OMP_NUM_THREADS=1\0LD_BIND_NOW=1\0")
         await pool.stop()
     }
 
