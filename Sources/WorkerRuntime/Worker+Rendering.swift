@@ -83,7 +83,8 @@ extension Worker {
         do throws(RenderFailure) {
             return try await ports.renderer.render(picture, part, lane: lane, isReuse: isReuse, origin: origin)
         } catch {
-            guard case .deadline = error else { throw error }
+            // Its partition may have gone meanwhile, and come back with a flight of its own.
+            guard case .deadline = error, (try? await owner(of: flight)) != nil else { throw error }
             await comesOn(flight)
             return try await ports.renderer.render(picture, part, lane: lane, isReuse: isReuse, origin: origin)
         }
