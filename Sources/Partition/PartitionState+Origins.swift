@@ -4,6 +4,7 @@ package import ImageModel
 internal import Planning
 internal import Ports
 package import Records
+internal import VariantSpec
 
 /// What hosts do to jobs: those that fail are tried again, those of a host that may not be asked wait in the tiers.
 extension PartitionState {
