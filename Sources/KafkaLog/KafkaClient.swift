@@ -73,11 +73,13 @@ final class KafkaClient: @unchecked Sendable {
     func abandon() { endFlags.withLock { $0 = RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE } }
 
     /// The last error that waits, for clients whose events nobody else serves: it says why no broker could be reached,
-    /// where the answer to a question says only that time ran out.
+    /// where the answer to a question says only that time ran out. That all brokers are down comes behind the reasons, and is none.
     func lastError() -> (code: rd_kafka_resp_err_t, text: String)? {
         var last: (rd_kafka_resp_err_t, String)?
         while let event = KafkaEvent(from: events, of: self) {
-            if event.kind == RD_KAFKA_EVENT_ERROR { last = (event.error, event.text) }
+            if event.kind == RD_KAFKA_EVENT_ERROR, event.error != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN {
+                last = (event.error, event.text)
+            }
         }
         return last
     }
