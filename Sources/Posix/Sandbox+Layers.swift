@@ -16,6 +16,8 @@ extension Sandbox {
         case capabilities = "no capabilities"
         /// Children's alone: what is there already stays where it is.
         case processNamespace = "process namespace"
+        /// Children's alone, too: so that each has a limit of threads of its own.
+        case childNamespace = "user namespace of each child"
     }
 
     /// Threads and processes that one sandbox may have, its own included: libaom and libvips have ten, dav1d one for each core.
@@ -71,7 +73,7 @@ extension Sandbox {
     ///
     /// Without such a namespace it shares the limit of its parent, if that has one (`enterLayers`).
     package static func limitChild(cpuSeconds: Int) throws(SystemFailure) {
-        if mz_unshare(Namespace.user) == 0 {
+        if enterChildLayer().failure == nil {
             let code = mz_drop_capabilities()
             guard code == 0 else { throw SystemFailure("enter", on: Layer.capabilities.rawValue, code: code) }
             guard mz_limit_threads(UInt64(threadLimit)) == 0 else {
@@ -79,6 +81,13 @@ extension Sandbox {
             }
         }
         guard mz_limit_cpu(UInt64(cpuSeconds)) == 0 else { throw SystemFailure("limit", on: "CPU", code: errno) }
+    }
+
+    /// After `enterLayers`, within its namespace of users.
+    package static func enterChildLayer() -> (layer: Layer, failure: SystemFailure?) {
+        let layer = Layer.childNamespace
+        let code = mz_unshare(Namespace.user) == 0 ? 0 : errno
+        return (layer, code == 0 ? nil : SystemFailure("enter", on: layer.rawValue, code: code))
     }
 
     /// Children come into a namespace whose first process does nothing, and dies with this one.

@@ -22,9 +22,8 @@ package struct RendererService<Engine: RenderEngine> {
         (self.engine, self.takeRefusedBytes, self.endIfThreadless) = (engine, takeRefusedBytes, endIfThreadless)
     }
 
-    /// Says what it is, if anything, and returns when the other end is gone.
-    package func run(on socket: PacketSocket, _ greeting: RenderReply? = nil) throws(SystemFailure) {
-        if let greeting { try socket.send(greeting.message) }
+    /// Returns when the other end is gone.
+    package func run(on socket: PacketSocket) throws(SystemFailure) {
         while try serve(socket) {}
     }
 

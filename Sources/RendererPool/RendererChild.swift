@@ -22,8 +22,6 @@ final class RendererChild: Sendable, Equatable {
 
     let process: ChildProcess
     private let seen = Mutex<(renders: Int, origin: String?)>((0, nil))
-    /// Resident bytes once warm.
-    let firstMemory: Int
     /// What it has for itself alone.
     let privateMemory: PrivateMemory
     /// Why it has no filter for system calls, where it goes on without.
@@ -36,16 +34,7 @@ final class RendererChild: Sendable, Equatable {
     init(of parent: RendererParent, _ inspectors: InspectorPool) throws(RendererParent.Failure) {
         self.inspectors = inspectors
         (process, socket) = try parent.fork()
-        (log, unfiltered, firstMemory) = (parent.warm.log, parent.warm.unfiltered, 0)
-        privateMemory = PrivateMemory(of: process)
-    }
-
-    /// Started and warmed.
-    init(_ configuration: RendererConfiguration, _ inspectors: InspectorPool) throws(RenderFailure) {
-        self.inspectors = inspectors
-        let warm = try WarmProcess(configuration.program, ["serve"] + configuration.arguments, configuration)
-        (process, socket, log, unfiltered) = (warm.process, warm.socket, warm.log, warm.unfiltered)
-        firstMemory = process.memory?.now ?? 0
+        (log, unfiltered) = (parent.warm.log, parent.warm.unfiltered)
         privateMemory = PrivateMemory(of: process)
     }
 

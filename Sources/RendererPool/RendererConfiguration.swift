@@ -42,7 +42,7 @@ package struct RendererConfiguration: Sendable, Hashable {
     package var isSandboxOptional: Bool
     /// A child makes way for a fresh one after so many renders …
     package var recycleRenders: Int
-    /// … or when one leaves it with more memory than this, and with more than twice what it began with.
+    /// … or when one leaves it with more memory than this.
     package var recycleBytes: Int
 
     /// - Parameter inspector: by default the one beside the renderer.

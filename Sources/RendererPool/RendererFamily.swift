@@ -18,6 +18,8 @@ final class RendererFamily: Sendable {
         /// Killed, but not yet waited for.
         var killed: [RendererChild] = []
         var parent: ChildProcess?
+        /// Children that ended by a signal of their own since the parent started.
+        var crashes = 0
         /// Starts that failed, and how the last of them did.
         var failures: (count: Int, last: RenderFailure?) = (0, nil)
         var peakMemory = 0
@@ -31,6 +33,8 @@ final class RendererFamily: Sendable {
     }
     /// Seats of one family: few enough that one parent forks for all of them, and that few renders are lost with it.
     static let seatLimit = 4
+    /// All children of a parent have its layout of addresses, and each that crashes may tell of it: a fresh parent has another.
+    private static let crashLimit = 8
     private let configuration: RendererConfiguration
     private let inspectors: InspectorPool
     private let log: @Sendable (String) -> Void
@@ -87,10 +91,9 @@ final class RendererFamily: Sendable {
     /// Takes a process back after a render that it survived.
     func giveBack(_ child: RendererChild) {
         let memory = child.process.memory
-        let now = memory?.now ?? 0
         let isWorn =
             child.renders >= configuration.rendersPerChild
-            || now > configuration.recycleBytes && now > 2 * child.firstMemory
+            || memory.map { $0.now > configuration.recycleBytes } ?? false
         retire { state in
             state.peakMemory = max(state.peakMemory, memory?.peak ?? 0)
             if state.isStopped || isWorn {
@@ -218,7 +221,7 @@ final class RendererFamily: Sendable {
 
     /// Forked from the parent, or from a fresh parent if that one is of no more use.
     private func start(_ parent: inout RendererParent?, _ isSpare: Bool) throws(RenderFailure) -> RendererChild {
-        if configuration.isolation == .none { return try RendererChild(configuration, inspectors) }
+        if state.withLock({ $0.crashes >= Self.crashLimit }) { dismiss(&parent) }
         var isRelieved = isSpare
         while let current = parent {
             do throws(RendererParent.Failure) { return try RendererChild(of: current, inspectors) } catch {
@@ -240,7 +243,7 @@ final class RendererFamily: Sendable {
         }
         let fresh = try RendererParent(configuration)
         parent = fresh
-        state.withLock { $0.parent = fresh.warm.process }
+        state.withLock { ($0.parent, $0.crashes) = (fresh.warm.process, 0) }
         do throws(RendererParent.Failure) { return try RendererChild(of: fresh, inspectors) } catch {
             throw .unavailable(reason: "the renderers' parent makes no child (\(error))")
         }
@@ -292,7 +295,9 @@ final class RendererFamily: Sendable {
             state.roster.leave()
         }
         defer { wakes.signal() }
-        return reap(child)
+        let end = reap(child)
+        if case .signal = end, end != .killed { state.withLock { $0.crashes += 1 } }
+        return end
     }
 
     @discardableResult

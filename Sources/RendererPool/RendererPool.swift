@@ -204,7 +204,7 @@ package final class RendererPool: Renderer {
     /// Renderers that wait for the origin that they have served.
     var idle: [(pid: Int32, origin: String)] { families.flatMap(\.idle) }
 
-    /// What renderers are forked from, where each is one picture's or one origin's.
+    /// What renderers are forked from.
     package var parents: [ChildProcess] { families.compactMap(\.parent) }
 
     /// The inspectors that run now.

@@ -9,9 +9,7 @@ package import Posix
 package enum SystemCallFilter {
     /// What a child is for.
     package enum Role: String, Sendable, CaseIterable {
-        /// Decodes and encodes, with the threads of libvips and libaom.
-        case renderer
-        /// The same, and forks renderers: each of them narrows what it has got (`narrow`).
+        /// Forks renderers, which decode and encode with the threads of libvips and libaom; each narrows what it has got (`narrow`).
         case parent
         /// Reads headers in Swift, with one thread.
         case inspector

@@ -109,21 +109,19 @@ struct HostileChildTests {
         let (output, answer) = (folder.file("output"), folder.file("answer"))
         try Data(bytes).write(to: URL(filePath: output))
         try Data(message ?? reply.message).write(to: URL(filePath: answer))
-        let program = try folder.program(
-            """
-            #!/usr/bin/python3 -S
-            import os, socket
-            worker = socket.socket(fileno=3)
-            worker.send(bytes(\(RenderReply.ready.message)))
-            files = socket.recv_fds(worker, 65536, 8)[1]
-            \(before.isEmpty ? "pass" : before)
-            os.write(files[1], open('\(output)', 'rb').read())
-            worker.send(open('\(answer)', 'rb').read())
-            worker.recv(1)
-            """)
+        let program = try folder.parent(
+            of: """
+                #!/usr/bin/python3 -S
+                import os, socket
+                worker = socket.socket(fileno=3)
+                files = socket.recv_fds(worker, 65536, 8)[1]
+                \(before.isEmpty ? "pass" : before)
+                os.write(files[1], open('\(output)', 'rb').read())
+                worker.send(open('\(answer)', 'rb').read())
+                worker.recv(1)
+                """)
         var configuration = RendererConfiguration(
             program: program, inspector: Built.program("mezzotint-inspector").path, count: 1)
-        configuration.isolation = .none
         let pool = RendererPool(configuration, log: log)
         try await pool.ready()
         let process = try #require(pool.processes.first)

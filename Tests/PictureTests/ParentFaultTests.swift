@@ -22,44 +22,17 @@ struct ParentFaultTests {
 
     /// - Parameter second: what the first parent does instead of its second fork, in Python.
     private func pool(second: String) throws -> RendererPool {
-        let program = try folder.program(
-            """
-            #!/usr/bin/python3 -S
-            import os, signal, socket, struct, time
-            def reply(kind, number):
-                return b''.join(struct.pack('<HI', tag, len(value)) + value for tag, value in [
-                    (1, struct.pack('<q', 1)), (17, kind), (19, struct.pack('<q', number))])
-            def serve(child):
-                while (message := socket.recv_fds(child, 65536, 8))[0]:
+        let program = try folder.parent(
+            of: """
+                #!/usr/bin/python3 -S
+                import os, socket, time
+                worker = socket.socket(fileno=3)
+                while (message := socket.recv_fds(worker, 65536, 8))[0]:
                     open('\(folder.file("asked"))', 'w').close()
                     while not os.path.exists('\(folder.file("go"))'): time.sleep(0.01)
-                    child.send(bytes(\(RenderReply.failed(.output(0, reason: "made")).message)))
+                    worker.send(bytes(\(RenderReply.failed(.output(0, reason: "made")).message)))
                     for file in message[1]: os.close(file)
-            worker = socket.socket(fileno=3)
-            with open('\(folder.file("starts"))', 'a') as starts:
-                starts.write('x')
-                isFirst = starts.tell() == 1
-            worker.send(bytes(\(RenderReply.ready.message)))
-            forks = 0
-            while (asked := socket.recv_fds(worker, 4096, 8))[0]:
-                message, files = asked[:2]
-                if not files:
-                    pid = struct.unpack('<q', message[-8:])[0]
-                    worker.send(reply(b'ended', os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) * -1))
-                    continue
-                forks += 1
-                if isFirst and forks > 1:
-                    \(second)
-                    os.close(files[0])
-                    continue
-                pid = os.fork()
-                if pid == 0:
-                    worker.close()
-                    serve(socket.socket(fileno=files[0]))
-                    os._exit(0)
-                os.close(files[0])
-                worker.send(reply(b'forked', pid))
-            """)
+                """, second: second)
         var configuration = RendererConfiguration(
             program: program, inspector: Built.program("mezzotint-inspector").path, count: 2)
         configuration.isolation = .origin
@@ -132,32 +105,31 @@ struct ParentFaultTests {
     @Test("A child cannot write into the file of a render that it has answered")
     func sealed() async throws {
         func failed(_ reason: String) -> String { "bytes(\(RenderReply.failed(.source(reason: reason)).message))" }
-        let program = try folder.program(
-            """
-            #!/usr/bin/python3 -S
-            import os, socket
-            worker = socket.socket(fileno=3)
-            worker.send(bytes(\(RenderReply.ready.message)))
-            held = socket.recv_fds(worker, 65536, 8)[1][1]
-            os.write(held, b'x' * 4096)
-            worker.send(\(failed("first")))
-            socket.recv_fds(worker, 65536, 8)
-            try:
-                os.write(held, b'x')
-                worker.send(\(failed("written")))
-            except PermissionError:
-                worker.send(\(failed("refused")) if os.fstat(held).st_size == 0 else \(failed("kept")))
-            worker.recv(1)
-            """)
+        let program = try folder.parent(
+            of: """
+                #!/usr/bin/python3 -S
+                import os, socket
+                worker = socket.socket(fileno=3)
+                held = socket.recv_fds(worker, 65536, 8)[1][1]
+                os.write(held, b'x' * 4096)
+                worker.send(\(failed("first")))
+                socket.recv_fds(worker, 65536, 8)
+                try:
+                    os.write(held, b'x')
+                    worker.send(\(failed("written")))
+                except PermissionError:
+                    worker.send(\(failed("refused")) if os.fstat(held).st_size == 0 else \(failed("kept")))
+                worker.recv(1)
+                """)
         var configuration = RendererConfiguration(
             program: program, inspector: Built.program("mezzotint-inspector").path, count: 1)
-        configuration.isolation = .none
+        configuration.isolation = .origin
         let pool = RendererPool(configuration)
         let picture = try await pool.inspect(try Workshop.file(source))
         let orders = [Workshop.order(8, 8, .webp, of: picture.facts.size)]
         for reason in ["first", "refused"] {
             let failure = await #expect(throws: RenderFailure.self) {
-                try await pool.render(picture, orders, lane: .fast, isReuse: false)
+                try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: "a")
             }
             #expect(failure?.description.contains(reason) == true, "\(failure.map { "\($0)" } ?? "")")
         }

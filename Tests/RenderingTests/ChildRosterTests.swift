@@ -41,6 +41,25 @@ struct ChildRosterTests {
         #expect(served.ended == ended)
     }
 
+    /// Seen to fail: with 100 hosts nearly all renders took a spare, and processes waited for hosts that did not come.
+    @Test(
+        "Processes wait only while one render in four would find its own",
+        arguments: [(4, 5, 4), (5, 5, 5), (100, 0, 0)])
+    func worth(hosts: Int, atMost: Int, atLeast: Int) {
+        // Long enough that the start, when nothing is known, is forgotten.
+        let served = Self.served((0..<120).map { "\($0 % hosts)" }, .origin)
+        #expect((atLeast...max(atLeast, atMost)).contains(served.roster.idle.count))
+        // Hosts that come back are known again, although none had a process.
+        var roster = served.roster
+        var processes: [Int] = []
+        for turn in 0..<40 {
+            let process = roster.take(for: "\(turn % 2)") ?? 1_000 + turn
+            processes.append(process)
+            _ = roster.giveBack(process, origin: "\(turn % 2)")
+        }
+        #expect(Set(processes.suffix(10)).count == 2)
+    }
+
     @Test(
         "Memory that is needed is taken from the least recently used, as much as they hold by then",
         arguments: [(30, 10, []), (29, 10, [1]), (10, 10, [1, 2]), (0, 10, [1, 2, 3]), (30, 11, [1])])

@@ -140,10 +140,14 @@ enum DoctorCommand {
 
     /// libvips makes threads while it renders, so no filter can refuse them: only the kernel's limit counts them.
     private static func harm(of layer: Substring) -> String {
-        layer == Sandbox.Layer.threads.rawValue
-            ? ", and one that was taken over makes as many threads as its user may. Allow user namespaces, or limit "
+        switch Sandbox.Layer(rawValue: String(layer)) {
+        case .threads:
+            ", and one that was taken over makes as many threads as its user may. Allow user namespaces, or limit "
                 + "the container's processes"
-            : ""
+        case .childNamespace:
+            ", and one that was taken over may use up the threads of those forked beside it. Allow nested user namespaces"
+        default: ""
+        }
     }
 
     /// What is missing where the sandbox can't be had.

@@ -21,24 +21,20 @@ enum RendererCheck: String {
             tell(text)
             exit(0)
         }
-        if self == .calls {
-            CallCheck.run(socket: ChildProgram.socket) { () throws(SystemFailure) in
-                try confine()
-                try SystemCallFilter.load(for: .parent)
-                try SystemCallFilter.narrow()
-            }
+        func enclose() throws(SystemFailure) {
+            try confine()
+            try SystemCallFilter.load(for: .parent)
+            try SystemCallFilter.narrow()
         }
+        if self == .calls { CallCheck.run(socket: ChildProgram.socket, confine: enclose) }
         if self == .layers {
-            let layers = Sandbox.enterLayers { SystemCallFilter.loadForFirst() }
+            let layers = Sandbox.enterLayers { SystemCallFilter.loadForFirst() } + [Sandbox.enterChildLayer()]
             tell(layers.map { "\($0.layer.rawValue)\t\($0.failure?.description ?? "")" }.joined(separator: "\n"))
             _exit(0)
         }
         let parent = getppid()
         if self == .threads { _ = Sandbox.enterLayers(first: nil) }
-        do throws(SystemFailure) {
-            try confine()
-            try SystemCallFilter.load(for: .renderer)
-        } catch {
+        do throws(SystemFailure) { try enclose() } catch {
             tell(error.description)
             exit(error.call == "limit" ? 4 : 1)
         }

@@ -9,8 +9,7 @@ internal import Seccomp
 internal import VariantSpec
 internal import Vips
 
-/// The renderer program: started by the pool with a socket, it serves renders, or forks those who do; by hand it only says
-/// what it is.
+/// The renderer program: started by the pool with a socket, it forks processes that render; by hand it only says what it is.
 ///
 /// It stays off the cooperative pool, whose threads a sandbox would have to allow.
 struct RendererCommand {
@@ -28,8 +27,7 @@ struct RendererCommand {
 
     func run() -> Never {
         switch words.first {
-        case "serve" where PacketSocket.isSocket(ChildProgram.socket): serve(forks: false)
-        case "parent" where PacketSocket.isSocket(ChildProgram.socket): serve(forks: true)
+        case "parent" where PacketSocket.isSocket(ChildProgram.socket): serve()
         case "check" where words.count > 1 && RendererCheck(rawValue: words[1]) != nil:
             RendererCheck(rawValue: words[1])?.run(
                 confine: { () throws(SystemFailure) in try confine(ProcessMemory.mapped) }, dataBytes: dataLimit)
@@ -38,7 +36,7 @@ struct RendererCommand {
         }
     }
 
-    private func serve(forks: Bool) -> Never {
+    private func serve() -> Never {
         do throws(EngineFailure) {
             Sandbox.useOneArena()
             Sandbox.keepFreedMemory(upTo: Self.keptBytes)
@@ -50,9 +48,9 @@ struct RendererCommand {
             // The direct path has a decoder of its own, for JPEGs: libvips's loaders alone are shut where they are not named.
             let asked = value(of: "--engine").flatMap(EngineChoice.init) ?? .direct
             switch formats.contains(.jpeg) ? asked : .libvips {
-            case .libvips: try serve(engine, forks: forks)
-            case .direct: try serve(DirectEngine(before: engine), forks: forks)
-            case .portable: try serve(DirectEngine(before: engine, isPortable: true), forks: forks)
+            case .libvips: try serve(engine)
+            case .direct: try serve(DirectEngine(before: engine))
+            case .portable: try serve(DirectEngine(before: engine, isPortable: true))
             }
         } catch {
             Console.complain("mezzotint-renderer: libvips did not start: \(error)")
@@ -60,7 +58,7 @@ struct RendererCommand {
         }
     }
 
-    private func serve(_ engine: some RenderEngine, forks: Bool) throws(EngineFailure) -> Never {
+    private func serve(_ engine: some RenderEngine) throws(EngineFailure) -> Never {
         let service = RendererService(
             engine: engine, takeRefusedBytes: { Int(clamping: mz_take_refused_bytes()) },
             endIfThreadless: { if mz_take_refused_thread() != 0 { _exit(RenderReply.threadStatus) } })
@@ -71,11 +69,11 @@ struct RendererCommand {
             // A namespace of users is entered by a process of one thread; and what forks with another may hang in its children.
             let isSingle = ForkServer.isSingleThreaded(within: Self.idleMilliseconds) { mz_end_idle_threads() }
             mz_keep_idle_threads()
-            guard isSingle || !forks else {
+            guard isSingle else {
                 Console.complain("mezzotint-renderer: it has \(ForkServer.threads) threads, and can't be forked")
                 exit(1)
             }
-            let shared = forks ? ForkServer.sharedMemory : []
+            let shared = ForkServer.sharedMemory
             guard shared.isEmpty else {
                 Console.complain(
                     "mezzotint-renderer: its children would share writable memory, so it does not fork: \(shared). "
@@ -83,11 +81,9 @@ struct RendererCommand {
                 exit(1)
             }
             let mapped = ProcessMemory.mapped
-            let first: (() -> Void)? = forks ? { SystemCallFilter.loadForFirst() } : nil
-            _ = Sandbox.enterLayers(first: first, children: number("--children") ?? 1)
-            try confine(mapped, forks: forks)
-            let greeting = filtered(as: forks ? .parent : .renderer)
-            try serve(service, greeting, forks: forks)
+            _ = Sandbox.enterLayers(first: { SystemCallFilter.loadForFirst() }, children: number("--children") ?? 1)
+            try confine(mapped)
+            try serve(service, greeting)
             // Nothing here needs what runs at exit, and it could hang under the filter.
             _exit(0)
         } catch {
@@ -98,23 +94,21 @@ struct RendererCommand {
 
     private var cpuSeconds: Int { number("--cpu-limit") ?? 3600 }
 
-    private func confine(_ mapped: Int?, forks: Bool = false) throws(SystemFailure) {
-        try Sandbox.limit(
-            dataBytes: dataLimit, cpuSeconds: forks ? nil : cpuSeconds, files: Self.files, mapped: mapped)
+    private func confine(_ mapped: Int?) throws(SystemFailure) {
+        try Sandbox.limit(dataBytes: dataLimit, cpuSeconds: nil, files: Self.files, mapped: mapped)
     }
 
-    /// How the pool is greeted, which knows whether a child without a filter may go on.
-    private func filtered(as role: SystemCallFilter.Role) -> RenderReply {
-        do throws(SystemFailure) { try SystemCallFilter.load(for: role) } catch {
+    /// How the pool is greeted, which knows whether a child without a filter may go on. Loads the filter.
+    private var greeting: RenderReply {
+        do throws(SystemFailure) { try SystemCallFilter.load(for: .parent) } catch {
             return .readyUnfiltered(reason: error.description)
         }
         return .ready
     }
 
     private func serve(
-        _ service: RendererService<some RenderEngine>, _ greeting: RenderReply, forks: Bool
+        _ service: RendererService<some RenderEngine>, _ greeting: RenderReply
     ) throws(SystemFailure) {
-        guard forks else { return try service.run(on: PacketSocket(taking: ChildProgram.socket), greeting) }
         mz_ready_heap(Self.readyBytes)
         guard let own = try RendererParentService(socket: PacketSocket(taking: ChildProgram.socket)).run(greeting)
         else {
