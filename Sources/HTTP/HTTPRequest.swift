@@ -96,6 +96,8 @@ package enum SinkAnswer: Sendable {
     case take
     /// Later: the same bytes come again once the sink has called `resume`.
     case pause
+    /// The rest is of no use: the transfer ends here, and the response stands.
+    case discard
     /// No more: the transfer fails as `ended`.
     case end
 }

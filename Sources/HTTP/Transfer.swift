@@ -127,6 +127,9 @@ final class Transfer: @unchecked Sendable {
             if pausedAt == nil { traffic?.paused(1) }
             pausedAt = SystemTime.monotonicNanoseconds
             return Int(CURL_WRITEFUNC_PAUSE)
+        case .discard:
+            discardable = 0
+            return 0
         case .end, nil:
             ownFailure = .ended
             return 0

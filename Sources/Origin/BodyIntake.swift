@@ -1,5 +1,6 @@
 internal import Digest
 internal import HTTP
+internal import Ports
 internal import Posix
 internal import Synchronization
 
@@ -17,10 +18,13 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
     /// Of the body so far.
     private(set) var length = 0
     private(set) var refusal: Refusal?
+    /// Why the rest of the body is of no use.
+    private(set) var unusable: RenderFailure?
     private let limit: Int
     /// As long as the body can become: its declared length, if it has one.
     private var most: Int
     private let lease: BodyLease
+    private let look: StartLook?
     private let hash = SHA256()
     private var resume: @Sendable () -> Void = {}
     /// What is not in the file yet: a body that comes in chunks of a byte would cost a write each.
@@ -31,8 +35,9 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
     /// nobody out.
     static let step = 64 << 10
 
-    init(limit: Int, lease: BodyLease) throws(SystemFailure) {
+    init(limit: Int, lease: BodyLease, judge: StartLook.Judge? = nil) throws(SystemFailure) {
         (self.limit, most, self.lease) = (limit, limit, lease)
+        look = judge.map { StartLook($0) }
         file = try OpenFile(anonymous: "source", lease: lease)
     }
 
@@ -51,6 +56,13 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer {
+        switch look?.state {
+        case .running: return .pause
+        case .done(let failure?):
+            unusable = failure
+            return .discard
+        default: break
+        }
         let total = length + bytes.count
         if total > limit { return refuse(.tooLarge) }
         let share = lease.bytes
@@ -65,6 +77,7 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
             return refuse(.noSpace(error.description))
         }
         length = total
+        look?.begin(file, at: file.length, of: most, resume: resume)
         return .take
     }
 

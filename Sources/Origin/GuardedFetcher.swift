@@ -4,7 +4,7 @@ internal import Digest
 internal import HTTP
 internal import HTTPCache
 package import Ports
-internal import Posix
+package import Posix
 
 /// Fetches sources over libcurl, connecting only where the access rules let it.
 ///
@@ -15,10 +15,14 @@ package final class GuardedFetcher: Fetcher {
     private let client: HTTPClient
     private let rules: AccessRules
     private let own = OwnAddresses()
+    private let judge: StartLook.Judge?
     let budget: BodyBudget
 
-    package init(_ configuration: OriginConfiguration) {
-        self.configuration = configuration
+    /// - Parameter judge: says from a large body's first bytes why the rest is of no use; nil if it is, or they don't tell.
+    package init(
+        _ configuration: OriginConfiguration, judge: (@Sendable (OpenFile) async -> RenderFailure?)? = nil
+    ) {
+        (self.configuration, self.judge) = (configuration, judge)
         client = HTTPClient(connectionsPerHost: configuration.connectionsPerHost)
         rules = configuration.access
         budget = BodyBudget(limit: configuration.memoryBudget)
@@ -36,7 +40,7 @@ package final class GuardedFetcher: Fetcher {
             let share = min(BodyIntake.step, configuration.byteLimit)
             guard let lease = await budget.enter(for: server.description, with: share) else { throw .cancelled }
             let intake: BodyIntake
-            do { intake = try BodyIntake(limit: configuration.byteLimit, lease: lease) } catch {
+            do { intake = try BodyIntake(limit: configuration.byteLimit, lease: lease, judge: judge) } catch {
                 throw .noSpace(reason: error.description)
             }
             let conditions = known?.conditions(at: url, hop: hop) ?? []
@@ -47,8 +51,9 @@ package final class GuardedFetcher: Fetcher {
             switch response.head.status {
             case 200,
                 206 where response.head.wholeRange != nil:
-                try checkRange(response.head, intake, request)
                 let head = head(response, of: url, deadlines, hop == 0 ? nil : url, request.redirect)
+                if let failure = intake.unusable { return .refused(failure, head) }
+                try checkRange(response.head, intake, request)
                 return .source(try source(intake, head, request))
             case 304 where !conditions.isEmpty:
                 let head = head(response, of: url, deadlines, known?.location, request.redirect)

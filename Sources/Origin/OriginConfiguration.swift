@@ -6,7 +6,7 @@ package import Ports
 package struct OriginConfiguration: Sendable {
     package var access = AccessRules()
     /// Bytes of one body.
-    package var byteLimit = 32 << 20
+    package var byteLimit = 64 << 20
     /// Bytes of all bodies that are in the worker at one time, those that wait for a renderer included.
     package var memoryBudget = 256 << 20
     package var redirects = 5

@@ -9,7 +9,8 @@ enum GIFHeader {
             throw .malformed(.gif, reason: "it ends inside its screen descriptor")
         }
         var rights = FoundRights()
-        var (frames, duration, hasAlpha, isTruncated) = (0, 0, false, true)
+        var (frames, duration, isTruncated) = (0, 0, true)
+        var (isTransparent, isBare, isRestored) = (false, false, false)
         var canvas = Self.isBelieved(width, height) ? (width: width, height: height) : (width: 1, height: 1)
         var offset = 13 + Self.tableBytes(flags)
         var end: Int?
@@ -22,7 +23,8 @@ enum GIFHeader {
                     // What asks for no delay at all is shown for a tenth of a second by everybody.
                     let delay = try bytes.little(offset + 4, 2) ?? 0
                     duration += delay <= 1 ? 100 : delay * 10
-                    if control & 1 == 1 { hasAlpha = true }
+                    if control & 1 == 1 { isTransparent = true }
+                    if frames == 0, control >> 2 & 7 == 3 { isRestored = true }
                 }
                 guard let next = try Self.end(&bytes, ofBlocksAt: offset + 2) else { break }
                 offset = next
@@ -34,7 +36,7 @@ enum GIFHeader {
                 if frames == 0 {
                     canvas.width = max(canvas.width, frame.right)
                     canvas.height = max(canvas.height, frame.bottom)
-                    if frame.width < canvas.width || frame.height < canvas.height { hasAlpha = true }
+                    if frame.width < canvas.width || frame.height < canvas.height { isBare = true }
                 }
                 frames += 1
                 // A still needs no more of them, and to count all may cost more than a header may.
@@ -52,7 +54,10 @@ enum GIFHeader {
         }
         guard frames > 0 else { throw .malformed(.gif, reason: "it has no frame") }
         var header = PictureHeader(stored: try PixelSize(canvas.width, canvas.height, of: .gif))
-        (header.frames, header.hasAlpha, header.isTruncated) = (frames, hasAlpha, isTruncated)
+        (header.frames, header.hasAlpha, header.isTruncated) = (frames, isTransparent || isBare, isTruncated)
+        // One that is bare is decoded once more, with transparency, and kept.
+        let canvases = 1 + (isRestored ? 1 : 0) + (isBare && !isTransparent ? 2 : 0)
+        header.memory = PictureCoding.gif(canvases: canvases).bytes(of: header.stored)
         header.duration = frames > 1 ? duration : 0
         (header.end, header.rights) = (end, rights.all)
         return header

@@ -80,9 +80,31 @@ enum HEIFHeader {
         header.end = all.last?.content.upperBound
         header.isTruncated = header.end != bytes.length
         header.rights = try HEIFMetadata.rights(&bytes, parts, format)
-        // Decoded whole, in planes and then in pixels.
-        header.memory = size.times(6)
+        header.memory = try coding(&bytes, properties, hasAlpha: header.hasAlpha).bytes(of: size)
         return header
+    }
+
+    /// Of its planes, from the configurations of its codec: the largest of all, since tiles have their own.
+    private static func coding(
+        _ bytes: inout PictureBytes, _ properties: [Box], hasAlpha: Bool
+    ) throws(RenderFailure) -> PictureCoding {
+        var (isSubsampled, isDeep) = (true, false)
+        for property in properties {
+            let start = property.content.lowerBound
+            switch property.type {
+            case "av1C":
+                // Depth above eight, one plane alone, chroma halved across and down: a bit each.
+                guard let flags = try bytes[start + 2] else { continue }
+                isDeep = isDeep || flags & 0x40 != 0
+                isSubsampled = isSubsampled && (flags & 0x10 != 0 || flags & 0x0c == 0x0c)
+            case "hvcC":
+                guard let chroma = try bytes[start + 16], let depth = try bytes[start + 17] else { continue }
+                isDeep = isDeep || depth & 7 != 0
+                isSubsampled = isSubsampled && chroma & 3 < 2
+            default: continue
+            }
+        }
+        return .planes(isSubsampled: isSubsampled, isDeep: isDeep, hasAlpha: hasAlpha)
     }
 
     /// The colours that its properties name, unless they embed a profile.

@@ -10,7 +10,8 @@ enum JPEGHeader {
         var rights = FoundRights()
         var scans = 0
         var isWhole = false
-        var frame = Frame(coding: 0, components: 0)
+        var coding = PictureCoding.rows
+        var frame = Frame(coding: 0, components: 0, samples: 0, pixels: 1)
         var offset = 2
         while let marker = try next(&bytes, from: &offset) {
             if marker == 0xd9 {
@@ -40,6 +41,8 @@ enum JPEGHeader {
                     isWhole = try hasEnd(&bytes, from: offset)
                     return try done()
                 }
+                // A decoder knows by the first of several that more follow.
+                coding = .coefficients(samples: frame.samples, pixels: frame.pixels)
             default: break
             }
             offset += length
@@ -52,10 +55,7 @@ enum JPEGHeader {
             (header.orientation, header.rights) = (orientation, rights.all)
             // Damage may lead past the end of a file that has one.
             if !isWhole { header.isTruncated = try !endsItself(&bytes) }
-            // Coefficients of every scan but a single one are kept until the last: two bytes each.
-            if frame.isProgressive || scans > 1 {
-                header.memory = header.stored.times(Int(frame.components) * 2)
-            }
+            header.memory = coding.bytes(of: header.stored)
             return header
         }
     }
@@ -86,6 +86,9 @@ enum JPEGHeader {
     private struct Frame {
         let coding: UInt8
         let components: UInt8
+        /// Of all components, for each `pixels`.
+        let samples: Int
+        let pixels: Int
         var isProgressive: Bool { coding == 0xc2 || coding == 0xca }
     }
 
@@ -115,8 +118,17 @@ enum JPEGHeader {
             let reason = "it has \(components) components"
             throw components == 2 ? .unsupportedFeature(.jpeg, reason: reason) : .malformed(.jpeg, reason: reason)
         }
+        var (samples, across, down) = (0, 1, 1)
+        for component in 0..<Int(components) {
+            guard let factors = try bytes[offset + 9 + 3 * component] else {
+                throw .malformed(.jpeg, reason: "it ends inside its frame header")
+            }
+            let (horizontal, vertical) = (Int(factors >> 4), Int(factors & 15))
+            samples += horizontal * vertical
+            (across, down) = (max(across, horizontal), max(down, vertical))
+        }
         return (
-            Frame(coding: coding, components: components),
+            Frame(coding: coding, components: components, samples: samples, pixels: across * down),
             PictureHeader(stored: try PixelSize(width, height, of: .jpeg))
         )
     }

@@ -42,7 +42,7 @@ enum JXLHeader {
         var header = PictureHeader(stored: swapsSides ? PixelSize(width: size.height, height: size.width) : size)
         // Whether there is alpha stands behind fields of any length: where it may be, it is taken as there.
         header.hasAlpha = isPlain == 0
-        header.memory = header.stored.times(16)
+        header.memory = PictureCoding.floats.bytes(of: header.stored)
         return header
     }
 

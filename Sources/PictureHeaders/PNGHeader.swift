@@ -85,8 +85,8 @@ enum PNGHeader {
         var header = PictureHeader(stored: try PixelSize(width, height, of: .png))
         header.hasAlpha = colour == 4 || colour == 6
         let samples = [0: 1, 2: 3, 4: 2][colour] ?? 4
-        // Seven passes over the whole picture: it is decoded whole.
-        if interlace != 0 { header.memory = header.stored.times(samples * (depth == 16 ? 2 : 1)) }
+        let coding = interlace == 0 ? PictureCoding.rows : .interlaced(bytesPerPixel: samples * (depth == 16 ? 2 : 1))
+        header.memory = coding.bytes(of: header.stored)
         // Twice the size of the pixels: more does not come of what can't be compressed. libpng inflates what lies behind the
         // last row, too, to a thousand times its size, and throws it away.
         let (most, isMore) = header.stored.height.multipliedReportingOverflow(by: width * samples * Int(depth) / 4 + 4)

@@ -20,15 +20,15 @@ package struct PictureInspector: Sendable {
         var bytes = PictureBytes(file, part: part)
         let (format, header) = try header(of: &bytes)
         guard header.stored.pixels <= limits.pixels else { throw .tooManyPixels(header.stored, limit: limits.pixels) }
-        guard header.memory <= limits.decodedBytes else {
-            throw .tooMuchMemory(format, bytes: header.memory, limit: limits.decodedBytes)
-        }
         if isOutput { try PictureEnd.check(&bytes, format, header) }
         let facts = PictureFacts(
             format: format, size: header.orientation.upright(header.stored), orientation: header.orientation.rawValue,
             frames: header.frames, hasAlpha: header.hasAlpha, duration: header.duration,
             isTruncated: header.isTruncated,
-            colours: header.colours, rights: header.rights)
+            colours: header.colours, rights: header.rights, memory: header.memory)
+        guard facts.leastDecodeBytes <= RenderMemory.decoding(limits.memory) else {
+            throw .tooMuchMemory(format, bytes: facts.leastDecodeBytes, memory: limits.memory)
+        }
         return InspectedPicture(facts: facts, keep: header.keep)
     }
 
@@ -67,7 +67,7 @@ struct PictureHeader {
     var rights = PictureRights()
     /// Behind its last byte, where reading came so far; nil: only `PictureEnd` knows.
     var end: Int?
-    /// Bytes that a decoder must hold at once, where it can't go line by line.
+    /// Bytes that its decoder holds at once, whatever the scale (`PictureCoding`).
     var memory = 0
     /// The only ranges that a decoder may see; nil for the whole file.
     var keep: [Range<Int>]?

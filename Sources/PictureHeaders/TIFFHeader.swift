@@ -20,8 +20,7 @@ enum TIFFHeader {
         if let packet = exif.blocks[Exif.packet] { try rights.read(xmp: packet, &bytes) }
         if let record = exif.blocks[Exif.record] { try rights.read(iptc: record, &bytes) }
         header.rights = rights.all
-        // Strips and tiles may be as large as the picture.
-        header.memory = header.stored.times(6)
+        header.memory = PictureCoding.strips.bytes(of: header.stored)
         return header
     }
 

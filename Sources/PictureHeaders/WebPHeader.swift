@@ -21,8 +21,7 @@ enum WebPHeader {
         else { throw .malformed(.webp, reason: "its first chunk is none of VP8, VP8L and VP8X") }
         var header = PictureHeader(stored: try PixelSize(width + 1, height + 1, of: .webp))
         header.hasAlpha = flags & 0x10 != 0
-        let isAnimated = flags & 0x02 != 0
-        if isAnimated || flags & 0x0c != 0 { try walk(&bytes, limits, isAnimated: isAnimated, &header) }
+        try walk(&bytes, limits, isAnimated: flags & 0x02 != 0, &header)
         return header
     }
 
@@ -33,6 +32,7 @@ enum WebPHeader {
         var frames = 0
         var chunks = 0
         var rights = FoundRights()
+        var coding = PictureCoding.lossyWebP(hasAlpha: false)
         var offset = 12
         // The whole head first: a place before what was read is read once more.
         while let head = try bytes.bytes(offset, 8) {
@@ -51,10 +51,16 @@ enum WebPHeader {
                 (header.orientation, rights.exif) = (exif.orientation ?? header.orientation, exif.rights)
             } else if name.elementsEqual("XMP ".utf8) {
                 try rights.read(xmp: offset + 8..<offset + 8 + length, &bytes)
+            } else if name.elementsEqual("VP8L".utf8) {
+                coding = .losslessWebP
+            } else if name.elementsEqual("ALPH".utf8) {
+                coding = .lossyWebP(hasAlpha: true)
             }
             offset += 8 + length + length % 2
         }
         (header.frames, header.rights) = (max(1, frames), rights.all)
+        // What lies inside of frames is not looked at.
+        header.memory = (isAnimated ? .losslessWebP : coding).bytes(of: header.stored)
     }
 
     private static func lossy(_ bytes: inout PictureBytes, at offset: Int) throws(RenderFailure) -> PictureHeader {
@@ -69,6 +75,7 @@ enum WebPHeader {
             throw .malformed(.webp, reason: "its VP8L frame has no signature")
         }
         let size = try PixelSize((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1, of: .webp)
-        return PictureHeader(stored: size, hasAlpha: bits >> 28 & 1 == 1)
+        return PictureHeader(
+            stored: size, hasAlpha: bits >> 28 & 1 == 1, memory: PictureCoding.losslessWebP.bytes(of: size))
     }
 }

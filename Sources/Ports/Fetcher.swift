@@ -61,6 +61,8 @@ package struct AnswerHead: Sendable {
 /// What an origin answers who asks for a source.
 package enum FetchAnswer: Sendable {
     case source(FetchedSource)
+    /// Its first bytes say that it can't be rendered; the rest was not fetched.
+    case refused(RenderFailure, AnswerHead)
     /// What is known of it still holds.
     case notModified(AnswerHead)
     /// It is to be asked for elsewhere: that is another host's to allow, perhaps.

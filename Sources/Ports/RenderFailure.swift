@@ -14,7 +14,8 @@ package enum RenderFailure: CodedFailure, Hashable {
     case tooManyFrames(VariantSpec, limit: Int)
     case tooManyScans(limit: Int)
     case tooManyChunks(limit: Int)
-    case tooMuchMemory(ImageFormat, bytes: Int, limit: Int)
+    /// `bytes`: what its decoder needs, by estimate; `memory`: `render.memory`.
+    case tooMuchMemory(ImageFormat, bytes: Int, memory: Int)
     case output(VariantSpec, reason: String)
     /// Two inspectors were lost over it.
     case uninspected(reason: String)
@@ -71,8 +72,8 @@ package enum RenderFailure: CodedFailure, Hashable {
             "The source is a JPEG of more than \(limit) scans. Raise render.scanLimit to accept it, or publish one of fewer."
         case .tooManyChunks(let limit):
             "The source is a PNG of more than \(limit) chunks. Raise render.chunkLimit to accept it, or publish one of fewer."
-        case .tooMuchMemory(let format, let bytes, let limit):
-            "The source is \(format.withArticle) that can only be decoded whole, in \(bytes) bytes, over the limit of \(limit). Publish it \(format == .png || format == .jpeg ? "without interlacing, or smaller" : "smaller")."
+        case .tooMuchMemory(let format, let bytes, let memory):
+            "The source is \(format.withArticle) that needs \(RenderMemory.text(bytes)) to be decoded, and one source may need \(RenderMemory.text(RenderMemory.decoding(memory))) while render.memory is \(RenderMemory.text(memory)). Raise render.memory to \(RenderMemory.text(RenderMemory.setting(for: bytes))), or publish the image \(format.streamedForm)."
         case .output(let spec, let reason): "\(spec) could not be written: \(reason). Ask for another size or format."
         case .uninspected(let reason):
             "The source's header could not be read: \(reason), twice. Publish it in another form or format."
@@ -137,7 +138,7 @@ package enum RenderFailure: CodedFailure, Hashable {
             case .tooManyScans: "A JPEG has more scans than the limit."
             case .tooManyChunks: "A PNG has more chunks than the limit."
             case .tooMuchMemory:
-                "The picture can only be decoded whole (interlaced, progressive, AVIF, HEIC, TIFF), in more memory than the limit."
+                "Decoding the picture (interlaced, progressive, WebP, GIF, AVIF, HEIC) would need more memory than render.memory lets one source have."
             case .output: "The variant cannot be written in its format."
             case .uninspected:
                 "The picture's header could not be read: two inspector processes ended over it, or took too long."
@@ -160,6 +161,17 @@ package enum RenderFailure: CodedFailure, Hashable {
             case .crashed, .unreadable: .retry
             case .unavailable, .noSpace: .wait
             }
+        }
+    }
+}
+
+extension ImageFormat {
+    /// The form of a format in which it needs little memory.
+    fileprivate var streamedForm: String {
+        switch self {
+        case .png: "without interlacing, or smaller"
+        case .jpeg: "as a baseline JPEG, which has one scan, or smaller"
+        default: "smaller"
         }
     }
 }

@@ -18,14 +18,17 @@ package struct PictureFacts: Sendable, Hashable {
     /// Of its pixels, where the file names them by code points and embeds no profile.
     package let colours: ColourCodes?
     package let rights: PictureRights
+    /// Bytes that its decoder holds at once, at any scale: by the estimate of how it is coded.
+    package let memory: Int
 
     package init(
         format: ImageFormat, size: PixelSize, orientation: Int, frames: Int, hasAlpha: Bool, duration: Int = 0,
-        isTruncated: Bool = false, colours: ColourCodes? = nil, rights: PictureRights = PictureRights()
+        isTruncated: Bool = false, colours: ColourCodes? = nil, rights: PictureRights = PictureRights(),
+        memory: Int = 0
     ) {
         (self.duration, self.isTruncated, self.colours, self.rights) = (duration, isTruncated, colours, rights)
         (self.format, self.size, self.orientation) = (format, size, orientation)
-        (self.frames, self.hasAlpha) = (frames, hasAlpha)
+        (self.frames, self.hasAlpha, self.memory) = (frames, hasAlpha, memory)
     }
 }
 
@@ -83,6 +86,9 @@ package protocol Renderer: Sendable {
     /// Reads the header, outside the worker's process, and holds it against the limits; nothing is decoded.
     func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture
 
+    /// Why a picture can't be rendered, whatever follows these first bytes of it; nil: they don't tell.
+    func refusal(ofStart file: OpenFile) async -> RenderFailure?
+
     /// Whether a picture whose header speaks of alpha shows none: its pixels are looked at.
     func isOpaque(_ picture: Picture, lane: Lane, origin: String?) async -> Bool
 
@@ -94,6 +100,7 @@ package protocol Renderer: Sendable {
 }
 
 extension Renderer {
+    package func refusal(ofStart file: OpenFile) async -> RenderFailure? { nil }
     package func isOpaque(_ picture: Picture, lane: Lane, origin: String?) async -> Bool { !picture.facts.hasAlpha }
 }
 
@@ -102,7 +109,8 @@ extension Picture {
     package var opaque: Picture {
         let facts = PictureFacts(
             format: facts.format, size: facts.size, orientation: facts.orientation, frames: facts.frames,
-            hasAlpha: false, duration: facts.duration, isTruncated: facts.isTruncated, colours: facts.colours)
+            hasAlpha: false, duration: facts.duration, isTruncated: facts.isTruncated, colours: facts.colours,
+            memory: facts.memory)
         return Picture(facts: facts, file: file)
     }
 }

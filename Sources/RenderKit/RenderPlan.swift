@@ -43,17 +43,13 @@ package struct RenderPlan: Sendable, Hashable {
 
     /// 1, 2, 4 or 8: how much smaller than stored a JPEG is decoded.
     package let shrink: Int
-    /// What the decoder must give: a pixel at the edge that only a part of `shrink` × `shrink` stored ones fill is left
-    /// out, as libvips does.
+    /// What the decoder must give.
     package let decoded: PixelSize
     /// The decoder's pixels are cut more than once.
     package let keepsDecoded: Bool
     /// An output comes after the one that it is made from.
     package let steps: [Step]
 
-    /// What a decode must leave above an output. 1.0 costs up to 17 points (SSIMULACRA2) on single pictures, 2.0 wins
-    /// 0.04 points for 40 % more CPU.
-    private static let margin = 1.25
     /// How much larger than an output another must be to stand in for the decoder's pixels.
     private static let ladder = 2.0
 
@@ -65,15 +61,13 @@ package struct RenderPlan: Sendable, Hashable {
         let wanted = request.outputs.map { output in
             Wanted(crop: orientation.stored(output.crop, of: facts.size), size: orientation.upright(output.size))
         }
-        // What is left once edges are trimmed may be small: nothing of it is given away.
-        let isTrimmed = request.outputs.contains(where: \.extras.isTrimmed)
-        let canShrink = facts.format == .jpeg && !request.isReuse && !isTrimmed
-        let shrink =
-            if let decided { decided } else {
-                canShrink
-                    ? [8, 4, 2].first { n in wanted.allSatisfy { $0.isServed(by: n, margin: Self.margin) } } ?? 1 : 1
-            }
-        let decoded = PixelSize(width: max(1, stored.width / shrink), height: max(1, stored.height / shrink))
+        let shrink = decided ?? request.shrink
+        let decoded = Self.decoded(stored, by: shrink, of: facts.format)
+
+        // libwebp gives all of a picture in fewer pixels.
+        let whole =
+            facts.format == .webp
+            ? Wanted(crop: Region(whole: stored), size: decoded) : Wanted(decoded: decoded, shrunk: shrink)
 
         var steps: [Step] = []
         for index in wanted.indices.sorted(by: { wanted[$0].scale > wanted[$1].scale }) {
@@ -83,7 +77,7 @@ package struct RenderPlan: Sendable, Hashable {
                     && Double(step.size.width) <= wanted[step.index].crop.width / Double(shrink)
                     && Double(step.size.height) <= wanted[step.index].crop.height / Double(shrink)
             }
-            let base = parent.map { wanted[$0.index] } ?? Wanted(decoded: decoded, shrunk: shrink)
+            let base = parent.map { wanted[$0.index] } ?? whole
             steps.append(
                 Step(
                     index: index, base: parent.map { .output($0.index) } ?? .decoded,
@@ -103,6 +97,16 @@ package struct RenderPlan: Sendable, Hashable {
         self.steps = steps
         keepsDecoded = steps.count { $0.base == .decoded } > 1
     }
+
+    /// Of a JPEG a pixel at the edge that only a part of `shrink` × `shrink` stored ones fill is left out, as libvips does. Sides
+    /// of a WebP are rounded, also as libvips does.
+    private static func decoded(_ stored: PixelSize, by shrink: Int, of format: ImageFormat) -> PixelSize {
+        func side(_ stored: Int) -> Int {
+            let exact = Double(stored) / Double(shrink)
+            return max(1, Int(exact.rounded(format == .webp ? .toNearestOrEven : .down)))
+        }
+        return PixelSize(width: side(stored.width), height: side(stored.height))
+    }
 }
 
 /// An output in the source's stored pixels.
@@ -113,11 +117,6 @@ private struct Wanted {
     var scaleX: Double { Double(size.width) / crop.width }
     var scaleY: Double { Double(size.height) / crop.height }
     var scale: Double { max(scaleX, scaleY) }
-
-    func isServed(by shrink: Int, margin: Double) -> Bool {
-        crop.width / Double(shrink) >= margin * Double(size.width)
-            && crop.height / Double(shrink) >= margin * Double(size.height)
-    }
 
     /// Whether `other` can be made from this one's pixels: it lies inside, at `ladder` times fewer pixels, less the
     /// rounding of one.

@@ -1,3 +1,4 @@
+internal import Ports
 package import VariantSpec
 
 /// What a source may be before anything decodes it, and a variant before anything encodes it.
@@ -18,21 +19,21 @@ package struct RenderLimits: Sendable, Hashable {
     package var chunks: Int
     /// Of a colour profile, inflated; a larger one is dropped and the picture taken as sRGB.
     package var profileBytes: Int
-    /// Decoded pixels that must be in memory at once, which is so for an interlaced PNG.
-    package var decodedBytes: Int
-    /// Heap that one child may have, unless a setting says otherwise: an ordinary picture of 50 Mpx needs 320 MiB.
-    package static let usualDataBytes = 512 << 20
+    /// What all renders together may need (`render.memory`), of which one decoder has a part (`RenderMemory`).
+    package var memory: Int
+    /// Heap that one child may have, unless a setting says otherwise.
+    package static let usualDataBytes = RenderMemory.leastHeap
     /// ISO Coated v2 (ECI) has 1.8 MB.
     package static let usualProfileBytes = 4 << 20
 
     package init(
-        formats: Set<ImageFormat> = [.jpeg, .png, .webp, .gif, .avif, .heic], pixels: Int = 50_000_000,
+        formats: Set<ImageFormat> = [.jpeg, .png, .webp, .gif, .avif, .heic], pixels: Int = 268_435_456,
         frames: Int = 1_000, animationPixels: Int = 50_000_000, animationDuration: Int = 120_000, scans: Int = 64,
         chunks: Int = 65_536,
-        profileBytes: Int = Self.usualProfileBytes, decodedBytes: Int = 320 << 20
+        profileBytes: Int = Self.usualProfileBytes, memory: Int = 1 << 30
     ) {
         (self.formats, self.animationPixels, self.animationDuration) = (formats, animationPixels, animationDuration)
         (self.pixels, self.frames, self.scans, self.chunks) = (pixels, frames, scans, chunks)
-        (self.profileBytes, self.decodedBytes) = (profileBytes, decodedBytes)
+        (self.profileBytes, self.memory) = (profileBytes, memory)
     }
 }

@@ -1,8 +1,5 @@
 internal import Dispatch
-internal import Ports
-package import RenderProtocol
 internal import Synchronization
-internal import VariantSpec
 
 /// What all children of a pool may need at once, by estimate: a job that would go over waits until others are done.
 ///
@@ -57,39 +54,4 @@ final class RenderBudget: Sendable {
     }
 
     private func fits(_ bytes: Int, _ used: Int) -> Bool { used == 0 || bytes <= ceiling - used }
-}
-
-extension RenderRequest {
-    /// Bytes that a child may need for it beyond what it has: each format's worst, measured.
-    package var memoryEstimate: Int {
-        // A decoder of what moves holds two frames; to come out moving, all of them are held.
-        let frames = outputs.contains(where: \.isAnimated) ? facts.frames : min(facts.frames, 2)
-        let decoded = facts.size.times(RenderRequest.bytesPerPixel(facts.format) * frames)
-        // Those that move are made one at a time.
-        let moving = outputs.reduce(0) { $1.isAnimated ? max($0, $1.encodingBytes(frames: facts.frames)) : $0 }
-        return decoded + outputs.reduce(moving) { $1.isAnimated ? $0 : $0 + $1.encodingBytes() }
-    }
-
-    /// Decoded, by format. JPEG: the coefficients of a progressive one. PNG: an interlaced one of 16 bits. AVIF: 372 MB for 50 Mpx.
-    private static func bytesPerPixel(_ format: ImageFormat) -> Int {
-        switch format {
-        case .jpeg: 6
-        case .png, .avif, .heic: 8
-        default: 5
-        }
-    }
-}
-
-extension RenderOutput {
-    /// Bytes for its pixels and its encoder. AVIF: 364 MiB for 10.1 Mpx, 485 for 15.9, with libaom's threads. PNG: rows, their
-    /// filtered copies and zlib's output.
-    fileprivate func encodingBytes(frames: Int = 1) -> Int {
-        let bytesPerPixel =
-            switch format {
-            case .avif: 40
-            case .png: 12
-            default: 8
-            }
-        return size.times(bytesPerPixel * frames)
-    }
 }

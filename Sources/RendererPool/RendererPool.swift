@@ -58,6 +58,17 @@ package final class RendererPool: Renderer {
         }
     }
 
+    package func refusal(ofStart file: OpenFile) async -> RenderFailure? {
+        do throws(RenderFailure) { _ = try await inspect(file) } catch {
+            // Anything else may be otherwise once the rest is here.
+            switch error {
+            case .tooManyPixels, .tooMuchMemory: return error
+            default: break
+            }
+        }
+        return nil
+    }
+
     /// Why an order can't be carried out; nil if it can.
     package func refusal(of order: RenderOrder, from facts: PictureFacts? = nil) -> RenderFailure? {
         let sideLimit: Int
@@ -79,7 +90,23 @@ package final class RendererPool: Renderer {
         if size.pixels > configuration.limits.pixels {
             return .output(order.spec, reason: "\(size) is over the limit of \(configuration.limits.pixels) pixels")
         }
-        return facts.flatMap { tooMuchMotion(order, $0) }
+        return facts.flatMap { tooMuchMotion(order, $0) ?? tooLargeDecode(order, $0) }
+    }
+
+    /// Why a source that is decoded smaller for others can't be decoded as large as an order wants.
+    private func tooLargeDecode(_ order: RenderOrder, _ facts: PictureFacts) -> RenderFailure? {
+        let request = RenderRequest(
+            facts: facts, isReuse: false, deadlineMilliseconds: 0,
+            outputs: [
+                RenderOutput(format: order.spec.format, quality: 0, effort: 0, size: order.output, crop: order.crop)
+            ])
+        let (bytes, memory) = (facts.decodeBytes(shrink: request.shrink), configuration.limits.memory)
+        guard bytes > RenderMemory.decoding(memory) else { return nil }
+        return .output(
+            order.spec,
+            reason: "its source would need \(RenderMemory.text(bytes)) to be decoded that large, and may need "
+                + "\(RenderMemory.text(RenderMemory.decoding(memory))) while render.memory is \(RenderMemory.text(memory)). "
+                + "Raise render.memory to \(RenderMemory.text(RenderMemory.setting(for: bytes)))")
     }
 
     /// Why a picture that moves can't come out moving.

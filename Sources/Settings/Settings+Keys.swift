@@ -164,7 +164,7 @@ extension Settings {
         ),
         SettingKey(
             "render.memory", \.render.memory, .size(64 << 20...1 << 40),
-            "Memory that all renders at once may need beyond their processes' 50 MiB, by estimate. A render that would exceed it waits. Idle processes count too, and end first."
+            "Memory that all renders at once may need beyond their processes' 50 MiB, by estimate. A render that would exceed it waits. Idle processes count too, and end first. One renderer may have half of it, and at least 512 MiB. Sources that need more to be decoded, by estimate from their headers, are refused (render.too-much-memory) before the rest of them is fetched."
         ),
         SettingKey(
             "render.deadline", \.render.deadline, .duration(.milliseconds(10) ... .seconds(600)),
@@ -177,7 +177,7 @@ extension Settings {
         ),
         SettingKey(
             "render.pixelLimit", \.render.pixelLimit, .whole(1...1_000_000_000),
-            "The most pixels that a source may have."),
+            "The most pixels that a source, or a variant, may have. What decoding needs is limited by render.memory."),
         SettingKey(
             "render.frameLimit", \.render.frameLimit, .whole(1...100_000),
             "The most frames of an animated source whose variants move; stills of longer ones are rendered."),

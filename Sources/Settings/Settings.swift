@@ -72,7 +72,7 @@ package struct Settings: Sendable, Equatable {
         package var ports: [PortRange] = []
         package var nat64: [NAT64Prefix] = []
         package var concurrency = 32
-        package var byteLimit = 32 << 20
+        package var byteLimit = 64 << 20
         package var budget = 256 << 20
         package var slowest = 16 << 10
         package var redirects = 5
@@ -118,7 +118,7 @@ package struct Settings: Sendable, Equatable {
         package var isolation = "origin"
         package var memory = 1 << 30
         package var deadline = Duration.seconds(10)
-        package var pixelLimit = 50_000_000
+        package var pixelLimit = 268_435_456
         package var formats: [ImageFormat] = [.jpeg, .png, .webp, .gif, .avif, .heic]
         package var scanLimit = 64
         package var frameLimit = 1000

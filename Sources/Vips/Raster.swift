@@ -41,7 +41,7 @@ package final class Raster {
             switch format {
             case .jpeg: mz_vips_jpegload(bytes.baseAddress, bytes.count, Int32(shrink), out)
             case .png: mz_vips_pngload(bytes.baseAddress, bytes.count, out)
-            case .webp: mz_vips_webpload(bytes.baseAddress, bytes.count, frames, out)
+            case .webp: mz_vips_webpload(bytes.baseAddress, bytes.count, frames, 1 / Double(shrink), out)
             case .gif: mz_vips_gifload(bytes.baseAddress, bytes.count, frames, out)
             case .avif, .heic: mz_vips_heifload(bytes.baseAddress, bytes.count, out)
             case .tiff: mz_vips_tiffload(bytes.baseAddress, bytes.count, out)

@@ -53,6 +53,8 @@ extension Worker {
                 } catch {
                     event = .unfetched(flight, Unfetched(error, of: source.head, at: now))
                 }
+            case .refused(let failure, let head):
+                event = .unfetched(flight, Unfetched(failure, of: head, at: now))
             case .notModified(let head): event = .notModified(flight, head)
             case .redirected(let redirect): event = .redirected(flight, redirect)
             }

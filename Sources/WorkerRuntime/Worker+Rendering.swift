@@ -37,7 +37,7 @@ extension Worker {
                 switch error {
                 // The machine's fault: it says nothing of what is stored. Nor is that damaged where the settings have become
                 // stricter since.
-                case .noSpace, .unavailable, .unsupported: throw error
+                case .noSpace, .unavailable, .unsupported, .tooManyPixels, .tooMuchMemory: throw error
                 default: return try await removed(input)
                 }
             }

@@ -32,7 +32,7 @@ struct ConditionalTests {
     private func head(_ answer: FetchAnswer) -> AnswerHead {
         switch answer {
         case .source(let source): source.head
-        case .notModified(let head): head
+        case .notModified(let head), .refused(_, let head): head
         case .redirected: AnswerHead()
         }
     }

@@ -50,6 +50,37 @@ struct HiddenBombTests {
                 Sources.nestedSVG
             },
             Bomb(name: "an SVG of entities within entities", ends: ["render.malformed"]) { Sources.laughingSVG },
+            Bomb(name: "a WebP with a profile of 64 MB", ends: ["rendered"]) {
+                Sources.burdenedWebP("ICCP", 64_000_000)
+            },
+            Bomb(name: "a WebP with an XMP packet of 10 MB", ends: ["rendered"]) {
+                Sources.burdenedWebP("XMP ", 10_000_000)
+            },
+            Bomb(name: "a PNG with a text of 10 MB", ends: ["rendered"]) {
+                let text = Pixels.chunk(
+                    "iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + [UInt8](repeating: 0x3c, count: 10_000_000))
+                return Sources.png(Sources.flat([9, 9, 200]), with: [text])
+            },
+            Bomb(name: "a JPEG with 10 MB of EXIF, XMP and IPTC", ends: ["rendered"]) {
+                let jpeg = Sources.flatJPEG(PixelSize(width: 90, height: 60))
+                return (0..<53).reduce(jpeg) { jpeg, _ in Sources.photographed(jpeg, padding: 65_000) }
+            },
+            Bomb(name: "a PNG whose header says 16 times its rows", ends: ["render.malformed"]) {
+                let (few, many) = (
+                    Sources.blackPNG(width: 4_000, height: 250), Sources.blackPNG(width: 4_000, height: 4_000)
+                )
+                return Array(many[..<33]) + few[33...]
+            },
+            Bomb(name: "a JPEG whose header says 16 times its pixels", ends: ["rendered"]) {
+                // Of 93,750 bytes of pixels a sixteenth is left, and the mark of its end: grey, as every decoder shows it.
+                Sources.flatJPEG(PixelSize(width: 4_000, height: 4_000)).dropLast(88_000) + [0xff, 0xd9]
+            },
+            Bomb(name: "a GIF of 20,000 frames", ends: ["render.too-many-frames"]) {
+                Sources.flatGIF(side: 8, frames: [(width: Int, height: Int)](repeating: (8, 8), count: 20_000))
+            },
+            Bomb(name: "a WebP of 20,000 frames", ends: ["render.too-many-frames"]) {
+                Sources.flatWebP(PixelSize(width: 8, height: 8), frames: 20_000)
+            },
         ])
     func hidden(bomb: Bomb) async throws {
         var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)

@@ -26,13 +26,16 @@ enum Sources {
     }
 
     /// A JPEG as a camera writes it: EXIF with GPS, XMP, IPTC and a comment after the first marker.
-    static func photographed(_ jpeg: [UInt8], orientation: Int = 1) -> [UInt8] {
+    ///
+    /// - Parameter padding: bytes more of each.
+    static func photographed(_ jpeg: [UInt8], orientation: Int = 1, padding: Int = 0) -> [UInt8] {
+        let more = [UInt8](repeating: 0x3c, count: padding)
         func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
             [0xff, marker] + big(content.count + 2, 2) + content
         }
         let xmp = "http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x='adobe:ns:meta/'>secret</x:xmpmeta>"
-        return Array(jpeg[..<2]) + segment(0xe1, Array("Exif\0\0".utf8) + tiff(orientation: orientation))
-            + segment(0xe1, Array(xmp.utf8)) + segment(0xed, Array("Photoshop 3.0\0secret".utf8))
+        return Array(jpeg[..<2]) + segment(0xe1, Array("Exif\0\0".utf8) + tiff(orientation: orientation) + more)
+            + segment(0xe1, Array(xmp.utf8) + more) + segment(0xed, Array("Photoshop 3.0\0secret".utf8) + more)
             + segment(0xfe, Array("secret".utf8))
             + Array(jpeg[2...])
     }

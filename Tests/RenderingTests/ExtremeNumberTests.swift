@@ -3,8 +3,8 @@ internal import TestPixels
 internal import Testing
 internal import VariantSpec
 
-@testable internal import RenderProtocol
 @testable internal import PictureHeaders
+@testable internal import RenderProtocol
 
 @Suite("Headers: the least and the largest numbers, in every place", .timeLimit(.minutes(10)))
 struct ExtremeNumberTests {
@@ -119,7 +119,7 @@ struct ExtremeNumberTests {
 
     private func inspect(_ bytes: [UInt8]) throws {
         let inspector = PictureInspector(
-            limits: RenderLimits(formats: Set(ImageFormat.allCases), pixels: .max, decodedBytes: .max))
+            limits: RenderLimits(formats: Set(ImageFormat.allCases), pixels: .max, memory: .max))
         let file = try Samples.file(bytes)
         do throws(RenderFailure) {
             let facts = try inspector.inspect(file).facts

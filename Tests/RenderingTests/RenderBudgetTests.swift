@@ -65,23 +65,11 @@ struct RenderBudgetTests {
             for (index, side) in sides.enumerated() { request.outputs[index].isAnimated = side.isAnimated }
             return request.memoryEstimate
         }
-        #expect(estimate([(10, false), (20, false)]) == 2 * 5_000 + 8 * 500)
-        #expect(estimate([(10, true)]) == 30 * 5_000 + 30 * 800)
-        #expect(estimate([(10, true), (20, true), (5, false)]) == 30 * 5_000 + 30 * 3_200 + 200)
-    }
-
-    @Test(
-        "The estimate is over what was measured of hostile files",
-        arguments: [
-            (ImageFormat.avif, 16_000, 16_000, 1680 << 20), (.avif, 7_000, 7_000, 372 << 20),
-            (.png, 20_000, 20_000, 1260 << 20), (.jpeg, 7_000, 7_000, 247 << 20), (.webp, 16_383, 16_383, 174 << 20),
-        ])
-    func estimate(format: ImageFormat, width: Int, height: Int, measured: Int) {
-        let size = PixelSize(width: width, height: height)
-        let request = RenderRequest(
-            facts: PictureFacts(format: format, size: size, orientation: 1, frames: 1, hasAlpha: false), isReuse: false,
-            deadlineMilliseconds: 1000, outputs: [])
-        #expect(request.memoryEstimate > measured)
+        // Rows on their way, then frames, pixels that several outputs are made from, and outputs.
+        #expect(estimate([(10, false)]) == 8_000 + 2 * 5_000 + 8 * 100)
+        #expect(estimate([(10, false), (20, false)]) == 8_000 + 2 * 5_000 + 4_000 + 8 * 500)
+        #expect(estimate([(10, true)]) == 8_000 + 30 * 5_000 + 30 * 800)
+        #expect(estimate([(10, true), (20, true), (5, false)]) == 8_000 + 30 * 5_000 + 4_000 + 30 * 3_200 + 200)
     }
 
     @Test(

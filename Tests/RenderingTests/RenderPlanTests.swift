@@ -24,7 +24,7 @@ struct RenderPlanTests {
 
     @Test(
         "A donor, and a format that cannot, is decoded in full",
-        arguments: [(ImageFormat.jpeg, true), (.webp, false), (.png, false)])
+        arguments: [(ImageFormat.jpeg, true), (.webp, true), (.png, false), (.gif, false)])
     func full(format: ImageFormat, isReuse: Bool) {
         let plan = RenderPlan(
             request(PixelSize(width: 8_000, height: 8_000), [(100, 100)], format: format, isReuse: isReuse))

@@ -30,7 +30,8 @@ struct WireTests {
     func extras() throws {
         var request = Self.request
         request.facts = PictureFacts(
-            format: .gif, size: PixelSize(width: 9, height: 8), orientation: 1, frames: 3, hasAlpha: true, duration: 70)
+            format: .gif, size: PixelSize(width: 9, height: 8), orientation: 1, frames: 3, hasAlpha: true, duration: 70,
+            memory: 1 << 50)
         request.watermarks = [RenderWatermark(key: "logo", format: .png), RenderWatermark(key: "b", format: .webp)]
         request.outputs[1].spec = try VariantSpec("160y160-q70-smart-trim-blur3-bg102030-wmlogo-upto9000.webp")
         (request.outputs[2].isAnimated, request.outputs[3].isProgressive) = (true, true)
@@ -125,13 +126,13 @@ struct WireTests {
                 facts: PictureFacts(
                     format: .gif, size: PixelSize(width: 9, height: 8), orientation: 6, frames: 3, hasAlpha: true,
                     duration: 70,
-                    isTruncated: true, rights: PictureRights(creator: "A", notice: "©")),
+                    isTruncated: true, rights: PictureRights(creator: "A", notice: "©"), memory: 77),
                 keep: [0..<8, 90..<90, 90..<1 << 40])),
         .failure(.unrecognised(reason: "nothing")), .failure(.unsupported(.tiff)), .failure(.unreadable(reason: "EIO")),
         .failure(.malformed(.png, reason: "no IHDR")), .failure(.tooManyScans(limit: 64)),
         .failure(.tooManyChunks(limit: 9)),
         .failure(.tooManyPixels(PixelSize(width: 1 << 20, height: 7), limit: 50)),
-        .failure(.tooMuchMemory(.jpeg, bytes: 1 << 50, limit: 7)),
+        .failure(.tooMuchMemory(.jpeg, bytes: 1 << 50, memory: 7)),
     ])
 
     @Test(
@@ -139,7 +140,7 @@ struct WireTests {
     )
     func inspection() {
         var limits = RenderLimits(formats: [.jpeg, .svg], pixels: 1, frames: 2, scans: 3, chunks: 4, profileBytes: 5)
-        limits.decodedBytes = .max
+        limits.memory = .max
         let request = InspectionRequest(
             limits: limits, parts: (0..<RenderRequest.outputLimit).map { $0 * 10..<$0 * 10 + 9 }, isOutput: true)
         #expect(InspectionRequest(message: request.message) == request)

@@ -35,6 +35,7 @@ package final class BrokenOrigin: Sendable {
     private final class Book: Sendable {
         let isStopped = Atomic<Bool>(false)
         let connections = Atomic<Int>(0)
+        let sent = Atomic<Int>(0)
         let late = Atomic<Int>(0)
         let mostLate = Atomic<Int>(0)
         /// The same by the first folder of what is asked for.
@@ -88,6 +89,8 @@ package final class BrokenOrigin: Sendable {
 
     package func url(_ path: String = "/") -> String { "http://\(address):\(port)\(path)" }
     package var connectionCount: Int { book.connections.load(ordering: .relaxed) }
+    /// Bytes of floods that clients, or their sockets, took.
+    package var bytesFlooded: Int { book.sent.load(ordering: .relaxed) }
     /// Most requests that waited for `late` answers at once: each until it is answered, or its client has gone.
     package var mostLate: Int { book.mostLate.load(ordering: .relaxed) }
     /// Of those to `/folder/…`.
@@ -121,7 +124,9 @@ package final class BrokenOrigin: Sendable {
         case .flood(let bytes, let again):
             let many = [UInt8]((0..<max(1, (64 << 10) / again.count)).lazy.map { _ in again }.joined())
             guard write(bytes, to: connection) else { return }
-            while !book.isStopped.load(ordering: .acquiring), write(many, to: connection) {}
+            while !book.isStopped.load(ordering: .acquiring), write(many, to: connection) {
+                book.sent.add(many.count, ordering: .relaxed)
+            }
         case .drip(let bytes, let interval):
             write(bytes, to: connection)
             while pause(connection, interval), !book.isStopped.load(ordering: .acquiring), write([0x2E], to: connection)

@@ -20,7 +20,7 @@ struct BlameTests {
         case .tooManyFrames: (.limit, .tooManyFrames(spec, limit: 1))
         case .tooManyScans: (.limit, .tooManyScans(limit: 1))
         case .tooManyChunks: (.limit, .tooManyChunks(limit: 1))
-        case .tooMuchMemory: (.limit, .tooMuchMemory(.avif, bytes: 2, limit: 1))
+        case .tooMuchMemory: (.limit, .tooMuchMemory(.avif, bytes: 2, memory: 1))
         case .output: (.limit, .output(spec, reason: "too wide"))
         case .uninspected: (.limit, .uninspected(reason: "signal 11"))
         case .aborted: (.limit, .aborted(.svg))

@@ -6,7 +6,8 @@ let program = Command(
     "mezzotint-bench", abstract: "Measures Mezzotint beside what else one would use.",
     examples: ["mezzotint-bench render --pictures ../shared/images/photos --json"],
     subcommands: [
-        RenderBenchmark.command, InspectBenchmark.command, PipelineBenchmark.command, SkipBenchmark.command,
+        RenderBenchmark.command, InspectBenchmark.command, LargeBenchmark.command, PipelineBenchmark.command,
+        SkipBenchmark.command,
         MemoryBenchmark.command, OutageBenchmark.command, LanesBenchmark.command,
         ReuseBenchmark.command, LossBenchmark.command, KafkaScaleBenchmark.command, KafkaSkipBenchmark.command,
         KafkaLatencyBenchmark.command, KafkaRestoreBenchmark.command, KafkaMemoryBenchmark.command,

@@ -84,7 +84,8 @@ enum DoctorCommand {
             do throws(SystemFailure) {
                 let (ours, theirs) = try PacketSocket.pair()
                 let child = try ChildProcess(
-                    program: program, arguments: ["check", act, "--data-limit", "\(RenderLimits.usualDataBytes)"],
+                    program: program,
+                    arguments: ["check", act, "--data-limit", "\(RenderMemory.heap(settings.render.memory))"],
                     socket: theirs)
                 switch child.reap() {
                 case .status(0): findings.append(Finding(what: what, isWell: true, says: "blocked, as it should be"))

@@ -59,7 +59,7 @@ struct Composition {
         if !Sandbox.mayCompile { logger.warning("\(Sandbox.uncompiled)") }
         let ports = WorkerPorts(
             log: log, consumer: chosen.consumer(at: indexes.member),
-            fetcher: GuardedFetcher(origins),
+            fetcher: GuardedFetcher(origins) { [renderers] in await renderers.refusal(ofStart: $0) },
             renderer: renderers, store: store, indexes: SQLiteVariantIndexes(indexes.path))
         var configuration = WorkerConfiguration(
             partition: settings.partitionRules,
@@ -97,7 +97,8 @@ extension Settings {
         var configuration = RendererConfiguration(
             program: rendererProgram, inspector: "\(SystemFacts.programFolder)/mezzotint-inspector", count: count,
             deadlineMilliseconds: render.deadline.milliseconds,
-            limits: renderLimits, engine: EngineChoice(rawValue: render.engine) ?? .direct, memoryBytes: render.memory,
+            limits: renderLimits, engine: EngineChoice(rawValue: render.engine) ?? .direct,
+            dataBytes: RenderMemory.heap(render.memory), memoryBytes: render.memory,
             isSandboxOptional: render.sandbox == "optional")
         configuration.isolation = RenderIsolation(rawValue: render.isolation) ?? .picture
         configuration.isProgressive = render.progressive
@@ -112,7 +113,7 @@ extension Settings {
         limits.formats = Set(render.formats)
         limits.animationPixels = render.animation.pixelLimit
         limits.animationDuration = render.animation.duration.milliseconds
-        limits.pixels = render.pixelLimit
+        (limits.pixels, limits.memory) = (render.pixelLimit, render.memory)
         limits.frames = render.frameLimit
         limits.scans = render.scanLimit
         limits.chunks = render.chunkLimit

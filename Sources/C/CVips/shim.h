@@ -22,8 +22,8 @@ static inline int mz_vips_jpegload(const void *data, size_t bytes, int shrink, V
 static inline int mz_vips_pngload(const void *data, size_t bytes, VipsImage **out) {
     return vips_pngload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, NULL);
 }
-static inline int mz_vips_webpload(const void *data, size_t bytes, int frames, VipsImage **out) {
-    return vips_webpload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, "n", frames, NULL);
+static inline int mz_vips_webpload(const void *data, size_t bytes, int frames, double scale, VipsImage **out) {
+    return vips_webpload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, "n", frames, "scale", scale, NULL);
 }
 static inline int mz_vips_gifload(const void *data, size_t bytes, int frames, VipsImage **out) {
     return vips_gifload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, "n", frames, NULL);

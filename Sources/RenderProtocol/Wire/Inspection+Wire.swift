@@ -7,7 +7,7 @@ extension InspectionRequest {
         fields.add(Wire.Tag.version, Wire.version)
         for format in limits.formats { fields.add(Wire.Tag.format, format.rawValue) }
         let numbers = [
-            limits.pixels, limits.frames, limits.scans, limits.chunks, limits.profileBytes, limits.decodedBytes,
+            limits.pixels, limits.frames, limits.scans, limits.chunks, limits.profileBytes, limits.memory,
         ]
         for number in numbers { fields.add(Wire.Tag.limit, number) }
         fields.add(parts, as: Wire.Tag.part)
@@ -27,7 +27,7 @@ extension InspectionRequest {
         limits.formats = Set(
             fields.all(Wire.Tag.format).compactMap { ImageFormat(rawValue: String(decoding: $0, as: UTF8.self)) })
         (limits.pixels, limits.frames, limits.scans) = (numbers[0], numbers[1], numbers[2])
-        (limits.chunks, limits.profileBytes, limits.decodedBytes) = (numbers[3], numbers[4], numbers[5])
+        (limits.chunks, limits.profileBytes, limits.memory) = (numbers[3], numbers[4], numbers[5])
         self.init(limits: limits, parts: parts, isOutput: isOutput)
     }
 }
@@ -70,6 +70,7 @@ extension InspectedPicture {
         fields.add(Wire.Tag.hasAlpha, facts.hasAlpha)
         fields.add(Wire.Tag.duration, facts.duration)
         fields.add(Wire.Tag.isTruncated, facts.isTruncated)
+        fields.add(Wire.Tag.memory, facts.memory)
         if let colours = facts.colours { fields.add(colours) }
         let rights = facts.rights
         if !rights.isEmpty {
@@ -88,13 +89,14 @@ extension InspectedPicture {
             let frames = fields.int(Wire.Tag.frames, in: Wire.frames), let hasAlpha = fields.bool(Wire.Tag.hasAlpha),
             let duration = fields.int(Wire.Tag.duration, in: 0...Wire.milliseconds),
             let isTruncated = fields.bool(Wire.Tag.isTruncated),
+            let memory = fields.int(Wire.Tag.memory, in: 0...Wire.memory),
             let keep = fields.ranges(Wire.Tag.part, limit: Self.pieceLimit)
         else { return nil }
         let facts = PictureFacts(
             format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha,
             duration: duration,
             isTruncated: isTruncated, colours: ColourCodes(fields),
-            rights: PictureRights(told: fields.all(Wire.Tag.rights)))
+            rights: PictureRights(told: fields.all(Wire.Tag.rights)), memory: memory)
         self.init(facts: facts, keep: keep.isEmpty ? nil : keep)
     }
 }
@@ -127,10 +129,10 @@ extension RenderFailure {
             fields.add(Wire.Tag.height, size.height)
             fields.add(Wire.Tag.limit, limit)
         case .tooManyScans(let limit), .tooManyChunks(let limit): fields.add(Wire.Tag.limit, limit)
-        case .tooMuchMemory(let format, let bytes, let limit):
+        case .tooMuchMemory(let format, let bytes, let memory):
             fields.add(Wire.Tag.format, format.rawValue)
             fields.add(Wire.Tag.bytes, bytes)
-            fields.add(Wire.Tag.limit, limit)
+            fields.add(Wire.Tag.limit, memory)
         default: fields.add(Wire.Tag.reason, description)
         }
         return fields.bytes
@@ -152,7 +154,7 @@ extension RenderFailure {
             self = .tooManyPixels(size, limit: limit)
         case (.tooManyScans, _): self = .tooManyScans(limit: limit)
         case (.tooManyChunks, _): self = .tooManyChunks(limit: limit)
-        case (.tooMuchMemory, let format?): self = .tooMuchMemory(format, bytes: count, limit: limit)
+        case (.tooMuchMemory, let format?): self = .tooMuchMemory(format, bytes: count, memory: limit)
         default: return nil
         }
     }

@@ -13,6 +13,8 @@ package enum Wire {
     static let effort = 0...100
     static let milliseconds = 1 << 40
     static let bytes = 1...1 << 40
+    /// As far as sizes go (`PixelSize.times`).
+    static let memory = 1 << 55
 
     enum Tag {
         static let version: UInt16 = 1
@@ -53,6 +55,7 @@ package enum Wire {
         static let transfer: UInt16 = 36
         static let rights: UInt16 = 37
         static let packet: UInt16 = 38
+        static let memory: UInt16 = 39
     }
 }
 
@@ -69,6 +72,7 @@ extension RenderRequest {
         fields.add(Wire.Tag.isReuse, isReuse)
         fields.add(Wire.Tag.deadline, deadlineMilliseconds)
         fields.add(Wire.Tag.duration, facts.duration)
+        fields.add(Wire.Tag.memory, facts.memory)
         if let colours = facts.colours { fields.add(colours) }
         if let packet { fields.add(Wire.Tag.packet, packet) }
         for watermark in watermarks {
@@ -108,7 +112,8 @@ extension RenderRequest {
         }
         let facts = PictureFacts(
             format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha,
-            duration: fields.int(Wire.Tag.duration, in: 0...Wire.milliseconds) ?? 0, colours: ColourCodes(fields))
+            duration: fields.int(Wire.Tag.duration, in: 0...Wire.milliseconds) ?? 0, colours: ColourCodes(fields),
+            memory: fields.int(Wire.Tag.memory, in: 0...Wire.memory) ?? 0)
         self.init(facts: facts, isReuse: isReuse, deadlineMilliseconds: deadline, outputs: outputs)
         carry(fields.all(Wire.Tag.packet).last.map { Array($0.prefix(PictureRights.packetLimit)) })
         for bytes in fields.all(Wire.Tag.watermark) {

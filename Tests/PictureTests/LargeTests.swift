@@ -1,0 +1,116 @@
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import RenderProtocol
+internal import RendererPool
+internal import TestPixels
+internal import Testing
+internal import VariantSpec
+
+@Suite("Large pictures are shrunk, not refused", .timeLimit(.minutes(2)))
+struct LargeTests {
+    /// A picture, and the most MiB that its renderer may have had.
+    struct Large: Sendable, CustomTestStringConvertible {
+        let name: String
+        let mebibytes: Int
+        let bytes: @Sendable () async throws -> [UInt8]
+        var testDescription: String { name }
+    }
+
+    private static func square(_ side: Int) -> PixelSize { PixelSize(width: side, height: side) }
+
+    /// With the defaults a worker has. Seen to fail: all but the last were over the limit of 50 million pixels.
+    @Test(
+        "Within a renderer's 512 MiB, and what was estimated of them",
+        arguments: [
+            Large(name: "JPEG, 10,000 × 10,000", mebibytes: 110) { Sources.flatJPEG(square(10_000)) },
+            Large(name: "JPEG, 12,000 × 9,000", mebibytes: 110) {
+                Sources.flatJPEG(PixelSize(width: 12_000, height: 9_000))
+            },
+            Large(name: "PNG, 10,000 × 10,000", mebibytes: 160) { Sources.blackPNG(width: 10_000, height: 10_000) },
+            Large(name: "progressive JPEG, 8,192 × 8,192", mebibytes: 512) {
+                Sources.flatJPEG(square(8_192), isProgressive: true, isHalved: false)
+            },
+            Large(name: "progressive JPEG with halved chroma, 12,000 × 9,000", mebibytes: 512) {
+                Sources.flatJPEG(PixelSize(width: 12_000, height: 9_000), isProgressive: true)
+            },
+            Large(name: "WebP without loss, 8,192 × 8,192", mebibytes: 512) { Sources.stillWebP(square(8_192)) },
+            Large(name: "GIF, 8,192 × 8,192", mebibytes: 512) {
+                Sources.flatGIF(side: 8_192, frames: [(8_192, 8_192)])
+            },
+            Large(name: "AVIF, 7,000 × 7,000", mebibytes: 512) {
+                let tile = try await Workshop.make(
+                    "full-q30.avif", of: try Workshop.file(Sources.flat([9, 90, 200], width: 500, height: 500).png))
+                return Sources.gridAVIF(tile: try tile.content.bytes(), side: 500, count: 14, shown: 7_000) ?? []
+            },
+        ])
+    func large(_ large: Large) async throws {
+        let pool = RendererPool(Workshop.configuration(count: 1))
+        let file = try Workshop.file(try await large.bytes())
+        let facts = try await pool.inspect(file).facts
+        let order = try Workshop.order("1000x1000.jpg", of: facts.size)
+        let made = try await Workshop.render(file, in: pool) { _ in [order] }
+        let request = RenderRequest(
+            facts: facts, isReuse: false, deadlineMilliseconds: 0,
+            outputs: [RenderOutput(format: .jpeg, quality: 80, effort: 0, size: order.output, crop: order.crop)])
+        #expect(made[0].size == order.output && pool.losses == 0)
+        #expect(pool.peakMemoryBytes < large.mebibytes << 20, "\(pool.peakMemoryBytes >> 20) MiB")
+        // Beyond the 50 MiB of a process. The file itself is mapped, and counts as resident.
+        #expect(
+            pool.peakMemoryBytes - (50 << 20) - file.length < request.memoryEstimate,
+            "\(pool.peakMemoryBytes >> 20) MiB, \(request.memoryEstimate >> 20) estimated")
+        await pool.stop()
+    }
+
+    @Test("What a WebP shows is the same, decoded smaller or in full, whole, cut and turned", arguments: [1, 6])
+    func scaledWebP(orientation: Int) async throws {
+        let photograph = Pixels.photograph(width: 600, height: 571, seed: 4)
+        let source = try await Workshop.make(
+            "4202x3999-enlarge-q90.webp", of: try Workshop.file(photograph.png), in: Workshop.everything)
+        var bytes = try source.content.bytes()
+        if orientation > 1 { bytes = Sources.turnedWebP(bytes, source.size, orientation: orientation) }
+        let file = try Workshop.file(bytes)
+        let picture = try await Workshop.pool.inspect(file)
+        #expect(picture.facts.size.pixels > 16_000_000 && picture.facts.orientation == orientation)
+        for spec in ["300x300.png", "210y300.png", "150z90.png"] {
+            let order = try Workshop.order(spec, of: picture.facts.size)
+            var shown: [Pixels] = []
+            for isReuse in [false, true] {
+                let made = try await Workshop.pool.render(picture, [order], lane: .fast, isReuse: isReuse)
+                shown.append(try #require(Pixels(png: try made[0].content.bytes())))
+            }
+            let difference = try #require(shown[0].difference(from: shown[1]))
+            // A shift of a tenth of a pixel would be more.
+            #expect(difference < 0.6, "\(spec): \(difference)")
+        }
+    }
+
+    @Test("A variant that would need its WebP in full is refused alone, with the setting that lets it pass")
+    func wholeWebP() async throws {
+        let file = try Workshop.file(Sources.stillWebP(Self.square(8_192)))
+        let picture = try await Workshop.pool.inspect(file)
+        let orders = try ["100x100.jpg", "5000x5000.jpg"].map { try Workshop.order($0, of: picture.facts.size) }
+        let failure = await #expect(throws: RenderFailure.self) {
+            try await Workshop.pool.render(picture, orders, lane: .fast, isReuse: false)
+        }
+        guard case .output(let spec, let reason) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(spec == orders[1].spec)
+        #expect(reason.contains("while render.memory is 1GiB. Raise render.memory to"))
+    }
+
+    @Test("A picture's first bytes tell what the whole would be refused for, and nothing else")
+    func start() async throws {
+        let large = Sources.flatJPEG(Self.square(12_000), isProgressive: true, isHalved: false)
+        func refusal(_ bytes: ArraySlice<UInt8>) async throws -> RenderFailure? {
+            await Workshop.pool.refusal(ofStart: try Workshop.file(Array(bytes)))
+        }
+        #expect(try await refusal(large.prefix(1_000))?.kind == .tooMuchMemory)
+        // Before its frame header, of another coding, and of no picture.
+        #expect(try await refusal(large.prefix(60)) == nil)
+        #expect(try await refusal(Sources.flatJPEG(Self.square(12_000)).prefix(1_000)) == nil)
+        #expect(try await refusal(Array("<html>".utf8)[...]) == nil)
+    }
+}
