@@ -68,7 +68,13 @@ package struct Intake: Sendable {
         do throws(CanonicalFailure) { source = try rules.source(of: body.url, &recent.servers) } catch {
             throw .refused(error)
         }
-        let variants = body.variants ?? source.variant.map { [$0] } ?? []
+        var variants = body.variants ?? source.variant.map { [$0] } ?? []
+        if !body.regions.isEmpty {
+            // Two may come to one.
+            variants = variants.map { $0.keeping(body.regions) }.reduce(into: []) {
+                if !$0.contains($1) { $0.append($1) }
+            }
+        }
         let url = SourceURL(source.fetchURL, hiding: rules.hidden)
         guard !variants.isEmpty else { throw .noVariants(url: url) }
         guard variants.count <= JobFailure.variantLimit else { throw .tooManyVariants }

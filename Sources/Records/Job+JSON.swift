@@ -4,11 +4,12 @@ internal import JSONText
 internal import VariantSpec
 
 /// A job as producers write it, before canonical rules are applied:
-/// `{"url":…,"variants":["1280x1280-q80.webp",…],"accept":…,"lane":"fast","id":…,"expires":…,"giveUp":…,
-/// "freshness":…,"fallback":…}`.
+/// `{"url":…,"variants":["1280x1280-q80.webp",…],"accept":…,"regions":[[x,y,width,height],…],"lane":"fast","id":…,"expires":…,
+/// "giveUp":…,"freshness":…,"fallback":…}`.
 ///
 /// `accept` is an HTTP Accept header: what those that end in `.auto` may become. In the log it stands in the specs
-/// themselves: `640x0-avif-webp.auto`.
+/// themselves: `640x0-avif-webp.auto`. So do `regions`, as the point around which crops lie that name none:
+/// `160y160-focus512_300.jpg`.
 ///
 /// The schema is closed: a field that means nothing is refused by name, since a misspelt `expires` that is silently
 /// left out costs more than an early refusal.
@@ -24,6 +25,8 @@ struct JobBody {
     var giveUp: Int64?
     var freshness = JobFreshness.ifStale
     var fallback = JobFallback.stale
+    /// What crops that name no place keep.
+    var regions: [KeptRegion] = []
 
     init(_ bytes: [UInt8], rules: CanonicalRules) throws(JobFailure) {
         var recent = RecentParts()
@@ -51,13 +54,14 @@ struct JobBody {
     }
 
     private static let fields: [StaticString] = [
-        "url", "variants", "accept", "lane", "id", "expires", "giveUp", "freshness", "fallback",
+        "url", "variants", "accept", "regions", "lane", "id", "expires", "giveUp", "freshness", "fallback",
     ]
 
     private static func read(
         _ reader: inout JSONReader, _ rules: CanonicalRules, _ recent: inout RecentParts, _ refusal: inout JobFailure?
     ) throws(JSONFailure) -> JobBody {
         var accepted: AcceptedFormats = []
+        var regions: [KeptRegion] = []
         var url: String?
         var variants: [VariantSpec]?
         var lane: Lane?
@@ -77,6 +81,7 @@ struct JobBody {
             case "url": url = try reader.string()
             case "variants": variants = try readVariants(&reader, rules, &recent, &refusal)
             case "accept": accepted = AcceptedFormats(header: try reader.string())
+            case "regions": regions = try readRegions(&reader)
             case "lane": lane = try reader.value(Lane.names) { Lane(rawValue: $0) }
             case "id":
                 id = try reader.value("an id of 1 to 256 bytes without control bytes") { Job.isID($0) ? $0 : nil }
@@ -96,8 +101,33 @@ struct JobBody {
             url: try url.field("url"), variants: accepted.isEmpty ? variants : variants?.map { $0.accepting(accepted) },
             lane: lane, id: id,
             expires: expires, giveUp: giveUp)
-        (body.freshness, body.fallback) = (freshness, fallback)
+        (body.freshness, body.fallback, body.regions) = (freshness, fallback, regions)
         return body
+    }
+
+    private static func readRegions(_ reader: inout JSONReader) throws(JSONFailure) -> [KeptRegion] {
+        var regions: [KeptRegion] = []
+        let start = reader.offset
+        try reader.openArray()
+        while try reader.nextElement() {
+            let place = reader.offset
+            var numbers: [Double] = []
+            try reader.openArray()
+            while try reader.nextElement() { numbers.append(try reader.number()) }
+            guard numbers.count == 4,
+                let region = KeptRegion(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
+            else {
+                throw reader.refuse(
+                    "x, y, width and height of a part of the source, in fractions of its sides from 0 to 1",
+                    "\(numbers)",
+                    at: place)
+            }
+            regions.append(region)
+            if regions.count > KeptRegion.limit {
+                throw reader.refuse("at most \(KeptRegion.limit) regions", "more", at: start)
+            }
+        }
+        return regions
     }
 
     /// The field `url` of what need not be a job, however it goes on after it.

@@ -39,6 +39,36 @@ struct RecordsJobTests {
         #expect(try self.job(String(decoding: job.body, as: UTF8.self)).variants == job.variants)
     }
 
+    @Test("Regions go into crops that name no place, and so into the log; a dialect's crop is one, too")
+    func regions() throws {
+        let regions = #""regions":[[0.5,0.1,0.1,0.2],[0.8,0.2,0.4,0.2]]"#
+        let variants = [
+            "160y160.jpg", "160y160-north.jpg", "160x160.jpg", "160y160-smart.jpg", "90y90-focus750_250.jpg",
+            "90y90.jpg",
+        ]
+        let list = variants.map { "\"\($0)\"" }.joined(separator: ",")
+        let job = try job(#"{"url":"\#(Self.url)","variants":[\#(list)],\#(regions)}"#)
+        #expect(
+            job.variants.map(\.description) == [
+                "160y160-q80-focus750_250.jpg", "160y160-q80-axis5_0.jpg", "160x160-q80.jpg", "160y160-q80-smart.jpg",
+                "90y90-q80-focus750_250.jpg",
+            ])
+        #expect(try self.job(String(decoding: job.body, as: UTF8.self)).variants == job.variants)
+        let url = "http://origin.example/a.jpg?imageView=1&thumbnail=320y320&type=webp"
+        #expect(
+            try self.job(#"{"url":"\#(url)",\#(regions)}"#).variants.map(\.description) == [
+                "320y320-q80-focus750_250-still.webp"
+            ])
+        for wrong in [
+            "[[0,0,1]]", "[[0,0,0,0.5]]", "[[1,0,0.5,0.5]]", "[0,0,1,1]",
+            "[\((0...64).map { _ in "[0,0,1,1]" }.joined(separator: ","))]",
+        ] {
+            #expect(throws: JobFailure.self) {
+                try self.job(#"{"url":"\#(Self.url)","variants":["9y9.jpg"],"regions":\#(wrong)}"#)
+            }
+        }
+    }
+
     @Test("The id is the header's, or the body's, or the record's place")
     func ids() throws {
         let body = #"{"url":"\#(Self.url)","variants":["full.png"]}"#
@@ -159,7 +189,9 @@ struct RecordsJobTests {
     @Test("Optional fields that are null count as absent")
     func nulls() throws {
         let body = #"{"url":"\#(Self.url)","variants":["full.png"]"#
-        let nulls = ["accept", "lane", "id", "expires", "giveUp", "freshness", "fallback"].map { ",\"\($0)\": null" }
+        let nulls = ["accept", "regions", "lane", "id", "expires", "giveUp", "freshness", "fallback"].map {
+            ",\"\($0)\": null"
+        }
         #expect(try job(body + nulls.joined() + "}") == job(body + "}"))
         let url = "http://origin.example/a.jpg?imageView=1&thumbnail=320x320&type=webp"
         #expect(try job(#"{"url":"\#(url)","variants":null}"#) == job(#"{"url":"\#(url)"}"#))

@@ -1,0 +1,39 @@
+/// A part of a source that crops should keep, such as a face: in fractions of the upright source's sides.
+package struct KeptRegion: Sendable, Hashable {
+    package let x: Double
+    package let y: Double
+    package let width: Double
+    package let height: Double
+    /// More are not read of one job or source.
+    package static let limit = 64
+
+    /// Cut to the source; nil if nothing of it lies inside, or a number is none.
+    package init?(x: Double, y: Double, width: Double, height: Double) {
+        guard [x, y, width, height].allSatisfy(\.isFinite), width >= 0, height >= 0 else { return nil }
+        let (left, top, right, bottom) = (max(0, x), max(0, y), min(1, x + width), min(1, y + height))
+        guard left < right, top < bottom else { return nil }
+        (self.x, self.y, self.width, self.height) = (left, top, right - left, bottom - top)
+    }
+
+    /// The point, in thousandths of the sides, around which a crop keeps all of them if they fit into it: the middle of what
+    /// they span. nil without any.
+    package static func focalPoint(of regions: [KeptRegion]) -> (x: Int, y: Int)? {
+        guard let left = regions.map(\.x).min(), let top = regions.map(\.y).min(),
+            let right = regions.map({ $0.x + $0.width }).max(), let bottom = regions.map({ $0.y + $0.height }).max()
+        else { return nil }
+        return (Int(((left + right) * 500).rounded()), Int(((top + bottom) * 500).rounded()))
+    }
+}
+
+extension VariantSpec {
+    /// Whether regions decide where it is cut: a crop that names no place itself.
+    package var isSteered: Bool { mode == .crop && axis == .centre && extras.focus == nil }
+
+    /// The same around regions, by the option that says so: what is stored goes by it.
+    package func keeping(_ regions: [KeptRegion]) -> VariantSpec {
+        guard isSteered, let (x, y) = KeptRegion.focalPoint(of: regions) else { return self }
+        var extras = extras
+        extras.focus = .point(x: x, y: y)
+        return with(extras)
+    }
+}
