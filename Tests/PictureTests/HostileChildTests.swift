@@ -120,7 +120,7 @@ struct HostileChildTests {
                 worker.send(open('\(answer)', 'rb').read())
                 worker.recv(1)
                 """)
-        var configuration = RendererConfiguration(
+        let configuration = RendererConfiguration(
             program: program, inspector: Built.program("mezzotint-inspector").path, count: 1)
         let pool = RendererPool(configuration, log: log)
         try await pool.ready()
