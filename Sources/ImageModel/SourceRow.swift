@@ -21,15 +21,17 @@ package struct SourceRow: Sendable, Hashable {
     package var expires: Int64
     /// What is kept of its answer's headers.
     package var policy: CachePolicy
+    /// The middle of the regions that its metadata mark, such as faces: crops that name no place lie around it.
+    package var focalPoint: FocalPoint?
 
     package init(
         source: SourceKey, url: String, version: SourceVersion, size: PixelSize, format: ImageFormat, bytes: Int,
         digest: SHA256Digest, hasAlpha: Bool, frames: Int = 1, original: String?, fetchedAt: Int64, expires: Int64,
-        policy: CachePolicy = CachePolicy()
+        policy: CachePolicy = CachePolicy(), focalPoint: FocalPoint? = nil
     ) {
         self.frames = frames
         (self.source, self.url, self.version, self.size, self.format) = (source, url, version, size, format)
         (self.bytes, self.digest, self.hasAlpha, self.original) = (bytes, digest, hasAlpha, original)
-        (self.fetchedAt, self.expires, self.policy) = (fetchedAt, expires, policy)
+        (self.fetchedAt, self.expires, self.policy, self.focalPoint) = (fetchedAt, expires, policy, focalPoint)
     }
 }

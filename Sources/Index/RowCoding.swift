@@ -15,6 +15,8 @@ enum RowCoding {
         case short = 0x6d7a_0003
         /// The same, with what is kept of the source's answer.
         case cached = 0x6d7a_0004
+        /// The same, with the point that the source's metadata mark.
+        case focused = 0x6d7a_0005
         /// Of files that 454fb1b left.
         case full = 0
     }
@@ -23,15 +25,24 @@ enum RowCoding {
         var bytes = RowBytes(capacity: 256 * (1 + snapshot.variants.count))
         bytes.put(source.digest)
         bytes.put(snapshot.source != nil)
-        let form: Form = snapshot.source.map { $0.policy == CachePolicy() } ?? true ? .short : .cached
+        let form = form(of: snapshot.source)
         if let row = snapshot.source {
             put(row, to: &bytes)
-            if form == .cached { bytes.put(row.policy) }
+            if form != .short { bytes.put(row.policy) }
+            if let point = row.focalPoint {
+                bytes.put(point.x)
+                bytes.put(point.y)
+            }
         }
         bytes.put(snapshot.variants.count)
         for row in snapshot.variants { put(row, beside: snapshot.source, to: &bytes) }
         bytes.put(word: bytes.bytes.withUnsafeBytes { checkWord($0, form) })
         return bytes.bytes
+    }
+
+    private static func form(of row: SourceRow?) -> Form {
+        guard let row else { return .short }
+        return row.focalPoint != nil ? .focused : row.policy == CachePolicy() ? .short : .cached
     }
 
     enum Decoded {
@@ -197,7 +208,9 @@ enum RowCoding {
         return SourceRow(
             source: source, url: url, version: version, size: size, format: format, bytes: count, digest: digest,
             hasAlpha: hasAlpha, frames: frames, original: original, fetchedAt: parts.number(), expires: parts.number(),
-            policy: form == .cached ? parts.policy() : CachePolicy())
+            policy: form == .cached || form == .focused ? parts.policy() : CachePolicy(),
+            focalPoint: form == .focused
+                ? FocalPoint(x: parts.int(in: FocalPoint.range), y: parts.int(in: FocalPoint.range)) : nil)
     }
 
     /// A multiply and fold for each eight bytes: against damage, not against people.

@@ -161,7 +161,7 @@ extension SourceSnapshot {
                 row.spec.format == spec.format || [.jpeg, .png].contains(row.spec.format),
                 DonorRule.keepsFrames(row, for: spec)
             else { return nil }
-            let placement = spec.placement(asIn: row)
+            let placement = spec.placement(asIn: row, source.focalPoint)
             return placement.crop(from: row.size, showing: row.region).map {
                 DonorRule.ratio(of: $0, to: placement.output)
             }

@@ -18,7 +18,9 @@ extension PartitionState {
             let version = flight.snapshot.version
         else { return [] }
         let question = DonorQuestion(
-            version: version, sourceHasAlpha: flight.snapshot.source?.hasAlpha, now: now, rules: rules.reuse)
+            version: version, sourceHasAlpha: flight.snapshot.source?.hasAlpha,
+            focalPoint: flight.snapshot.source?.focalPoint, isSourceKnown: flight.snapshot.source != nil, now: now,
+            rules: rules.reuse)
         return flight.missing.flatMap { Donor.refusals(for: $0, in: flight.snapshot, question) }
     }
 }

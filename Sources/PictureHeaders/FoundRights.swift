@@ -8,6 +8,8 @@ struct FoundRights {
     var iptc: PictureRights?
     var exif: PictureRights?
     var text = PictureRights()
+    /// Of the first packet that marks any.
+    private(set) var marked = MarkedRegions()
     private var texts = 0
 
     var all: PictureRights {
@@ -25,8 +27,9 @@ struct FoundRights {
         guard xmp == nil, packets <= Self.packetsLimit,
             let packet = try bytes.bytes(range.lowerBound, min(range.count, Self.packetLimit))
         else { return }
-        let rights = XMPReader.rights(in: packet)
+        let (rights, marked) = XMPReader.read(packet)
         if !rights.isEmpty { xmp = rights }
+        if self.marked.isEmpty { self.marked = marked }
     }
 
     /// - Parameter block: a JPEG's segment behind `Photoshop 3.0\0`.

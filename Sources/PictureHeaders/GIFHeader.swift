@@ -59,7 +59,7 @@ enum GIFHeader {
         let canvases = 1 + (isRestored ? 1 : 0) + (isBare && !isTransparent ? 2 : 0)
         header.memory = PictureCoding.gif(canvases: canvases).bytes(of: header.stored)
         header.duration = frames > 1 ? duration : 0
-        (header.end, header.rights) = (end, rights.all)
+        (header.end, header.rights, header.marked) = (end, rights.all, rights.marked)
         return header
     }
 

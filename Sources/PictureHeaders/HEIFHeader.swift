@@ -79,7 +79,11 @@ enum HEIFHeader {
         // Boxes are read as long as they are whole.
         header.end = all.last?.content.upperBound
         header.isTruncated = header.end != bytes.length
-        header.rights = try HEIFMetadata.rights(&bytes, parts, format)
+        let rights = try HEIFMetadata.found(&bytes, parts, format)
+        header.rights = rights.all
+        // Regions are of pixels that were not turned or cut.
+        let isTransformed = listed.contains { ["clap", "irot", "imir"].contains($0.type) }
+        if !isTransformed { header.marked = rights.marked }
         header.memory = try coding(&bytes, properties, hasAlpha: header.hasAlpha).bytes(of: size)
         return header
     }

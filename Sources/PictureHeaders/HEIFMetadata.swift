@@ -7,14 +7,14 @@ enum HEIFMetadata {
     private static let itemLimit = 4096
 
     /// - Parameter parts: the boxes of `meta`.
-    static func rights(
+    static func found(
         _ bytes: inout PictureBytes, _ parts: [HEIFHeader.Box], _ format: ImageFormat
-    ) throws(RenderFailure) -> PictureRights {
+    ) throws(RenderFailure) -> FoundRights {
         var found = FoundRights()
         guard let names = parts.first(where: { $0.type == "iinf" }),
             let places = parts.first(where: { $0.type == "iloc" }),
             let version = try bytes[names.content.lowerBound]
-        else { return found.all }
+        else { return found }
         var items: [Int: String] = [:]
         for entry in try HEIFHeader.boxes(&bytes, in: names.content.dropFirst(version == 0 ? 6 : 8), format) {
             let start = entry.content.lowerBound
@@ -26,7 +26,7 @@ enum HEIFMetadata {
             let kind = String(decoding: type, as: UTF8.self)
             if kind == "Exif" || kind == "mime" { items[id] = kind }
         }
-        if items.isEmpty { return found.all }
+        if items.isEmpty { return found }
         for (id, range) in try self.places(&bytes, places.content, of: items) {
             if items[id] == "mime" {
                 // Whatever else it is has none of the names.
@@ -35,7 +35,7 @@ enum HEIFMetadata {
                 found.exif = try Exif(&bytes, in: range.dropFirst(4 + skipped)).rights
             }
         }
-        return found.all
+        return found
     }
 
     /// Where the items lie, of one extent each, in the file itself.

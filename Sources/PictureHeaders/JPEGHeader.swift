@@ -52,7 +52,7 @@ enum JPEGHeader {
         func done() throws(RenderFailure) -> PictureHeader {
             guard var header else { throw .malformed(.jpeg, reason: "it ends before its size is told") }
             guard scans > 0 else { throw .malformed(.jpeg, reason: "it ends before its pixels begin") }
-            (header.orientation, header.rights) = (orientation, rights.all)
+            (header.orientation, header.rights, header.marked) = (orientation, rights.all, rights.marked)
             // Damage may lead past the end of a file that has one.
             if !isWhole { header.isTruncated = try !endsItself(&bytes) }
             header.memory = coding.bytes(of: header.stored)

@@ -69,7 +69,7 @@ enum PNGHeader {
         guard data <= most else {
             throw .unsupportedFeature(.png, reason: "it has far more data than pixels: \(data) bytes")
         }
-        header.rights = rights.all
+        (header.rights, header.marked) = (rights.all, rights.marked)
         if keep.count > 1 || keep[0].upperBound < bytes.length { header.keep = keep }
         return header
     }

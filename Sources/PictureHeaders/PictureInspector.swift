@@ -25,7 +25,8 @@ package struct PictureInspector: Sendable {
             format: format, size: header.orientation.upright(header.stored), orientation: header.orientation.rawValue,
             frames: header.frames, hasAlpha: header.hasAlpha, duration: header.duration,
             isTruncated: header.isTruncated,
-            colours: header.colours, rights: header.rights, memory: header.memory)
+            colours: header.colours, rights: header.rights, memory: header.memory,
+            focalPoint: header.focalPoint)
         guard facts.leastDecodeBytes <= RenderMemory.decoding(limits.memory) else {
             throw .tooMuchMemory(format, bytes: facts.leastDecodeBytes, memory: limits.memory)
         }
@@ -65,10 +66,19 @@ struct PictureHeader {
     /// The file ends before what it says of itself does.
     var isTruncated = false
     var rights = PictureRights()
+    /// What XMP marks, in stored pixels.
+    var marked = MarkedRegions()
     /// Behind its last byte, where reading came so far; nil: only `PictureEnd` knows.
     var end: Int?
     /// Bytes that its decoder holds at once, whatever the scale (`PictureCoding`).
     var memory = 0
     /// The only ranges that a decoder may see; nil for the whole file.
     var keep: [Range<Int>]?
+}
+
+extension PictureHeader {
+    /// The middle of what is marked, as people see the picture.
+    var focalPoint: FocalPoint? {
+        KeptRegion.focalPoint(of: marked.regions(of: stored).compactMap { orientation.upright($0) })
+    }
 }

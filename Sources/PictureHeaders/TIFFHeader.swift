@@ -19,7 +19,7 @@ enum TIFFHeader {
         rights.exif = exif.rights
         if let packet = exif.blocks[Exif.packet] { try rights.read(xmp: packet, &bytes) }
         if let record = exif.blocks[Exif.record] { try rights.read(iptc: record, &bytes) }
-        header.rights = rights.all
+        (header.rights, header.marked) = (rights.all, rights.marked)
         header.memory = PictureCoding.strips.bytes(of: header.stored)
         return header
     }

@@ -58,7 +58,7 @@ enum WebPHeader {
             }
             offset += 8 + length + length % 2
         }
-        (header.frames, header.rights) = (max(1, frames), rights.all)
+        (header.frames, header.rights, header.marked) = (max(1, frames), rights.all, rights.marked)
         // What lies inside of frames is not looked at.
         header.memory = (isAnimated ? .losslessWebP : coding).bytes(of: header.stored)
     }

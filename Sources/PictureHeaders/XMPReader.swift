@@ -1,7 +1,7 @@
 internal import Ports
 
-/// Reads four properties of an XMP packet (ISO 16684-1), in one pass and without a parser's tree: an inspector has no XML
-/// library, since one would cost it 30 MB.
+/// Reads four properties of an XMP packet (ISO 16684-1), and the regions that it marks, in one pass and without a parser's
+/// tree: an inspector has no XML library, since one would cost it 30 MB.
 ///
 /// What is said of the picture itself stands in the attributes and children of the descriptions right below `rdf:RDF`. What
 /// stands deeper is said of pictures that it was made of.
@@ -31,12 +31,17 @@ struct XMPReader {
     private var items: [String] = []
     /// The item that is for every language.
     private var isDefault = false
+    private var marked = MarkedRegions()
+    /// The property that is open marks regions.
+    private var isMarking = false
+    /// The text before the tag.
+    private var before: ArraySlice<UInt8> = []
 
     /// Of what can be read of it: damage ends the reading.
-    static func rights(in packet: ArraySlice<UInt8>) -> PictureRights {
+    static func read(_ packet: ArraySlice<UInt8>) -> (rights: PictureRights, marked: MarkedRegions) {
         var reader = XMPReader(rest: packet)
         while reader.step() {}
-        return reader.rights
+        return (reader.rights, reader.marked)
     }
 
     private init(rest: ArraySlice<UInt8>) { self.rest = rest }
@@ -44,7 +49,8 @@ struct XMPReader {
     /// Takes the text before the next tag, and the tag; false at the end.
     private mutating func step() -> Bool {
         guard let start = rest.firstIndex(of: UInt8(ascii: "<")) else { return false }
-        if property != nil { text += rest[..<start] }
+        before = rest[..<start]
+        if property != nil { text += before }
         rest = rest[start...].dropFirst()
         if rest.starts(with: "!--".utf8) { return skip("-->") }
         if rest.starts(with: "?".utf8) { return skip("?>") }
@@ -54,14 +60,17 @@ struct XMPReader {
         var tag = rest[..<end]
         rest = rest[end...].dropFirst()
         if first == UInt8(ascii: "/") {
-            close()
+            close(Self.name(of: tag.dropFirst()))
             return depth > 0
         }
         let isEmpty = tag.last == UInt8(ascii: "/")
         if isEmpty { tag = tag.dropLast() }
         depth += 1
         open(tag)
-        if isEmpty { close() }
+        if isEmpty {
+            before = []
+            close(Self.name(of: tag))
+        }
         return true
     }
 
@@ -71,6 +80,7 @@ struct XMPReader {
             namespaces[String(name.dropFirst(6))] = value
         }
         let name = full(Self.name(of: tag))
+        if isMarking { marked.open(name, attributes.map { (full($0.name), $0.value) }) }
         guard let root else {
             if name == Self.rdf + " RDF" { self.root = depth }
             return
@@ -79,15 +89,18 @@ struct XMPReader {
             for (name, value) in attributes { Self.properties[full(name)].map { set($0, value) } }
         } else if depth == root + 2 {
             (property, text, items) = (Self.properties[name], [], [])
+            isMarking = MarkedRegions.properties.contains(name)
         } else if depth == root + 4, property != nil, name == Self.rdf + " li" {
             text = []
             isDefault = attributes.contains { $0.name == "xml:lang" && $0.value == "x-default" }
         }
     }
 
-    private mutating func close() {
+    private mutating func close(_ name: String) {
         depth -= 1
         guard let root else { return }
+        if isMarking { marked.close(full(name)) { Self.unescaped(before) } }
+        if depth <= root + 1 { isMarking = false }
         if depth < root { self.root = nil }
         guard let property else { return }
         if depth == root + 1 {

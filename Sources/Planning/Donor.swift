@@ -19,7 +19,9 @@ package struct Donor: Sendable, Hashable {
         guard DonorRule.isNotEnlarged(row) else { throw .enlarged }
         guard !row.spec.extras.isBurnedIn else { throw .burnedIn }
         guard DonorRule.keepsFrames(row, for: spec) else { throw .frames }
-        guard !spec.extras.needsSource, DonorRule.knowsFocus(row, for: spec) else { throw .pixels }
+        guard !spec.extras.needsSource, DonorRule.knowsFocus(row, for: spec),
+            question.isSourceKnown || !spec.isSteered
+        else { throw .pixels }
         guard let crop = placement.crop(from: row.size, showing: row.region) else { throw .region }
         let ratio = DonorRule.ratio(of: crop, to: placement.output)
         guard ratio >= 1 else { throw .scale }
@@ -49,8 +51,8 @@ extension VariantRow {
 
 extension VariantSpec {
     /// As `placement(of:)`, with what `smart` chose for a stored variant where that is known.
-    package func placement(asIn row: VariantRow) -> Placement {
-        let own = placement(of: row.sourceSize)
+    package func placement(asIn row: VariantRow, _ focalPoint: FocalPoint? = nil) -> Placement {
+        let own = placement(of: row.sourceSize, focalPoint: focalPoint)
         guard extras.focus == .smart, DonorRule.knowsFocus(row, for: self) else { return own }
         return Placement(output: own.output, region: row.region)
     }

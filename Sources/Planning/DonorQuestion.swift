@@ -1,4 +1,5 @@
 package import ImageModel
+package import VariantSpec
 
 /// What every donor of one source is held against.
 package struct DonorQuestion: Sendable {
@@ -6,10 +7,18 @@ package struct DonorQuestion: Sendable {
     package let version: SourceVersion
     /// nil: not known.
     package let sourceHasAlpha: Bool?
+    /// Where crops lie that name no place.
+    package let focalPoint: FocalPoint?
+    /// Without the source's row nobody knows that.
+    package let isSourceKnown: Bool
     package let now: Int64
     package let rules: ReuseRules
 
-    package init(version: SourceVersion, sourceHasAlpha: Bool?, now: Int64, rules: ReuseRules) {
+    package init(
+        version: SourceVersion, sourceHasAlpha: Bool?, focalPoint: FocalPoint? = nil, isSourceKnown: Bool = true,
+        now: Int64, rules: ReuseRules
+    ) {
+        (self.focalPoint, self.isSourceKnown) = (focalPoint, isSourceKnown)
         (self.version, self.sourceHasAlpha, self.now, self.rules) = (version, sourceHasAlpha, now, rules)
     }
 }

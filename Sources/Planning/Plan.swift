@@ -53,7 +53,8 @@ package struct Plan: Sendable, Hashable {
             return [RenderBatch(RenderSource(original: source, at: original), missing)]
         }
         let question = DonorQuestion(
-            version: version, sourceHasAlpha: snapshot.source?.hasAlpha, now: now, rules: rules)
+            version: version, sourceHasAlpha: snapshot.source?.hasAlpha, focalPoint: snapshot.source?.focalPoint,
+            isSourceKnown: snapshot.source != nil, now: now, rules: rules)
         var batches: [RenderBatch] = []
         for spec in missing {
             guard let donor = Donor.best(for: spec, in: snapshot, question) else { return nil }
@@ -62,7 +63,7 @@ package struct Plan: Sendable, Hashable {
             if let known = batches.firstIndex(where: { $0.renderSource.input == .donor(donor.row) }) {
                 batches[known].orders.append(order)
             } else {
-                batches.append(RenderBatch(donor, first: order))
+                batches.append(RenderBatch(donor, question.focalPoint, first: order))
             }
         }
         return batches
@@ -74,7 +75,9 @@ extension Donor {
     package static func best(for spec: VariantSpec, in snapshot: SourceSnapshot, _ question: DonorQuestion) -> Donor? {
         var best: Donor?
         for row in snapshot.variants {
-            guard let donor = try? Donor(row, for: spec, as: spec.placement(asIn: row), in: question) else {
+            guard
+                let donor = try? Donor(row, for: spec, as: spec.placement(asIn: row, question.focalPoint), in: question)
+            else {
                 continue
             }
             if best.map(donor.isBetter) ?? true { best = donor }
@@ -88,7 +91,7 @@ extension Donor {
     ) -> [DonorRefusal] {
         snapshot.variants.compactMap { row in
             do throws(DonorRefusal) {
-                _ = try Donor(row, for: spec, as: spec.placement(asIn: row), in: question)
+                _ = try Donor(row, for: spec, as: spec.placement(asIn: row, question.focalPoint), in: question)
                 return nil
             } catch {
                 return error

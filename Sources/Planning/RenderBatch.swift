@@ -10,13 +10,13 @@ package struct RenderBatch: Sendable, Hashable {
     init(_ renderSource: RenderSource, _ specs: [VariantSpec]) {
         self.renderSource = renderSource
         orders = specs.map { spec in
-            let placement = spec.placement(of: renderSource.sourceSize)
+            let placement = spec.placement(of: renderSource.sourceSize, focalPoint: renderSource.focalPoint)
             return RenderOrder(spec: spec, output: placement.output, crop: placement.region)
         }
     }
 
-    init(_ donor: Donor, first order: RenderOrder) {
-        (renderSource, orders) = (RenderSource(donor: donor.row), [order])
+    init(_ donor: Donor, _ focalPoint: FocalPoint?, first order: RenderOrder) {
+        (renderSource, orders) = (RenderSource(donor: donor.row, focalPoint: focalPoint), [order])
     }
 
     /// The orders that must be made: a small source gives the same picture for several specs.

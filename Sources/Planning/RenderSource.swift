@@ -17,6 +17,8 @@ package struct RenderSource: Sendable, Hashable {
     package let source: SourceKey
     package let version: SourceVersion
     package let sourceSize: PixelSize
+    /// Where crops lie that name no place.
+    package let focalPoint: FocalPoint?
     /// A derivative is fresh as long as the bytes that it was made from.
     package let expires: Int64
 
@@ -28,13 +30,13 @@ package struct RenderSource: Sendable, Hashable {
 
     init(original row: SourceRow, at location: String) { self.init(row, .original(row, at: location)) }
 
-    init(donor row: VariantRow) {
-        (input, source, version) = (.donor(row), row.source, row.version)
+    init(donor row: VariantRow, focalPoint: FocalPoint?) {
+        (input, source, version, self.focalPoint) = (.donor(row), row.source, row.version, focalPoint)
         (sourceSize, expires) = (row.sourceSize, row.expires)
     }
 
     private init(_ row: SourceRow, _ input: Input) {
-        (self.input, source, version) = (input, row.source, row.version)
+        (self.input, source, version, focalPoint) = (input, row.source, row.version, row.focalPoint)
         (sourceSize, expires) = (row.size, row.expires)
     }
 
@@ -55,8 +57,8 @@ package struct RenderSource: Sendable, Hashable {
 
     /// What of the source it shows: as planned, or as its pixels decided.
     private func region(of spec: VariantSpec, _ rendition: Rendition) -> Region {
-        if case .donor(let row) = input { return spec.placement(asIn: row).region }
-        return rendition.crop ?? spec.placement(of: sourceSize).region
+        if case .donor(let row) = input { return spec.placement(asIn: row, focalPoint).region }
+        return rendition.crop ?? spec.placement(of: sourceSize, focalPoint: focalPoint).region
     }
 
     /// A donor says of its source what was seen when it was made.

@@ -20,15 +20,17 @@ package struct PictureFacts: Sendable, Hashable {
     package let rights: PictureRights
     /// Bytes that its decoder holds at once, at any scale: by the estimate of how it is coded.
     package let memory: Int
+    /// The middle of the regions that its metadata mark, upright.
+    package let focalPoint: FocalPoint?
 
     package init(
         format: ImageFormat, size: PixelSize, orientation: Int, frames: Int, hasAlpha: Bool, duration: Int = 0,
         isTruncated: Bool = false, colours: ColourCodes? = nil, rights: PictureRights = PictureRights(),
-        memory: Int = 0
+        memory: Int = 0, focalPoint: FocalPoint? = nil
     ) {
         (self.duration, self.isTruncated, self.colours, self.rights) = (duration, isTruncated, colours, rights)
         (self.format, self.size, self.orientation) = (format, size, orientation)
-        (self.frames, self.hasAlpha, self.memory) = (frames, hasAlpha, memory)
+        (self.frames, self.hasAlpha, self.memory, self.focalPoint) = (frames, hasAlpha, memory, focalPoint)
     }
 }
 
@@ -110,7 +112,7 @@ extension Picture {
         let facts = PictureFacts(
             format: facts.format, size: facts.size, orientation: facts.orientation, frames: facts.frames,
             hasAlpha: false, duration: facts.duration, isTruncated: facts.isTruncated, colours: facts.colours,
-            memory: facts.memory)
+            memory: facts.memory, focalPoint: facts.focalPoint)
         return Picture(facts: facts, file: file)
     }
 }

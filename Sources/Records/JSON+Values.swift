@@ -54,6 +54,17 @@ extension JSONReader {
         return region
     }
 
+    mutating func focalPoint() throws(JSONFailure) -> FocalPoint {
+        let start = offset
+        var numbers: [Int] = []
+        try openArray()
+        while try nextElement() { numbers.append(try integer(in: FocalPoint.range)) }
+        guard let point = FocalPoint(told: numbers) else {
+            throw refuse("an array of x and y in thousandths", "\(numbers.count) numbers", at: start)
+        }
+        return point
+    }
+
     /// Milliseconds since 1970, bounded: what a number beyond means is as good as the nearest date.
     mutating func time() throws(JSONFailure) -> Int64 {
         RecordLimits.time(try integer("Unix time in milliseconds"))

@@ -25,6 +25,13 @@ extension SourceRow {
         json.field("fetchedAt", fetchedAt)
         json.field("expires", expires)
         if policy != CachePolicy() { json.policy(policy) }
+        if let focalPoint {
+            json.key("focus")
+            json.beginArray()
+            json.integer(focalPoint.x)
+            json.integer(focalPoint.y)
+            json.endArray()
+        }
         json.endObject()
         return NewRecord(
             topic: .variants, partition: partition, key: RecordKey.source(source).bytes, value: json.bytes,
@@ -54,6 +61,7 @@ extension SourceRow {
             var fetchedAt: Int64?
             var expires: Int64?
             var policy: CachePolicy?
+            var focalPoint: FocalPoint?
             try reader.openObject()
             while let key = try reader.nextKey() {
                 switch key {
@@ -70,6 +78,7 @@ extension SourceRow {
                 case "fetchedAt": fetchedAt = try reader.time()
                 case "expires": expires = try reader.time()
                 case "http": policy = try reader.policy()
+                case "focus": focalPoint = try reader.focalPoint()
                 default: try reader.skip()
                 }
             }
@@ -79,7 +88,7 @@ extension SourceRow {
                 format: try format.field("format"), bytes: try bytes.field("bytes"), digest: try digest.field("digest"),
                 hasAlpha: try hasAlpha.field("alpha"), frames: frames ?? 1, original: original,
                 fetchedAt: try fetchedAt.field("fetchedAt"),
-                expires: try expires.field("expires"), policy: policy ?? CachePolicy())
+                expires: try expires.field("expires"), policy: policy ?? CachePolicy(), focalPoint: focalPoint)
         }
     }
 }

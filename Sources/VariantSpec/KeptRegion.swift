@@ -17,11 +17,11 @@ package struct KeptRegion: Sendable, Hashable {
 
     /// The point, in thousandths of the sides, around which a crop keeps all of them if they fit into it: the middle of what
     /// they span. nil without any.
-    package static func focalPoint(of regions: [KeptRegion]) -> (x: Int, y: Int)? {
+    package static func focalPoint(of regions: [KeptRegion]) -> FocalPoint? {
         guard let left = regions.map(\.x).min(), let top = regions.map(\.y).min(),
             let right = regions.map({ $0.x + $0.width }).max(), let bottom = regions.map({ $0.y + $0.height }).max()
         else { return nil }
-        return (Int(((left + right) * 500).rounded()), Int(((top + bottom) * 500).rounded()))
+        return FocalPoint(x: Int(((left + right) * 500).rounded()), y: Int(((top + bottom) * 500).rounded()))
     }
 }
 
@@ -31,9 +31,24 @@ extension VariantSpec {
 
     /// The same around regions, by the option that says so: what is stored goes by it.
     package func keeping(_ regions: [KeptRegion]) -> VariantSpec {
-        guard isSteered, let (x, y) = KeptRegion.focalPoint(of: regions) else { return self }
+        guard isSteered, let point = KeptRegion.focalPoint(of: regions) else { return self }
         var extras = extras
-        extras.focus = .point(x: x, y: y)
+        extras.focus = .point(x: point.x, y: point.y)
         return with(extras)
+    }
+}
+
+/// A point of an upright source, in thousandths of its sides.
+package struct FocalPoint: Sendable, Hashable {
+    package let x: Int
+    package let y: Int
+    package static let range = 0...1000
+
+    package init(x: Int, y: Int) { (self.x, self.y) = (x, y) }
+
+    /// Of numbers that somebody else says.
+    package init?(told numbers: [Int]) {
+        guard numbers.count == 2, numbers.allSatisfy(Self.range.contains) else { return nil }
+        self.init(x: numbers[0], y: numbers[1])
     }
 }

@@ -9,8 +9,8 @@ extension VariantSpec {
     /// A crop begins and ends at whole pixels of the source. Left as fractions, each step that takes whole pixels of its
     /// own input would round again: a donor's cut and the source's were then a pixel apart where their scales are close.
     ///
-    /// - Parameter focalPoint: where `smart` keeps the picture, in thousandths of its sides; the middle until it is found.
-    package func placement(of source: PixelSize, focalPoint: (x: Int, y: Int)? = nil) -> Placement {
+    /// - Parameter focalPoint: where `smart`, or a crop that names no place, keeps the picture; nil: the middle.
+    package func placement(of source: PixelSize, focalPoint: FocalPoint? = nil) -> Placement {
         if isFullSize { return Placement(output: source, region: Region(whole: source)) }
         let fit = Fit(self, of: source)
         let (anchorX, anchorY) = anchors(focalPoint)
@@ -37,11 +37,16 @@ extension VariantSpec {
 }
 
 extension VariantSpec {
-    fileprivate func anchors(_ focalPoint: (x: Int, y: Int)?) -> (Anchor, Anchor) {
+    fileprivate func anchors(_ focalPoint: FocalPoint?) -> (Anchor, Anchor) {
         switch extras.focus {
         case .point(let x, let y): (.point(x), .point(y))
         case .smart: (.point(focalPoint?.x ?? 500), .point(focalPoint?.y ?? 500))
-        case nil: (.tenths(axis.x), .tenths(axis.y))
+        case nil:
+            if let focalPoint, isSteered {
+                (.point(focalPoint.x), .point(focalPoint.y))
+            } else {
+                (.tenths(axis.x), .tenths(axis.y))
+            }
         }
     }
 }

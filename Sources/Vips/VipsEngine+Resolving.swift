@@ -55,7 +55,7 @@ extension Raster {
     /// Where libvips's attention falls, in thousandths of what is shown.
     fileprivate func attention(
         in shown: Region, of source: PixelSize, for region: Region
-    ) throws(RasterFailure) -> (x: Int, y: Int) {
+    ) throws(RasterFailure) -> FocalPoint {
         let (across, down) = (Double(size.width) / Double(source.width), Double(size.height) / Double(source.height))
         let part = PixelSize(
             width: min(size.width, max(1, Int((shown.width * across).rounded()))),
@@ -68,8 +68,7 @@ extension Raster {
             width: min(part.width, max(1, Int(region.width * across))),
             height: min(part.height, max(1, Int(region.height * down))))
         let point = try picture.attention(wanted)
-        return (
-            min(max(0, point.x * 1000 / part.width), 1000), min(max(0, point.y * 1000 / part.height), 1000)
-        )
+        return FocalPoint(
+            x: min(max(0, point.x * 1000 / part.width), 1000), y: min(max(0, point.y * 1000 / part.height), 1000))
     }
 }

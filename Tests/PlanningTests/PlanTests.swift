@@ -1,3 +1,4 @@
+import Digest
 import ImageModel
 import Planning
 import TestSupport
@@ -54,6 +55,44 @@ struct PlanTests {
         let renderSource = try #require(plan.reuses.first).renderSource
         #expect(renderSource.input == .original(source, at: "ab/original.jpg"))
         #expect(renderSource.madeFrom == .origin && !renderSource.isDonor && renderSource.expires == source.expires)
+    }
+
+    /// From a fetch, from the kept original, and from a stored variant; without the source's row nobody knows where it lies.
+    @Test("Crops that name no place lie around the regions that the source marks, whatever they are made from")
+    func marked() throws {
+        let rows = [Example.row("2000x2000-q95.jpg")]
+        let wanted = ["300y300.jpg", "300y300-west.jpg", "300y200.jpg"]
+        func crops(_ source: SourceRow?) -> [Region?] {
+            let plan = Plan(wanted, Example.snapshot(rows, source: source))
+            return wanted.map { text in
+                plan.reuses.flatMap { batch in
+                    batch.orders.filter { $0.spec == spec(text) }.map {
+                        batch.renderSource.row(
+                            of: $0.spec, as: Rendition(size: $0.output, hasAlpha: false, quality: 80), facts: nil,
+                            bytes: 1,
+                            digest: SHA256.digest(of: []), location: "", at: 0
+                        ).region
+                    }
+                }.first
+            }
+        }
+        var source = Example.sourceRow()
+        let middle = [
+            Region(x: 500, y: 0, width: 3000, height: 3000), Region(x: 0, y: 0, width: 3000, height: 3000),
+            Region(x: 0, y: 167, width: 4000, height: 2666),
+        ]
+        #expect(crops(source) == middle)
+        source.focalPoint = FocalPoint(x: 800, y: 100)
+        let around = [
+            Region(x: 1000, y: 0, width: 3000, height: 3000), middle[1], Region(x: 0, y: 0, width: 4000, height: 2667),
+        ]
+        #expect(crops(source) == around)
+        source.original = "ab/original.jpg"
+        #expect(crops(source) == around)
+        #expect(crops(nil) == [nil, nil, nil])
+        let fetched = try #require(
+            FetchedPlan(wanted.map { spec($0) }, snapshot: Example.snapshot([]), fetched: source).batch)
+        #expect(fetched.orders.map(\.crop) == around)
     }
 
     @Test("An original that has expired is fetched anew")

@@ -31,6 +31,7 @@ struct RecordsRowTests {
             lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
             selection: Selection(names: ["accept", "cookie"], word: .max),
             location: "http://b.example/")
+        row.focalPoint = FocalPoint(x: 1_000, y: 0)
         #expect(try back() == row)
         let text = Fixture.text(row.newRecord(partition: Fixture.partition).value)
             .replacing("W/\\\"ä\\\"", with: "a\\r\\nHost: b")

@@ -58,7 +58,7 @@ struct RightsTests {
             ("<!DOCTYPE a [<!ENTITY b 'c'>]><rdf:Description dc:rights='A'/>", PictureRights()),
         ])
     func xmp(description: String, rights: PictureRights) {
-        #expect(XMPReader.rights(in: Self.packet(description)[...]) == rights)
+        #expect(XMPReader.read(Self.packet(description)[...]).rights == rights)
     }
 
     @Test("XMP with other prefixes than the usual ones, and with the usual ones for something else")
@@ -66,7 +66,7 @@ struct RightsTests {
         let other =
             "xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:d='http://purl.org/dc/elements/1.1/' xmlns:dc='urn:x'"
         let text = "<r:RDF \(other)><r:Description d:rights='A' dc:creator='no'/></r:RDF>"
-        #expect(XMPReader.rights(in: Array(text.utf8)[...]) == PictureRights(notice: "A"))
+        #expect(XMPReader.read(Array(text.utf8)[...]).rights == PictureRights(notice: "A"))
     }
 
     @Test("A packet that we write reads as what was written, within 2 KiB, whatever the texts are")
@@ -80,8 +80,8 @@ struct RightsTests {
         for rights in texts {
             let packet = try #require(rights.packet)
             #expect(packet.count <= PictureRights.packetLimit)
-            #expect(XMPReader.rights(in: packet[...]) == rights)
-            for length in packet.indices { _ = XMPReader.rights(in: packet[..<length]) }
+            #expect(XMPReader.read(packet[...]).rights == rights)
+            for length in packet.indices { _ = XMPReader.read(packet[..<length]).rights }
         }
         #expect(PictureRights().packet == nil)
     }

@@ -71,6 +71,10 @@ extension InspectedPicture {
         fields.add(Wire.Tag.duration, facts.duration)
         fields.add(Wire.Tag.isTruncated, facts.isTruncated)
         fields.add(Wire.Tag.memory, facts.memory)
+        if let point = facts.focalPoint {
+            fields.add(Wire.Tag.focalPoint, point.x)
+            fields.add(Wire.Tag.focalPoint, point.y)
+        }
         if let colours = facts.colours { fields.add(colours) }
         let rights = facts.rights
         if !rights.isEmpty {
@@ -96,7 +100,8 @@ extension InspectedPicture {
             format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha,
             duration: duration,
             isTruncated: isTruncated, colours: ColourCodes(fields),
-            rights: PictureRights(told: fields.all(Wire.Tag.rights)), memory: memory)
+            rights: PictureRights(told: fields.all(Wire.Tag.rights)), memory: memory,
+            focalPoint: FocalPoint(told: fields.ints(Wire.Tag.focalPoint)))
         self.init(facts: facts, keep: keep.isEmpty ? nil : keep)
     }
 }

@@ -56,6 +56,7 @@ package enum Wire {
         static let rights: UInt16 = 37
         static let packet: UInt16 = 38
         static let memory: UInt16 = 39
+        static let focalPoint: UInt16 = 40
     }
 }
 

@@ -1,0 +1,98 @@
+internal import RenderProtocol
+internal import VariantSpec
+
+/// The parts of a picture that an XMP packet marks: faces and pets of the Metadata Working Group's regions, and people of
+/// Microsoft's. In fractions of the stored pixels, whatever the orientation.
+///
+/// Fed by `XMPReader` with the elements inside of the picture's own properties, by their full names.
+struct MarkedRegions {
+    private static let mwg = "http://www.metadataworkinggroup.com/schemas/regions/ "
+    private static let area = "http://ns.adobe.com/xmp/sType/Area# "
+    private static let side = "http://ns.adobe.com/xap/1.0/sType/Dimensions# "
+    private static let people = "http://ns.microsoft.com/photo/1.2/t/Region# Rectangle"
+    private static let item = "http://www.w3.org/1999/02/22-rdf-syntax-ns# li"
+
+    /// The properties of a picture that mark regions.
+    static let properties: Set<String> = [mwg + "Regions", "http://ns.microsoft.com/photo/1.2/ RegionInfo"]
+
+    private var found: [KeptRegion] = []
+    /// Of the item that is open, by full name.
+    private var values: [String: String] = [:]
+    /// The size that the regions are of.
+    private var size: [String: String] = [:]
+
+    var isEmpty: Bool { found.isEmpty }
+
+    /// What is marked in stored pixels of this size; nothing where it is of a picture of another shape, since that was cut
+    /// without its metadata.
+    func regions(of stored: PixelSize) -> [KeptRegion] {
+        if let width = size["w"].flatMap(Double.init), let height = size["h"].flatMap(Double.init), width > 0,
+            height > 0
+        {
+            let stretch = width * Double(stored.height) / (height * Double(stored.width))
+            guard (0.98...1.02).contains(stretch) else { return [] }
+        }
+        return found
+    }
+
+    mutating func open(_ name: String, _ attributes: [(name: String, value: String)]) {
+        if name == Self.item { values = [:] }
+        for attribute in attributes { set(attribute.name, attribute.value) }
+    }
+
+    /// The end of an element, with the text behind its last tag.
+    mutating func close(_ name: String, _ text: () -> String) {
+        if name.hasPrefix(Self.area) || name.hasPrefix(Self.side) || name == Self.mwg + "Type" || name == Self.people {
+            set(name, text())
+        }
+        guard name == Self.item, found.count < KeptRegion.limit else { return }
+        if let region = rectangle ?? marked { found.append(region) }
+        values = [:]
+    }
+
+    private mutating func set(_ name: String, _ value: String) {
+        if name.hasPrefix(Self.side) {
+            size[String(name.dropFirst(Self.side.count))] = value
+        } else if !value.isEmpty {
+            values[name] = value
+        }
+    }
+
+    /// Around its middle; a circle has a diameter, in fractions of the width.
+    private var marked: KeptRegion? {
+        func number(_ name: String) -> Double? { values[Self.area + name].flatMap(Double.init) }
+        let type = values[Self.mwg + "Type"] ?? "Face"
+        guard type == "Face" || type == "Pet", values[Self.area + "unit"] ?? "normalized" == "normalized",
+            let x = number("x"), let y = number("y"), let width = number("w") ?? number("d"),
+            let height = number("h") ?? number("d")
+        else { return nil }
+        return KeptRegion(x: x - width / 2, y: y - height / 2, width: width, height: height)
+    }
+
+    /// Its left upper corner, then its sides.
+    private var rectangle: KeptRegion? {
+        let numbers = (values[Self.people] ?? "").split(separator: ",").compactMap {
+            Double($0.trimmingPrefix { $0 == " " }.prefix { $0 != " " })
+        }
+        guard numbers.count == 4 else { return nil }
+        return KeptRegion(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
+    }
+}
+
+extension Orientation {
+    /// Where a part of the stored picture is seen.
+    func upright(_ region: KeptRegion) -> KeptRegion? {
+        let (x, y, width, height) = (region.x, region.y, region.width, region.height)
+        let (right, below) = (1 - x - width, 1 - y - height)
+        return switch self {
+        case .upright: region
+        case .mirrored: KeptRegion(x: right, y: y, width: width, height: height)
+        case .upsideDown: KeptRegion(x: right, y: below, width: width, height: height)
+        case .flipped: KeptRegion(x: x, y: below, width: width, height: height)
+        case .transposed: KeptRegion(x: y, y: x, width: height, height: width)
+        case .quarterTurn: KeptRegion(x: below, y: x, width: height, height: width)
+        case .transversed: KeptRegion(x: below, y: right, width: height, height: width)
+        case .threeQuarterTurn: KeptRegion(x: y, y: right, width: height, height: width)
+        }
+    }
+}

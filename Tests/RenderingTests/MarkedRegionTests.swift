@@ -1,0 +1,116 @@
+internal import Ports
+internal import TestPixels
+internal import Testing
+internal import VariantSpec
+
+@testable internal import PictureHeaders
+@testable internal import RenderProtocol
+
+@Suite("Regions that a source's metadata mark", .timeLimit(.minutes(1)))
+struct MarkedRegionTests {
+    private static let names =
+        "xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:x='adobe:ns:meta/'"
+        + " xmlns:mwg-rs='http://www.metadataworkinggroup.com/schemas/regions/'"
+        + " xmlns:stArea='http://ns.adobe.com/xmp/sType/Area#'"
+        + " xmlns:stDim='http://ns.adobe.com/xap/1.0/sType/Dimensions#'"
+        + " xmlns:MP='http://ns.microsoft.com/photo/1.2/' xmlns:MPRI='http://ns.microsoft.com/photo/1.2/t/RegionInfo#'"
+        + " xmlns:MPReg='http://ns.microsoft.com/photo/1.2/t/Region#'"
+
+    private static func list(_ items: String, size: String = "") -> String {
+        "<mwg-rs:Regions rdf:parseType='Resource'>\(size)<mwg-rs:RegionList><rdf:Bag>\(items)</rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions>"
+    }
+
+    private static func face(_ x: Double, _ y: Double, _ width: Double, _ height: Double, type: String = "Face")
+        -> String
+    {
+        "<rdf:li><rdf:Description mwg-rs:Name='A' mwg-rs:Type='\(type)'><mwg-rs:Area stArea:x='\(x)' stArea:y='\(y)' stArea:w='\(width)' stArea:h='\(height)' stArea:unit='normalized'/></rdf:Description></rdf:li>"
+    }
+
+    private static func point(_ properties: String, width: Int = 400, height: Int = 300, orientation: Int = 1) throws
+        -> FocalPoint?
+    {
+        let packet =
+            "<x:xmpmeta \(names)><rdf:RDF><rdf:Description>\(properties)</rdf:Description></rdf:RDF></x:xmpmeta>"
+        let segment = Samples.segment(0xe1, Array("http://ns.adobe.com/xap/1.0/\0".utf8) + Array(packet.utf8))
+        let jpeg = Samples.jpeg(width: width, height: height, segments: [Samples.exif(orientation), segment])
+        return try PictureInspector().inspect(Samples.file(jpeg)).facts.focalPoint
+    }
+
+    @Test(
+        "Faces and pets of the Metadata Working Group, people of Microsoft; each around its middle, or from its corner",
+        arguments: [
+            (list(face(0.25, 0.5, 0.1, 0.2)), FocalPoint(x: 250, y: 500)),
+            (list(face(0.2, 0.3, 0.1, 0.2) + face(0.8, 0.5, 0.2, 0.2, type: "Pet")), FocalPoint(x: 525, y: 400)),
+            (list(face(0.2, 0.3, 0.1, 0.2) + face(0.8, 0.5, 0.2, 0.2, type: "Focus")), FocalPoint(x: 200, y: 300)),
+            // As elements, and a circle.
+            (
+                list(
+                    "<rdf:li rdf:parseType='Resource'><mwg-rs:Type>Face</mwg-rs:Type><mwg-rs:Area rdf:parseType='Resource'><stArea:x>0.5</stArea:x><stArea:y>0.25</stArea:y><stArea:d>0.1</stArea:d></mwg-rs:Area></rdf:li>"
+                ),
+                FocalPoint(x: 500, y: 250)
+            ),
+            (
+                "<MP:RegionInfo><rdf:Description><MPRI:Regions><rdf:Bag><rdf:li MPReg:Rectangle='0.1, 0.2, 0.4, 0.2' MPReg:PersonDisplayName='A'/></rdf:Bag></MPRI:Regions></rdf:Description></MP:RegionInfo>",
+                FocalPoint(x: 300, y: 300)
+            ),
+            // Of a picture of this shape, and of one that was cut since.
+            (
+                list(
+                    face(0.25, 0.5, 0.1, 0.2),
+                    size: "<mwg-rs:AppliedToDimensions stDim:w='800' stDim:h='600' stDim:unit='pixel'/>"),
+                FocalPoint(x: 250, y: 500)
+            ),
+            (
+                list(
+                    face(0.25, 0.5, 0.1, 0.2),
+                    size: "<mwg-rs:AppliedToDimensions stDim:w='800' stDim:h='800' stDim:unit='pixel'/>"), nil
+            ),
+            // Nothing of the picture, no numbers, pixels, and what another picture marks.
+            (list(face(1.5, 0.5, 0.1, 0.2)), nil), (list("<rdf:li/>"), nil), ("", nil),
+            (list(face(0.5, 0.5, 0.1, 0.2)).replacing("normalized", with: "pixel"), nil),
+            ("<xmpMM:Pantry><rdf:Bag><rdf:li>\(list(face(0.5, 0.5, 0.1, 0.2)))</rdf:li></rdf:Bag></xmpMM:Pantry>", nil),
+        ] as [(String, FocalPoint?)])
+    func marked(properties: String, point: FocalPoint?) throws {
+        #expect(try Self.point(properties) == point)
+    }
+
+    /// A quarter up from the left lower corner of what is stored, as each orientation shows it.
+    @Test(
+        "Regions are of the stored pixels, whatever the orientation",
+        arguments: [
+            (1, 250, 900), (2, 750, 900), (3, 750, 100), (4, 250, 100), (5, 900, 250), (6, 100, 250), (7, 100, 750),
+            (8, 900, 750),
+        ])
+    func orientation(orientation: Int, x: Int, y: Int) throws {
+        #expect(
+            try Self.point(Self.list(Self.face(0.25, 0.9, 0.1, 0.1)), orientation: orientation)
+                == FocalPoint(x: x, y: y))
+    }
+
+    @Test(
+        "A crop of what is stored in an orientation, back and forth, is the same region",
+        arguments: Orientation.allCases)
+    func inverse(orientation: Orientation) throws {
+        let stored = PixelSize(width: 400, height: 300)
+        let region = try #require(KeptRegion(x: 0.125, y: 0.25, width: 0.25, height: 0.125))
+        let upright = try #require(orientation.upright(region))
+        let shown = orientation.upright(stored)
+        let back = orientation.stored(
+            Region(
+                x: upright.x * Double(shown.width), y: upright.y * Double(shown.height),
+                width: upright.width * Double(shown.width), height: upright.height * Double(shown.height)), of: shown)
+        #expect(back == Region(x: 50, y: 75, width: 100, height: 37.5))
+    }
+
+    @Test("Packets cut anywhere, and a thousand regions, are read as far as they go")
+    func hostile() throws {
+        let whole = Array(
+            "<x:xmpmeta \(Self.names)><rdf:RDF><rdf:Description>\(Self.list(String(repeating: Self.face(0.5, 0.5, 0.1, 0.1), count: 1_000)))"
+                .utf8)
+        let size = PixelSize(width: 9, height: 9)
+        #expect(XMPReader.read(whole[...]).marked.regions(of: size).count == KeptRegion.limit)
+        for length in stride(from: 0, to: 2_000, by: 1) {
+            #expect(XMPReader.read(whole[..<length]).marked.regions(of: size).count <= KeptRegion.limit)
+        }
+    }
+}
