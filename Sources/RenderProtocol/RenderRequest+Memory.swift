@@ -22,6 +22,8 @@ extension PictureFacts {
 
 extension RenderRequest {
     package static let shrinks = [8, 4, 2]
+    /// Of a decoded picture; more are not held for several outputs.
+    package static let heldPixels = 48_000_000
     /// What a decode must leave above an output. 1.0 costs up to 17 points (SSIMULACRA2) on single pictures, 2.0 wins
     /// 0.04 points for 40 % more CPU.
     private static let margin = 1.25
@@ -52,9 +54,10 @@ extension RenderRequest {
         let moved = facts.frames > 1 ? facts.size.times(5 * frames) : 0
         // Pixels that more than one output is made from, or that are looked at first, upright, too. 16 bits where there may be.
         let isResolved = outputs.contains(where: \.isResolvedByPixels)
+        let decoded = facts.size.pixels / (shrink * shrink)
+        let isHeld = isResolved || outputs.count > 1 && decoded <= Self.heldPixels
         let bytes = [.png, .tiff].contains(facts.format) ? 8 : 4
-        let held =
-            outputs.count > 1 || isResolved ? facts.size.times(bytes * (isResolved ? 2 : 1)) / (shrink * shrink) : 0
+        let held = isHeld ? facts.size.times(bytes * (isResolved ? 2 : 1)) / (shrink * shrink) : 0
         // Those that move are made one at a time.
         let moving = outputs.reduce(0) { $1.isAnimated ? max($0, $1.encodingBytes(frames: facts.frames)) : $0 }
         return facts.decodeBytes(shrink: shrink) + moved + held

@@ -45,7 +45,7 @@ package struct VipsEngine: RenderEngine {
         for kind in OutputKind.allCases {
             let all = request.outputs.indices.filter { OutputKind(request.outputs[$0]) == kind }
             // Of what moves one at a time: all frames of each are held, and the limit of their pixels counts one.
-            for places in kind == .moving ? all.map({ [$0] }) : [all] where !places.isEmpty {
+            for places in kind == .moving ? all.map({ [$0] }) : Self.decodes(of: all, request) where !places.isEmpty {
                 var part = request
                 part.outputs = places.map { request.outputs[$0] }
                 let results: [Int: Encoded]
@@ -64,6 +64,28 @@ package struct VipsEngine: RenderEngine {
                 try write(result.output, UnsafeRawBufferPointer(bytes))
             }
         }
+    }
+
+    /// Outputs that share a decode. Pixels that more than one is made from are held meanwhile: of a large picture each of
+    /// those is decoded for itself, with what is made of it.
+    private static func decodes(of places: [Int], _ request: RenderRequest) -> [[Int]] {
+        var part = request
+        part.outputs = places.map { request.outputs[$0] }
+        let plan = RenderPlan(part)
+        guard plan.keepsDecoded, plan.decoded.pixels > RenderRequest.heldPixels,
+            !part.outputs.contains(where: \.isResolvedByPixels)
+        else { return [places] }
+        var (decodes, own): ([[Int]], [Int: Int]) = ([], [:])
+        for step in plan.steps {
+            if case .output(let base) = step.base, let decode = own[base] {
+                own[step.index] = decode
+                decodes[decode].append(places[step.index])
+            } else {
+                own[step.index] = decodes.count
+                decodes.append([places[step.index]])
+            }
+        }
+        return decodes
     }
 
     package func encode(

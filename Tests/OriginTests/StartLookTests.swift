@@ -18,7 +18,7 @@ struct StartLookTests {
         try await GuardedFetcher(.loopback, judge: judge).fetch(FetchRequest(url: .init(url), lane: .fast))
     }
 
-    /// Seen to fail: all 30 MB came.
+    /// Before, all 30 MB came.
     @Test(
         "A body whose first bytes say that it can't be rendered ends there, with what its head said",
         arguments: [true, false])
