@@ -11,19 +11,20 @@ internal import VariantSpec
 
 @Suite("Pictures: damaged at random, each comes to an end that is told", .timeLimit(.minutes(60)))
 struct PoolFuzzTests {
-    /// 300, or as many as MEZZOTINT_MUTATIONS says; the decoders are others' work, so a child may die of one, but
+    /// 300, or as many as MEZZOTINT_MUTATIONS says, from MEZZOTINT_MUTATIONS_FROM on; the decoders are others' work, so a child may die of one, but
     /// nothing else may come of it.
     @Test("Mutated files of every format through the pool: an outcome each, and a pool that still renders")
     func mutations() async throws {
         let count = Effort.count("MEZZOTINT_MUTATIONS", landing: 300, all: 300)
+        let first = Effort.count("MEZZOTINT_MUTATIONS_FROM", landing: 0, all: 0)
         var configuration = Workshop.configuration(count: 2)
         configuration.limits.formats = Set(ImageFormat.allCases)
         let pool = RendererPool(configuration)
         let seeds = try await Self.seeds(pool)
         var outcomes: [String: Int] = [:]
         try await withThrowingTaskGroup(of: String.self) { group in
-            for number in 0..<count {
-                if number >= 4 { outcomes[try await group.next() ?? "", default: 0] += 1 }
+            for number in first..<first + count {
+                if number >= first + 4 { outcomes[try await group.next() ?? "", default: 0] += 1 }
                 group.addTask { try await Self.outcome(of: Self.mutated(seeds, number), pool) }
             }
             for try await outcome in group { outcomes[outcome, default: 0] += 1 }
@@ -62,8 +63,19 @@ struct PoolFuzzTests {
             Sources.photographed(files[0], orientation: 6), Sources.tagged(files[0], Sources.exchangedProfile),
             Sources.png(pixels, with: [Sources.profileChunk(Sources.exchangedProfile)]),
             Sources.blackPNG(width: 40, height: 30, depth: 16, channels: 4, isInterlaced: true),
+            Sources.flatJPEG(PixelSize(width: 70, height: 50), isProgressive: true),
+            Sources.stillWebP(PixelSize(width: 70, height: 50)), Sources.burdenedWebP("XMP ", 300),
+            Sources.burdenedWebP("ICCP", 300), Array(Self.drawing.utf8),
+            Sources.png(
+                pixels,
+                with: [Pixels.chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + Array(Self.marked.utf8))]),
         ]
     }
+
+    private static let drawing =
+        "<?xml version='1.0'?><!-- a --><svg xmlns='http://www.w3.org/2000/svg' width='30mm' viewBox='0 0 60 40'><circle cx='9' cy='9' r='8'/></svg>"
+    private static let marked =
+        "<x:xmpmeta xmlns:x='adobe:ns:meta/' xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:mwg-rs='http://www.metadataworkinggroup.com/schemas/regions/' xmlns:stArea='http://ns.adobe.com/xmp/sType/Area#'><rdf:RDF><rdf:Description xmlns:dc='http://purl.org/dc/elements/1.1/' dc:rights='A &amp; B'><mwg-rs:Regions rdf:parseType='Resource'><mwg-rs:RegionList><rdf:Bag><rdf:li><rdf:Description mwg-rs:Type='Face'><mwg-rs:Area stArea:x='0.5' stArea:y='0.25' stArea:w='0.1' stArea:h='1e-1' stArea:unit='normalized'/></rdf:Description></rdf:li></rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions></rdf:Description></rdf:RDF></x:xmpmeta>"
 
     /// The same for a number, whenever it is asked.
     private static func mutated(_ seeds: [[UInt8]], _ number: Int) -> [UInt8] {
