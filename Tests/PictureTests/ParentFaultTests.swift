@@ -123,13 +123,13 @@ struct ParentFaultTests {
                 """)
         var configuration = RendererConfiguration(
             program: program, inspector: Built.program("mezzotint-inspector").path, count: 1)
-        configuration.isolation = .origin
+        configuration.isolation = .none
         let pool = RendererPool(configuration)
         let picture = try await pool.inspect(try Workshop.file(source))
         let orders = [Workshop.order(8, 8, .webp, of: picture.facts.size)]
         for reason in ["first", "refused"] {
             let failure = await #expect(throws: RenderFailure.self) {
-                try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: "a")
+                try await pool.render(picture, orders, lane: .fast, isReuse: false)
             }
             #expect(failure?.description.contains(reason) == true, "\(failure.map { "\($0)" } ?? "")")
         }
