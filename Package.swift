@@ -85,12 +85,12 @@ let package = Package(
         // Reads pictures' headers, in the inspector's process alone: no room of the worker's may see it.
         room("PictureHeaders", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
         room("RendererPool", needs: ["VariantSpec", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
-        room("RenderKit", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
+        room("RenderKit", needs: ["VariantSpec", "Ports", "Posix", "CPixels", "RenderProtocol"]),
         room("Vips", needs: ["VariantSpec", "Ports", "CVips", "RenderKit", "RenderProtocol"]),
         room(
             "DirectPath",
             needs: [
-                "VariantSpec", "Ports", "CPixels", "CJPEG", "CWebP", "CDeflate", "CLCMS", "RenderKit", "RenderProtocol",
+                "VariantSpec", "Ports", "CJPEG", "CWebP", "CDeflate", "CLCMS", "RenderKit", "RenderProtocol",
             ]),
         room("Store", needs: ["Ports", "Canonical", "Records", "Digest", "Posix"]),
 
@@ -156,7 +156,7 @@ let package = Package(
             needs: [
                 "Digest", "VariantSpec", "Canonical", "ImageModel", "Records", "LogChoice", "Ports", "WebServer",
                 "CommandLine", "Settings", "Posix", "CVips", "RenderProtocol", "RendererPool", "Vips",
-                "TestSupport",
+                "TestPixels", "TestSupport",
             ]),
         program(
             "mezzotint-demo", in: "demo",

@@ -1,4 +1,3 @@
-internal import CPixels
 internal import Ports
 package import RenderKit
 package import RenderProtocol
@@ -19,7 +18,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
     /// `isPortable` leaves out what not every machine has.
     package init(before rest: Rest, isPortable: Bool = false) {
         self.rest = rest
-        hasAVX2 = !isPortable && mz_has_avx2()
+        hasAVX2 = !isPortable && Resampler.hasAVX2
     }
 
     package func render(
@@ -41,7 +40,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
             (
                 step.index,
                 Resampler(
-                    Extent(step.across), Extent(step.down), of: plan.decoded, to: step.size, orientation, avx2: hasAVX2)
+                    step.across, step.down, of: plan.decoded, to: step.size, orientation, avx2: hasAVX2)
             )
         }
         try reading { () throws(CodecFailure) in try decode(reader, plan, into: first.map(\.1)) }
@@ -102,13 +101,13 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
 
     /// From pixels that are upright already.
     private func smaller(_ step: RenderPlan.Step, of base: Canvas, _ orientation: Orientation) -> Canvas {
-        var (across, down) = (Extent(step.across), Extent(step.down))
+        var (across, down) = (step.across, step.down)
         if orientation.swapsSides { swap(&across, &down) }
         let turn = orientation.turn
         if turn.mirrorsAcross { across = across.mirrored(in: base.size.width) }
         if turn.mirrorsDown { down = down.mirrored(in: base.size.height) }
         let resampler = Resampler(
-            across, down, of: base.size, to: orientation.upright(step.size), .upright, avx2: hasAVX2)
+            across, down, of: base.size, to: orientation.upright(step.size), avx2: hasAVX2)
         resampler.take(base)
         return resampler.canvas
     }
@@ -134,8 +133,13 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
     private func encoded(
         _ canvas: Canvas, as output: RenderOutput, at index: Int
     ) throws(EngineFailure) -> (bytes: [UInt8], quality: Int) {
-        let found = try QualitySearch(output, of: .jpeg).run { quality throws(EngineFailure) in
-            var output = output
+        var output = output
+        output.hasChromaDetail =
+            output.format.hasQuality
+            && ChromaDetail.shows(in: canvas.content, canvas.size, channels: canvas.layout.channels)
+        let asked = output
+        let found = try QualitySearch(asked, of: .jpeg).run { quality throws(EngineFailure) in
+            var output = asked
             output.quality = quality
             guard DirectChoice.written.contains(output.format) else {
                 return try encode(canvas.content, canvas.size, as: output, at: index)

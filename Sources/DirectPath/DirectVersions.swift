@@ -1,8 +1,8 @@
 internal import CDeflate
 internal import CJPEG
 internal import CLCMS
-internal import CPixels
 internal import CWebP
+internal import RenderKit
 
 /// The libraries that the direct path stands on, as they are at run time where they tell.
 package enum DirectVersions {
@@ -12,7 +12,7 @@ package enum DirectVersions {
         return [
             ("libjpeg-turbo", "\(mz_jpeg_version() / 1_000_000).\(mz_jpeg_version() / 1000 % 1000).\(mz_jpeg_version() % 1000)"),
             ("libwebp", "\(webp >> 16).\(webp >> 8 & 255).\(webp & 255)"), ("libdeflate", LIBDEFLATE_VERSION_STRING),
-            ("LittleCMS", "\(lcms / 1000).\(lcms % 1000 / 10)"), ("AVX2", mz_has_avx2() ? "used" : "not there"),
+            ("LittleCMS", "\(lcms / 1000).\(lcms % 1000 / 10)"), ("AVX2", Resampler.hasAVX2 ? "used" : "not there"),
         ]
     }
 }

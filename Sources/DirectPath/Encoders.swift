@@ -1,32 +1,29 @@
 internal import CJPEG
 internal import CWebP
 internal import Glibc
+internal import RenderKit
 internal import RenderProtocol
 internal import VariantSpec
 
 extension Canvas {
-    /// Chroma at half resolution below this quality, where nobody sees it.
-    private static let fullChromaQuality = 90
-
     func encoded(as output: RenderOutput) throws(CodecFailure) -> [UInt8] {
         switch output.format {
-        case .jpeg: try jpeg(quality: output.quality, isProgressive: output.isProgressive)
-        case .webp: try webp(quality: output.quality, method: output.effort)
+        case .jpeg: try jpeg(output)
+        case .webp: try webp(output)
         case .png: try PNGWriter.file(of: self)
         default: throw CodecFailure(reason: "\(output.format.rawValue) is not written here")
         }
     }
 
-    private func jpeg(quality: Int, isProgressive: Bool) throws(CodecFailure) -> [UInt8] {
+    private func jpeg(_ output: RenderOutput) throws(CodecFailure) -> [UInt8] {
         var file: UnsafeMutablePointer<UInt8>?
         var count: UInt = 0
         var reason = [CChar](repeating: 0, count: Int(JMSG_LENGTH_MAX))
         defer { free(file) }
-        let isFull: Int32 = quality >= Self.fullChromaQuality ? 1 : 0
         guard
             mz_jpeg_write(
-                bytes, Int32(size.width), Int32(size.height), Int32(quality), isFull, isProgressive ? 1 : 0, &file,
-                &count, &reason) == 0,
+                bytes, Int32(size.width), Int32(size.height), Int32(output.quality), output.hasFullChroma ? 1 : 0,
+                output.isProgressive ? 1 : 0, &file, &count, &reason) == 0,
             let file
         else {
             throw CodecFailure(
@@ -35,13 +32,15 @@ extension Canvas {
         return Array(UnsafeBufferPointer(start: file, count: Int(count)))
     }
 
-    private func webp(quality: Int, method: Int) throws(CodecFailure) -> [UInt8] {
+    private func webp(_ output: RenderOutput) throws(CodecFailure) -> [UInt8] {
         var config = WebPConfig()
         var picture = WebPPicture()
         guard WebPConfigInit(&config) != 0, WebPPictureInit(&picture) != 0 else {
             throw CodecFailure(reason: "libwebp is of another version than it was built against")
         }
-        (config.quality, config.method) = (Float(quality), Int32(method))
+        (config.quality, config.method) = (Float(output.quality), Int32(output.effort))
+        // Lossy WebP has 4:2:0 alone. Sharp YUV loses the least by it.
+        config.use_sharp_yuv = output.hasChromaDetail ? 1 : 0
         (picture.width, picture.height) = (Int32(size.width), Int32(size.height))
         defer { WebPPictureFree(&picture) }
         guard WebPPictureImportRGB(&picture, bytes, Int32(stride)) != 0 else {

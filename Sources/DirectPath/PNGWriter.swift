@@ -1,5 +1,5 @@
 internal import CDeflate
-internal import CPixels
+internal import RenderKit
 internal import VariantSpec
 
 /// Writes a PNG of 8-bit RGB: each row by Paeth's filter, all of them deflated at once.
@@ -14,7 +14,7 @@ enum PNGWriter {
             throw CodecFailure(reason: "there is no memory to compress it")
         }
         defer { libdeflate_free_compressor(compressor) }
-        let rows = filtered(canvas)
+        let rows = canvas.filteredForPNG
         let bound = libdeflate_zlib_compress_bound(compressor, rows.count)
         let data = [UInt8](unsafeUninitializedCapacity: bound) { out, filled in
             filled = libdeflate_zlib_compress(compressor, rows, rows.count, out.baseAddress, bound)
@@ -27,21 +27,6 @@ enum PNGWriter {
         append("IDAT", data, to: &file)
         append("IEND", [], to: &file)
         return file
-    }
-
-    private static func filtered(_ canvas: Canvas) -> [UInt8] {
-        let stride = canvas.stride
-        let blank = [UInt8](repeating: 0, count: stride)
-        return [UInt8](unsafeUninitializedCapacity: (stride + 1) * canvas.size.height) { out, filled in
-            blank.withUnsafeBufferPointer { blank in
-                for y in 0..<canvas.size.height {
-                    let above = y == 0 ? blank.baseAddress : UnsafePointer(canvas.bytes + (y - 1) * stride)
-                    out[y * (stride + 1)] = 4
-                    mz_png_paeth(canvas.bytes + y * stride, above, out.baseAddress! + y * (stride + 1) + 1, stride)
-                }
-            }
-            filled = (stride + 1) * canvas.size.height
-        }
     }
 
     private static func append(_ name: String, _ content: [UInt8], to file: inout [UInt8]) {

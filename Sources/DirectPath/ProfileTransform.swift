@@ -1,4 +1,5 @@
 internal import CLCMS
+internal import RenderKit
 internal import VariantSpec
 
 /// Colours of an embedded profile to sRGB, in place; the last profile's transform is kept, since a camera's pictures come

@@ -6,7 +6,7 @@ package struct Donor: Sendable, Hashable {
     package let row: VariantRow
     /// What of its pixels to show.
     package let crop: Region
-    /// Expected mean loss against rendering from the source, in SSIMULACRA2 points.
+    /// Expected loss against rendering from the source, in SSIMULACRA2 points.
     package let loss: Double
 
     /// Holds every rule against a stored variant, cheapest first; the first that fails says why.
@@ -29,7 +29,10 @@ package struct Donor: Sendable, Hashable {
         guard DonorRule.keepsAlpha(row.spec.format, for: spec, sourceHasAlpha: question.sourceHasAlpha) else {
             throw .alpha
         }
-        guard let loss = question.rules.losses.loss(from: row.specAsWritten, to: spec, ratio: ratio) else {
+        // If a crop at ratio 1 falls between the donor's pixels, it is resampled, which was not measured.
+        guard ratio > 1 || crop.isWhole(as: placement.output) else { throw .unmeasured }
+        guard let loss = question.rules.losses.table(for: row).loss(from: row.specAsWritten, to: spec, ratio: ratio)
+        else {
             throw .unmeasured
         }
         guard loss <= question.rules.lossBudget else { throw .loss }

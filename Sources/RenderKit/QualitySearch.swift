@@ -13,14 +13,17 @@ package struct QualitySearch {
     /// What each file carries, and counts as its bytes.
     private let packet: [UInt8]?
     private let format: ImageFormat
-    /// How far the wish goes: in the source's own format as far as need be, since the source shows as much in as many
-    /// bytes; in another not so low that nobody would want it.
+    /// The wish's lowest quality. A source's own pixels in its own format go as low as the wish needs, since the source shows as
+    /// much in as many bytes. All others give up a few points of what was asked, and never the full chroma.
     private let least: Int
-    private static let leastInOtherFormat = 40
+    private static let wishedSteps = 5
+    private static let wishedFloors = [40, RenderOutput.fullChromaQuality]
 
     /// - Parameter mayRepeat: the pixels can be encoded more than once.
     package init(_ output: RenderOutput, of source: ImageFormat, mayRepeat: Bool = true) {
-        least = output.format == source ? 1 : Self.leastInOtherFormat
+        let isSource = output.format == source && output.crop.isWhole(as: output.size)
+        let floor = Self.wishedFloors.last { $0 <= output.quality } ?? output.quality
+        least = isSource ? 1 : max(floor, output.quality - Self.wishedSteps)
         canSearch = output.format.hasQuality && mayRepeat
         (budget, quality) = (output.extras.byteBudget, output.quality)
         (packet, format) = (output.packet, output.format)

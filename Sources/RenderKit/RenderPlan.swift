@@ -4,8 +4,8 @@ package import VariantSpec
 
 /// Which pixels each output of a render is made from: the same for every engine, decided before a pixel is decoded.
 ///
-/// One decode serves all. A JPEG is decoded smaller where that shows in no output, and a small output is made from a
-/// larger one where that is at least twice its size.
+/// One decode serves all. A JPEG is decoded smaller where that shows in no output. A small output of a photograph is made
+/// from a larger one that has at least twice its size.
 package struct RenderPlan: Sendable, Hashable {
     /// Where an output's pixels come from.
     package enum Base: Sendable, Hashable {
@@ -14,31 +14,18 @@ package struct RenderPlan: Sendable, Hashable {
         case output(Int)
     }
 
-    /// What of a base an output shows, along one axis.
-    package struct AxisCrop: Sendable, Hashable {
-        /// The whole pixels to cut out.
-        package var start: Int
-        package var count: Int
-        /// What they stand for, in pixels of the base: where it begins, and how long it is.
-        package var exactStart: Double
-        package var exactLength: Double
-    }
-
     package struct Step: Sendable, Hashable {
         /// Place in the request.
         package var index: Int
         package var base: Base
-        package var across: AxisCrop
-        package var down: AxisCrop
+        package var across: Extent
+        package var down: Extent
         /// As stored, before orientation.
         package var size: PixelSize
         /// Whether its pixels are needed after it: by a later step, or to be turned.
         package var isKept: Bool
 
-        package var isResampled: Bool { across.count != size.width || down.count != size.height }
-
-        /// How far its whole pixels lie beside what they stand for, in pixels that come out, where these are fewer.
-        package var drift: Double { max(across.drift(to: size.width), down.drift(to: size.height)) }
+        package var isResampled: Bool { !across.isWhole(as: size.width) || !down.isWhole(as: size.height) }
     }
 
     /// 1, 2, 4 or 8: how much smaller than stored a JPEG is decoded.
@@ -69,11 +56,14 @@ package struct RenderPlan: Sendable, Hashable {
             facts.format == .webp
             ? Wanted(crop: Region(whole: stored), size: decoded) : Wanted(decoded: decoded, shrunk: shrink)
 
+        // A second resampling softens text and lines by up to 10 points (SSIMULACRA2); photographs do not show it.
+        let hasLadder = facts.format.isOfCameras || decoded.pixels > RenderRequest.heldPixels
         var steps: [Step] = []
         for index in wanted.indices.sorted(by: { wanted[$0].scale > wanted[$1].scale }) {
             let own = wanted[index]
             let parent = steps.last { step in
-                wanted[step.index].stands(for: own, ladder: Self.ladder)
+                hasLadder
+                    && wanted[step.index].stands(for: own, ladder: Self.ladder)
                     && Double(step.size.width) <= wanted[step.index].crop.width / Double(shrink)
                     && Double(step.size.height) <= wanted[step.index].crop.height / Double(shrink)
             }
@@ -81,11 +71,10 @@ package struct RenderPlan: Sendable, Hashable {
             steps.append(
                 Step(
                     index: index, base: parent.map { .output($0.index) } ?? .decoded,
-                    across: AxisCrop(
-                        own.crop.x - base.crop.x, own.crop.width, base.scaleX, of: base.size.width, to: own.size.width),
-                    down: AxisCrop(
-                        own.crop.y - base.crop.y, own.crop.height, base.scaleY, of: base.size.height,
-                        to: own.size.height),
+                    across: Extent(
+                        start: (own.crop.x - base.crop.x) * base.scaleX, length: own.crop.width * base.scaleX),
+                    down: Extent(
+                        start: (own.crop.y - base.crop.y) * base.scaleY, length: own.crop.height * base.scaleY),
                     size: own.size, isKept: orientation != .upright))
         }
         for i in steps.indices {
@@ -136,37 +125,5 @@ extension Wanted {
         self.init(
             crop: Region(x: 0, y: 0, width: Double(decoded.width * shrunk), height: Double(decoded.height * shrunk)),
             size: decoded)
-    }
-}
-
-extension RenderPlan.AxisCrop {
-    fileprivate func drift(to output: Int) -> Double {
-        guard exactLength > Double(output) else { return 0 }
-        let middles = (Double(start) + Double(count) / 2, exactStart + exactLength / 2)
-        return abs(middles.0 - middles.1) * Double(output) / exactLength
-    }
-
-    /// The pixels of a base that stand nearest to what is wanted of it.
-    ///
-    /// To be reduced, they have the same middle to a quarter of a pixel, and as many of them as come out: a resampler
-    /// that works from the middle then has neither a shift nor a stretch. To be enlarged, they are all that are touched.
-    fileprivate init(_ start: Double, _ length: Double, _ scale: Double, of bound: Int, to output: Int) {
-        (exactStart, exactLength) = (start * scale, length * scale)
-        let end = exactStart + exactLength
-        let slack = 1e-6
-        var best = (start: Int((exactStart + slack).rounded(.down)), end: Int((end - slack).rounded(.up)))
-        let shrink = exactLength / Double(output)
-        if shrink > 1 {
-            let middle = exactStart + exactLength / 2
-            var error = Double.infinity
-            for count in Set([exactLength.rounded(.down), exactLength.rounded(.up)]).sorted() {
-                let from = (middle - count / 2).rounded()
-                let own = abs(from + count / 2 - middle)
-                guard abs(count - exactLength) < shrink / 2, count >= 1, own < error - slack else { continue }
-                (best, error) = ((Int(from), Int(from + count)), own)
-            }
-        }
-        self.start = min(max(0, best.start), bound - 1)
-        count = min(max(self.start + 1, best.end), bound) - self.start
     }
 }

@@ -198,7 +198,7 @@ extension Settings {
         ),
         SettingKey(
             "render.belowSource", \.render.belowSource, .flag,
-            "Whether a variant that would have more bytes than its source is written at a lower quality: in the source's own format as low as it must be; in another down to 40, and as asked where that does not help. Variants of more than 8 million pixels (AVIF 1.5) are not tried again."
+            "Whether a variant with more bytes than its source is encoded at a lower quality: at most 5 steps lower, never from 90 and above to below 90, and never below 40. If that does not help, the requested quality stays. If the variant shows the source's own pixels in its own format, its quality goes as low as needed. Variants of more than 8 million pixels (AVIF 1.5) keep the requested quality."
         ),
         SettingKey(
             "render.metadata", \.render.metadata, .choice(["copyright", "none"]),
@@ -235,7 +235,8 @@ extension Settings {
         SettingKey("reuse.enabled", \.reuse.enabled, .flag, "Whether a stored variant may stand in for its source."),
         SettingKey(
             "reuse.lossBudget", \.reuse.lossBudget, .number(0...100),
-            "The most mean loss, in SSIMULACRA2 points, that reuse may cost."),
+            "The most mean loss, in SSIMULACRA2 points, that reuse may cost. Sources other than JPEG and HEIC count as drawings: their stored variants are reused only if nothing is resampled."
+        ),
         SettingKey(
             "reuse.allowStale", \.reuse.allowStale, .flag,
             "Whether stale variants are answered and reused, however old they are, and also those chosen by other request headers (`Vary`)."

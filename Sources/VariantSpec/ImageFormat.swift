@@ -22,6 +22,9 @@ package enum ImageFormat: String, Sendable, CaseIterable, Hashable {
     /// Moving pictures are read and written in it.
     package var holdsFrames: Bool { self == .webp || self == .gif }
 
+    /// Cameras write it. Screenshots and drawings come in the other formats, and so do some photographs.
+    package var isOfCameras: Bool { self == .jpeg || self == .heic }
+
     /// A colour profile can be written into it.
     package var holdsProfile: Bool { self != .gif }
 

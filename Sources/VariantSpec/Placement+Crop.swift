@@ -2,7 +2,7 @@ extension Placement {
     /// The rectangle to show in the pixels of a picture that itself shows `shown` of the source; nil if it does not show
     /// all that is wanted.
     ///
-    /// Fractions are kept: the renderer takes the nearest whole pixels and resizes them to `output` exactly.
+    /// Fractions are kept: the renderer resamples from them.
     package func crop(from picture: PixelSize, showing shown: Region) -> Region? {
         guard shown.covers(region) else { return nil }
         let (scaleX, scaleY) = (Double(picture.width) / shown.width, Double(picture.height) / shown.height)

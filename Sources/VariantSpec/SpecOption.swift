@@ -48,7 +48,7 @@ package enum SpecOption: String, CaseIterable, Sendable {
     package var meaning: String {
         switch self {
         case .quality:
-            "Quality; without it `canonical.defaultQuality`, for AVIF `canonical.defaultAVIFQuality`. PNG and GIF have none. JPEG and AVIF halve the colours' resolution below 90. The slow lane takes more time over the same quality (WebP, AVIF): a spec's bytes differ a little by the lane that made it first."
+            "Quality; without it `canonical.defaultQuality`, for AVIF `canonical.defaultAVIFQuality`. PNG and GIF have none. Below 90, JPEG and AVIF halve the chroma resolution, unless the image shows it (coloured text, charts). The slow lane takes more time over the same quality (WebP, AVIF): a spec's bytes differ a little by the lane that made it first."
         case .axis:
             "Where a crop keeps the picture, in tenths of the free way; nine points (`north`, …) are axes by name."
         case .focus:

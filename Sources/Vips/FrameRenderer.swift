@@ -44,7 +44,9 @@ struct FrameRenderer {
         for step in plan.steps {
             let base = if case .output(let index) = step.base { kept[index] ?? decoded } else { decoded }
             let raster = try reading { () throws(RasterFailure) in
-                let resized = try base.made(by: step)
+                // Beside a trimmed crop lies what was trimmed off: it must not show in the crop's outermost pixels.
+                let isTrimmed = request.outputs[step.index].extras.isTrimmed
+                let resized = isTrimmed ? try base.shownAlone(by: step) : try base.shown(by: step)
                 // Converted before smaller ones are made of it: a transform costs more to build than to apply.
                 let shown = isWeighted ? resized : try coloured(resized)
                 return step.isKept ? try shown.inMemory() : shown

@@ -94,6 +94,12 @@ extension Raster {
         return few?.placeholder() ?? Placeholder()
     }
 
+    /// Whether half the chroma's resolution would show; needs pixels of eight bits in memory.
+    var hasChromaDetail: Bool {
+        guard format == VIPS_FORMAT_UCHAR, colourBands >= 3 else { return false }
+        return withPixels { ChromaDetail.shows(in: $0, size, channels: bands) } ?? false
+    }
+
     /// What a few of its pixels say of it; needs pixels of eight bits in memory.
     func placeholder() -> Placeholder {
         guard format == VIPS_FORMAT_UCHAR else { return Placeholder() }

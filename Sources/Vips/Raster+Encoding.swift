@@ -4,12 +4,10 @@ package import RenderProtocol
 internal import VariantSpec
 
 extension Raster {
-    /// Chroma at half resolution below this quality, where nobody sees it.
-    private static let fullChromaQuality = 90
-
     package func encoded(as output: RenderOutput) throws(RasterFailure) -> [UInt8] {
         let (quality, effort) = (Int32(output.quality), Int32(output.effort))
-        let isFull: Int32 = output.quality >= Self.fullChromaQuality ? 1 : 0
+        let isFull: Int32 = output.hasFullChroma ? 1 : 0
+        let isSharp: Int32 = output.hasChromaDetail ? 1 : 0
         let keepsProfile = output.extras.keepsProfile
         let strip: Int32 = keepsProfile ? 0 : 1
         let packet = output.packet
@@ -23,7 +21,8 @@ extension Raster {
         case .png: return try encoded { image, out, bytes in mz_vips_pngsave(image, effort, strip, out, bytes) }
         case .webp:
             return WebPContainer.bare(
-                try encoded { image, out, bytes in mz_vips_webpsave(image, quality, effort, strip, out, bytes) },
+                try encoded { image, out, bytes in mz_vips_webpsave(image, quality, effort, isSharp, strip, out, bytes)
+                },
                 keepsProfile: keepsProfile)
         case .avif:
             let file = try encoded { image, out, bytes in

@@ -4,43 +4,40 @@ internal import RenderProtocol
 internal import VariantSpec
 
 extension Raster {
-    /// Exactly the step's size, from what it shows of this raster.
-    func made(by step: RenderPlan.Step) throws(RasterFailure) -> Raster {
-        let (across, down, size) = (step.across, step.down, step.size)
-        var raster = self
-        if across.count != self.size.width || down.count != self.size.height {
-            raster = try raster.map { image, out in
-                mz_vips_extract(
-                    image, Int32(across.start), Int32(down.start), Int32(across.count), Int32(down.count), out)
+    /// The step's output, resampled from the exact fraction of a pixel by the resampler of the direct path.
+    ///
+    /// libvips resamples from the middle of whole pixels. A cut between two pixels came out up to half a pixel beside its
+    /// place, for 22 points of SSIMULACRA2 in a donor of nearly the wanted size.
+    func shown(by step: RenderPlan.Step) throws(RasterFailure) -> Raster {
+        guard step.isResampled else {
+            return step.size == size
+                ? self : try cropped(x: Int(step.across.start.rounded()), y: Int(step.down.start.rounded()), step.size)
+        }
+        guard format != VIPS_FORMAT_UCHAR else { return try resampled(step, isFloat: false) }
+        let format = format
+        return try map { image, out in mz_vips_cast(image, VIPS_FORMAT_FLOAT, out) }.resampled(step, isFloat: true)
+            .rounded(to: format)
+    }
+
+    /// The same, from no pixel outside of what the step shows.
+    func shownAlone(by step: RenderPlan.Step) throws(RasterFailure) -> Raster {
+        let (across, down) = (step.across.wholePixels(of: size.width), step.down.wholePixels(of: size.height))
+        var own = step
+        own.across.start -= Double(across.lowerBound)
+        own.down.start -= Double(down.lowerBound)
+        let part = PixelSize(width: across.count, height: down.count)
+        return try cropped(x: across.lowerBound, y: down.lowerBound, part).shown(by: own)
+    }
+
+    private func resampled(_ step: RenderPlan.Step, isFloat: Bool) throws(RasterFailure) -> Raster {
+        let layout = PixelLayout(channels: bands, isFloat: isFloat)
+        return try written(as: step.size) { memory throws(RasterFailure) in
+            let resampler = Resampler(
+                step.across, step.down, of: size, to: step.size, .upright, layout,
+                into: Canvas(step.size, layout, in: memory))
+            try readRows(resampler.rows, columns: resampler.columns, window: resampler.window) { end, row in
+                resampler.advance(end, of: size.height, row: row)
             }
-        }
-        raster = try raster.reduced(across.exactLength / Double(size.width), down.exactLength / Double(size.height))
-        return try raster.enlarged(across, down, to: size).forced(to: size)
-    }
-
-    /// Fewer pixels on the axes where the factor is above 1: rows first, while they are whole.
-    private func reduced(_ across: Double, _ down: Double) throws(RasterFailure) -> Raster {
-        var raster = self
-        if down > 1 { raster = try raster.map { image, out in mz_vips_reduce_down(image, down, out) } }
-        guard across > 1 else { return raster }
-        guard format == VIPS_FORMAT_UCHAR else {
-            return try raster.map { image, out in mz_vips_reduce_across(image, across, out) }
-        }
-        // libvips 8.14 has vectors for columns of 8 bits only: turning the picture twice costs less than going without.
-        raster = try raster.inMemory().turned(VIPS_ANGLE_D90).inMemory()
-        raster = try raster.map { image, out in mz_vips_reduce_down(image, across, out) }.inMemory()
-        return try raster.turned(VIPS_ANGLE_D270)
-    }
-
-    /// More pixels on the axes that want them, each of them at its exact place; libvips's own resize would shift them.
-    private func enlarged(
-        _ across: RenderPlan.AxisCrop, _ down: RenderPlan.AxisCrop, to size: PixelSize
-    ) throws(RasterFailure) -> Raster {
-        let (right, below) = (across.magnification(to: size.width), down.magnification(to: size.height))
-        guard right.scale > 1 || below.scale > 1 else { return self }
-        return try map { image, out in
-            mz_vips_enlarge(
-                image, right.scale, below.scale, right.offset, below.offset, Int32(size.width), Int32(size.height), out)
         }
     }
 
@@ -90,14 +87,5 @@ extension Raster {
 
     private func mirrored() throws(RasterFailure) -> Raster {
         try map { image, out in mz_vips_mirror(image, VIPS_DIRECTION_HORIZONTAL, out) }
-    }
-}
-
-extension RenderPlan.AxisCrop {
-    /// How much larger the pixels cut out become, and how far their grid lies beside what is wanted of them; 1 and 0
-    /// where they were reduced already.
-    fileprivate func magnification(to output: Int) -> (scale: Double, offset: Double) {
-        let scale = Double(output) / exactLength
-        return scale > 1 ? (scale, Double(start) - exactStart) : (1, 0)
     }
 }

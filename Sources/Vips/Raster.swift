@@ -1,4 +1,6 @@
 package import CVips
+internal import Glibc
+internal import RenderKit
 package import VariantSpec
 
 /// One image inside libvips.
@@ -142,6 +144,43 @@ package final class Raster {
         try map { image, out in
             mz_vips_extract(image, Int32(x), Int32(y), Int32(size.width), Int32(size.height), out)
         }
+    }
+
+    /// Reads rows from top to bottom, a few at a time, so that a decoder's pixels are never all in memory.
+    ///
+    /// - Parameters:
+    ///   - window: count of the last rows that stay readable, with `Canvas.slack` readable bytes behind each.
+    ///   - take: gets the end of the rows that were read, and a function from a row to where its column 0 would be.
+    func readRows(
+        _ rows: Range<Int>, columns: Range<Int>, window: Int, _ take: (Int, (Int) -> UnsafePointer<UInt8>) -> Void
+    ) throws(RasterFailure) {
+        guard let region = vips_region_new(image) else { throw RasterFailure(reason: VipsLibrary.takeError()) }
+        defer { g_object_unref(region) }
+        let (atOnce, pixel) = (16, Int(mz_vips_pixel_bytes(image)))
+        let (left, bytes) = (columns.lowerBound * pixel, columns.count * pixel)
+        let (stride, count) = (bytes + Canvas.slack, window + atOnce)
+        let ring = UnsafeMutablePointer<UInt8>.allocate(capacity: count * stride)
+        ring.initialize(repeating: 0, count: count * stride)
+        defer { ring.deallocate() }
+        for start in Swift.stride(from: rows.lowerBound, to: rows.upperBound, by: atOnce) {
+            let end = min(start + atOnce, rows.upperBound)
+            let part = (Int32(columns.lowerBound), Int32(start), Int32(columns.count), Int32(end - start))
+            guard mz_vips_prepare(region, part.0, part.1, part.2, part.3) == 0 else {
+                throw RasterFailure(reason: VipsLibrary.takeError())
+            }
+            for y in start..<end { memcpy(ring + y % count * stride, mz_vips_row(region, part.0, Int32(y)), bytes) }
+            take(end) { UnsafePointer(ring + $0 % count * stride - left) }
+        }
+    }
+
+    /// A picture of the same colours and metadata, whose pixels `body` writes, row after row without gaps.
+    func written(
+        as size: PixelSize, _ body: (UnsafeMutablePointer<UInt8>) throws(RasterFailure) -> Void
+    ) throws(RasterFailure) -> Raster {
+        let out = try map { image, out in mz_vips_memory_like(image, Int32(size.width), Int32(size.height), out) }
+        guard let memory = vips_image_get_data(out.image) else { throw RasterFailure(reason: VipsLibrary.takeError()) }
+        try body(UnsafeMutableRawPointer(mutating: memory).assumingMemoryBound(to: UInt8.self))
+        return out
     }
 
     /// What differs from the first pixel by more than a threshold.

@@ -14,6 +14,9 @@ extension VipsEngine {
                     mz_vips_name_srgb)
             _ = try noise.map { image, out in mz_vips_to_srgb(image, 0, "p3", VIPS_INTENT_RELATIVE, out) }.inMemory()
             _ = try noise.map { image, out in mz_vips_to_srgb(image, 0, "srgb", VIPS_INTENT_RELATIVE, out) }.inMemory()
+            // What liborc compiles: it maps the memory for all of its machine code at the first of them.
+            _ = try noise.map { image, out in mz_vips_blur(image, 2, out) }.inMemory()
+            _ = try noise.map { image, out in mz_vips_shrink_to(image, 40, 27, out) }.inMemory()
             let size = noise.size
             for format in [ImageFormat.jpeg, .png, .webp, .avif, .gif] {
                 func output(_ size: PixelSize) -> RenderOutput {

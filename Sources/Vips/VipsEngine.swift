@@ -11,7 +11,7 @@ package struct VipsEngine: RenderEngine {
     /// Starts libvips with the loaders of these formats alone, and runs every codec once, so that no job waits for a
     /// library to load.
     ///
-    /// - Parameter compiles: whether libvips may compile its loops by liborc. Without them a PNG source takes 1.6 times the CPU.
+    /// - Parameter compiles: whether libvips may compile its loops by liborc. Blur, sharpening, watermarks and `smart` alone have any.
     package init(
         formats: Set<ImageFormat> = [.jpeg, .png, .webp, .gif, .avif, .heic], compiles: Bool = true
     ) throws(EngineFailure) {
@@ -99,7 +99,7 @@ package struct VipsEngine: RenderEngine {
     private func renderStill(
         _ source: UnsafeRawBufferPointer, _ asked: RenderRequest
     ) throws(EngineFailure) -> [Int: Encoded] {
-        var (request, plan) = (asked, Self.plan(asked))
+        var (request, plan) = (asked, RenderPlan(asked))
         let keepsProfile = request.outputs[0].extras.keepsProfile
         var found = plan.decoded
         var decoded = try reading { () throws(RasterFailure) in
@@ -151,19 +151,6 @@ package struct VipsEngine: RenderEngine {
         return results
     }
 
-    /// libvips resamples from the middle of whole pixels. Where a scaled decode ends in a part of one (2322 rows by 4),
-    /// all would lie beside their places, for up to 3 points (SSIMULACRA2): then it is decoded larger.
-    private static func plan(_ request: RenderRequest) -> RenderPlan {
-        func drift(_ plan: RenderPlan) -> Double {
-            plan.steps.reduce(0) { $1.base == .decoded ? max($0, $1.drift) : $0 }
-        }
-        var plan = RenderPlan(request)
-        if plan.shrink == 1 { return plan }
-        let most = drift(RenderPlan(request, shrink: 1)) + 0.05
-        while plan.shrink > 1, drift(plan) > most { plan = RenderPlan(request, shrink: plan.shrink / 2) }
-        return plan
-    }
-
     /// Above this a picture streams from the decoder into the encoder, without a look at it.
     static let heldPixels = 16_000_000
 
@@ -173,9 +160,11 @@ package struct VipsEngine: RenderEngine {
     ) throws(EngineFailure) -> Encoded {
         do throws(RasterFailure) {
             let bare = try raster.withoutMetadata(keepsProfile: output.extras.keepsProfile)
-            let found = try QualitySearch(output, of: source, mayRepeat: mayRepeat).run {
-                quality throws(RasterFailure) in
-                var output = output
+            var asked = output
+            asked.hasChromaDetail = mayRepeat && output.format.hasQuality && raster.hasChromaDetail
+            let found = try QualitySearch(asked, of: source, mayRepeat: mayRepeat).run {
+                [asked] quality throws(RasterFailure) in
+                var output = asked
                 output.quality = quality
                 return try bare.encoded(as: output)
             }

@@ -32,9 +32,7 @@ struct ResamplerTests {
 
         func resized(to size: PixelSize, crop: Double, _ orientation: Orientation, avx2: Bool) -> [UInt8] {
             func extent(_ length: Int) -> Extent {
-                Extent(
-                    RenderPlan.AxisCrop(
-                        start: 0, count: length, exactStart: crop, exactLength: Double(length) - 2 * crop))
+                Extent(start: crop, length: Double(length) - 2 * crop)
             }
             let resampler = Resampler(
                 extent(self.size.width), extent(self.size.height), of: self.size, to: size, orientation, avx2: avx2)
@@ -50,7 +48,8 @@ struct ResamplerTests {
         defer { base.release() }
         return [(1, 1), (max(1, width / 3), 2), (width, 5), (max(1, width - 1), 3), (width + 7, 9)].flatMap {
             across, down in
-            [(0, Orientation.upright), (0.3, .mirrored), (0.4, .quarterTurn)].map { crop, orientation in
+            [(0, Orientation.upright), (0.3, .mirrored), (0.4, .quarterTurn), (-0.2, .upright)].map {
+                crop, orientation in
                 base.resized(
                     to: PixelSize(width: across, height: down), crop: crop, orientation, avx2: avx2)
             }

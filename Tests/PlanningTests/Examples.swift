@@ -48,7 +48,9 @@ extension ReuseRules {
             ratios: [1, 1.01, 1.5, 3, 40],
             rows: rows(.png, 0, [0, 1, 2, 1, 1]) + rows(.jpeg, 95, [1, 1, 2, 1, 1]) + rows(.jpeg, 90, [2, 2, 3, 2, 2])
                 + rows(.jpeg, 80, [3, 3, 4, 3, 3]) + rows(.webp, 80, [9, 9, 9, 5, 3]))
-        return ReuseRules(isEnabled: isEnabled, lossBudget: lossBudget, allowsStale: allowsStale, losses: table)
+        return ReuseRules(
+            isEnabled: isEnabled, lossBudget: lossBudget, allowsStale: allowsStale,
+            losses: LossTables(photographs: table, drawings: table))
     }
 }
 

@@ -40,9 +40,10 @@ struct LossTableTests {
         #expect(table.loss(from: spec(donor), to: spec(wanted), ratio: 1.1) == loss)
     }
 
-    @Test("The measured table has a loss or none for each of its ratios, and never a gain")
-    func measured() {
-        let table = LossTable.measured
+    @Test(
+        "A measured table has a loss or none for each of its ratios, and never a gain",
+        arguments: [LossTable.photographs, .drawings])
+    func measured(table: LossTable) {
         #expect(table.ratios == table.ratios.sorted())
         for row in table.rows {
             #expect(row.losses.count == table.ratios.count)

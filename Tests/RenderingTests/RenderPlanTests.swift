@@ -48,38 +48,48 @@ struct RenderPlanTests {
         #expect(plan.steps.map(\.isKept) == [true, false, true, false])
     }
 
+    /// Seen to fail while every format had the ladder: text in a job of two sizes lost up to 10 points.
+    @Test(
+        "What no camera wrote is resampled once, unless it is too large to be held",
+        arguments: [(ImageFormat.png, 6_900, false), (.webp, 6_900, false), (.png, 6_950, true), (.heic, 6_900, true)])
+    func once(format: ImageFormat, side: Int, hasLadder: Bool) {
+        let size = PixelSize(width: side, height: side)
+        let steps = RenderPlan(request(size, [(1280, 1280), (160, 160)], format: format)).steps
+        #expect(steps.map(\.base) == [.decoded, hasLadder ? .output(0) : .decoded])
+    }
+
     @Test("A cut is made of a larger output that shows it, and of no other")
     func cuts() {
         let size = PixelSize(width: 1_000, height: 1_000)
-        var request = request(size, [(400, 400), (100, 100), (100, 100)], format: .png)
+        var request = request(size, [(400, 400), (100, 100), (100, 100)])
         request.outputs[0].crop = Region(x: 0, y: 0, width: 500, height: 500)
         request.outputs[1].crop = Region(x: 100, y: 200, width: 300, height: 300)
         request.outputs[2].crop = Region(x: 300, y: 300, width: 300, height: 300)
         let steps = RenderPlan(request).steps
         #expect(steps.map(\.base) == [.decoded, .output(0), .decoded])
-        #expect(steps[1].across == RenderPlan.AxisCrop(start: 80, count: 240, exactStart: 80, exactLength: 240))
-        #expect(steps[1].down == RenderPlan.AxisCrop(start: 160, count: 240, exactStart: 160, exactLength: 240))
-        #expect(steps[2].down == RenderPlan.AxisCrop(start: 300, count: 300, exactStart: 300, exactLength: 300))
+        #expect(steps[1].across == Extent(start: 80, length: 240))
+        #expect(steps[1].down == Extent(start: 160, length: 240))
+        #expect(steps[2].down == Extent(start: 300, length: 300))
     }
 
     @Test(
-        "What is cut to be reduced has the wanted middle, to a quarter of a pixel where there is a choice",
+        "A cut keeps its fractions, and pixels are mixed unless they are the base's own",
         arguments: [
-            (x: 0.0, width: 900.0, output: 100, start: 0, count: 900), (106.5, 427.4, 160, 106, 428),
-            (106.6, 427.4, 160, 107, 427),
-            (0.2, 99.6, 98, 0, 100), (10.5, 100, 70, 11, 100), (0, 100.4, 100, 0, 100),
+            (x: 0.0, width: 900.0, output: 100, isResampled: true), (106.5, 427.4, 160, true),
+            (100.0, 300.0, 300, false), (100.5, 300.0, 300, true), (100.0, 300.5, 300, true),
+            (100.000_000_001, 300.0, 300, false),
         ])
-    func middle(x: Double, width: Double, output: Int, start: Int, count: Int) {
+    func fractions(x: Double, width: Double, output: Int, isResampled: Bool) {
         var request = request(PixelSize(width: 1_000, height: 10), [(output, 10)], format: .png)
         request.outputs[0].crop = Region(x: x, y: 0, width: width, height: 10)
-        let crop = RenderPlan(request).steps[0].across
-        #expect(crop == RenderPlan.AxisCrop(start: start, count: count, exactStart: x, exactLength: width))
+        let step = RenderPlan(request).steps[0]
+        #expect(step.across == Extent(start: x, length: width) && step.isResampled == isResampled)
     }
 
     @Test("Nothing is made of an enlarged output")
     func enlarged() {
         let steps = RenderPlan(
-            request(PixelSize(width: 100, height: 100), [(400, 400), (200, 200), (50, 50)], format: .png)
+            request(PixelSize(width: 100, height: 100), [(400, 400), (200, 200), (50, 50)])
         ).steps
         #expect(steps.map(\.base) == [.decoded, .decoded, .decoded])
     }
@@ -95,7 +105,7 @@ struct RenderPlanTests {
             for i in request.outputs.indices {
                 let (x, y) = (Double(number(size.width)) - 0.7, Double(number(size.height)) - 0.7)
                 request.outputs[i].crop = Region(
-                    x: x, y: y, width: 0.2 + Double(size.width) - x, height: 0.2 + Double(size.height) - y)
+                    x: x, y: y, width: Double(size.width) - x, height: Double(size.height) - y)
             }
             let plan = RenderPlan(request)
             var sizes: [Int: PixelSize] = [:]
@@ -104,7 +114,9 @@ struct RenderPlanTests {
                     if case .output(let index) = step.base { sizes[index] ?? plan.decoded } else { plan.decoded }
                 sizes[step.index] = step.size
                 for (span, bound) in [(step.across, bounds.width), (step.down, bounds.height)] {
-                    #expect(span.start >= 0 && span.count > 0 && span.start + span.count <= bound)
+                    // A decoder leaves out the part of a pixel at the far edge.
+                    #expect(
+                        span.start > -1e-6 && span.length > 0 && span.start + span.length < Double(bound) + 1)
                 }
             }
             #expect(Set(plan.steps.map(\.index)) == Set(request.outputs.indices))

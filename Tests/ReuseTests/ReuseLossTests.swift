@@ -3,64 +3,88 @@ import ImageModel
 import Planning
 import Ports
 import Posix
+import TestPixels
 import TestSupport
 import Testing
 import VariantSpec
 
-/// What the loss table promises, held against pictures that it was not measured by: other sizes, modes, qualities and
-/// ratios, at random, over every second photograph.
-@Suite("Reuse: the mean loss is within the budget", .serialized, .timeLimit(.minutes(20)))
+/// The loss table's promise, held against images that it was not measured by: other sizes, modes, qualities and ratios, at
+/// random, over every second photograph and every second drawing.
+@Suite("Reuse: the loss is within the budget", .serialized, .timeLimit(.minutes(30)))
 struct ReuseLossTests {
+    /// A source of the property.
+    enum Subject: Sendable {
+        case photograph(URL)
+        case drawing(Int)
+    }
+
     private static let isHere = SSIMULACRA2.isHere && Shared.has("images/photos")
-    private static let casesPerPhotograph = Effort.count(landing: 3, all: 15)
-    /// With MEZZOTINT_SHOW each cell's mean and worst are printed.
+    private static let casesPerSource = Effort.count("MEZZOTINT_PAIRS", landing: 3, all: 67)
+    /// With MEZZOTINT_SHOW each cell's mean and worst are printed, and each pair beyond the budget.
     private static let isShown = ProcessInfo.processInfo.environment["MEZZOTINT_SHOW"] != nil
 
+    /// Seen to fail with one table of photographs' means: of 368 pairs 26 were beyond the budget, the worst by 9 points. Before
+    /// that, while donors were cut at whole pixels, 15 of 235 reused variants were, by up to 28 points.
     @Test(
-        "On photographs, whatever the formats, qualities and sizes",
+        "On photographs, text and line drawings: 1 pair in 200 is beyond the budget at most, and none by more than 4 points",
         .enabled(if: isHere, Comment(rawValue: Shared.absent)))
     func losses() async throws {
-        let photographs = Shared.pictures("photos").enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+        let photographs = Shared.pictures("photos").enumerated().filter { $0.offset % 2 == 0 }
+            .map { Subject.photograph($0.element) }
+        let subjects = photographs + stride(from: 0, to: Drawing.count, by: 2).map { Subject.drawing($0) }
         let losses = try await withThrowingTaskGroup(of: [(ReuseCase, Double)].self) { group in
             for part in 0..<2 {
                 group.addTask {
                     var losses: [(ReuseCase, Double)] = []
-                    for (number, file) in photographs.enumerated() where number % 2 == part {
-                        losses += try await Self.losses(in: file, seed: UInt64(number))
+                    for (number, subject) in subjects.enumerated() where number % 2 == part {
+                        losses += try await Self.losses(in: subject, seed: UInt64(number))
                     }
                     return losses
                 }
             }
             return try await group.reduce(into: []) { $0 += $1 }
         }
-        #expect(losses.count > photographs.count * Self.casesPerPhotograph * 4 / 5)
-        let cells = Dictionary(grouping: losses) { $0.0.cell }.mapValues { $0.map(\.1) }
-        for (cell, found) in cells.sorted(by: { $0.key < $1.key }) {
-            let mean = found.reduce(0, +) / Double(found.count)
-            if Self.isShown {
-                print(
-                    "\(cell): \(found.count) pictures, mean \(String(format: "%.2f", mean)), worst \(String(format: "%.2f", found.max() ?? 0))"
-                )
-            }
-            // A mean of few says little of a cell.
-            if found.count >= 5 {
-                #expect(mean <= ReuseRules().lossBudget, "\(cell): \(mean) over \(found.count) pictures")
-            }
-        }
+        // Of drawings little is reused.
+        #expect(losses.count > photographs.count * Self.casesPerSource * 3 / 4)
+        if Self.isShown { show(losses) }
+        let budget = ReuseRules().lossBudget
+        let beyond = losses.filter { $0.1 > budget }.map { "\($0.0.spec) from \($0.0.donor.spec): \($0.1)" }
+        #expect(beyond.count <= (losses.count + 199) / 200, "of \(losses.count): \(beyond)")
+        #expect(losses.allSatisfy { $0.1 <= budget + 4 }, "\(beyond)")
         let mean = losses.map(\.1).reduce(0, +) / Double(losses.count)
-        #expect(mean <= ReuseRules().lossBudget / 2, "over all \(losses.count) pictures the mean is \(mean)")
+        #expect(mean <= budget / 2, "over all \(losses.count) pairs the mean is \(mean)")
     }
 
-    private static func losses(in photograph: URL, seed: UInt64) async throws -> [(ReuseCase, Double)] {
+    private func show(_ losses: [(ReuseCase, Double)]) {
+        let cells = Dictionary(grouping: losses) { $0.0.cell }.mapValues { $0.map(\.1) }
+        for (cell, found) in cells.sorted(by: { $0.key < $1.key }) {
+            let (mean, worst) = (found.reduce(0, +) / Double(found.count), found.max() ?? 0)
+            print("\(cell): \(found.count) pairs, mean \(String(format: "%.2f, worst %.2f", mean, worst))")
+        }
+        let sorted = losses.map(\.1).sorted()
+        print(
+            "\(sorted.count) pairs, mean \(sorted.reduce(0, +) / Double(sorted.count)), p95 \(sorted[sorted.count * 95 / 100]), worst \(sorted.last ?? 0)"
+        )
+        for (reuse, loss) in losses where loss > ReuseRules().lossBudget {
+            print("BEYOND \(reuse.source) \(reuse.spec) from \(reuse.donor.spec) \(reuse.order.crop): \(loss)")
+        }
+    }
+
+    private static func losses(in subject: Subject, seed: UInt64) async throws -> [(ReuseCase, Double)] {
         var random = SeededRandom(seed: seed)
-        var studio = try await Studio(OpenFile(reading: photograph.path))
+        var studio =
+            switch subject {
+            case .photograph(let file): try await Studio(OpenFile(reading: file.path), named: file.lastPathComponent)
+            case .drawing(let number):
+                try await Studio(Drawing.numbered(number, width: 1_400, height: 1_000), named: "drawing \(number)")
+            }
         let long = min(2600, max(studio.source.size.width, studio.source.size.height))
         let donors = Set((0..<8).map { _ in VariantSpec.randomDonor(upTo: long, using: &random) }).sorted {
             "\($0)" < "\($1)"
         }
         try await studio.store(donors)
         let folder = try TemporaryFolder()
-        let cases = ReuseCase.random(studio, upTo: 400, count: casesPerPhotograph, using: &random).cases
+        let cases = ReuseCase.random(studio, upTo: 400, count: casesPerSource, using: &random).cases
         var losses: [(ReuseCase, Double)] = []
         for reuse in cases {
             // The measure has no meaning below a few blocks of 8 pixels.

@@ -21,8 +21,10 @@ struct Studio: Sendable {
     let source: SourceRow
     private(set) var rows: [VariantRow] = []
     private var blobs: [VariantSpec: FileSlice] = [:]
+    let name: String
 
-    init(_ file: OpenFile) async throws {
+    init(_ file: OpenFile, named name: String = "source") async throws {
+        self.name = name
         picture = try await Studio.pool.inspect(file)
         let digest = SHA256.digest(of: try file.allBytes())
         source = SourceRow(
@@ -32,8 +34,8 @@ struct Studio: Sendable {
             original: nil, fetchedAt: 0, expires: 1000)
     }
 
-    init(_ pixels: Pixels) async throws {
-        try await self.init(OpenFile(pixels.png))
+    init(_ pixels: Pixels, named name: String = "source") async throws {
+        try await self.init(OpenFile(pixels.png), named: name)
     }
 
     /// Renders these from the source in one decode, as after a fetch, and remembers their rows.
@@ -83,6 +85,7 @@ extension FileSlice {
 
 /// One request that a stored variant answers: a case of the property.
 struct ReuseCase: Sendable {
+    let source: String
     let spec: VariantSpec
     let donor: VariantRow
     /// What the planner ordered of the donor.
@@ -115,7 +118,8 @@ struct ReuseCase: Sendable {
 extension ReuseCase {
     /// Requests at random against random parts of what is stored, as many as a donor answers.
     static func random(
-        _ studio: Studio, upTo side: Int = 640, count: Int, using random: inout SeededRandom
+        _ studio: Studio, upTo side: Int = 640, count: Int, losses: LossTables = .measured,
+        using random: inout SeededRandom
     ) -> (cases: [ReuseCase], asked: Int) {
         var (cases, asked): ([ReuseCase], Int) = ([], 0)
         let long = max(studio.source.size.width, studio.source.size.height)
@@ -125,10 +129,10 @@ extension ReuseCase {
             let stored = studio.rows.shuffled(using: &random).prefix(.random(in: 1...studio.rows.count, using: &random))
             let plan = Plan(
                 [spec], snapshot: SourceSnapshot(source: studio.source, variants: Array(stored)), now: 10,
-                rules: ReuseRules())
+                rules: ReuseRules(losses: losses))
             for batch in plan.reuses {
                 guard case .donor(let row) = batch.renderSource.input else { continue }
-                cases += batch.orders.map { ReuseCase(spec: spec, donor: row, order: $0) }
+                cases += batch.orders.map { ReuseCase(source: studio.name, spec: spec, donor: row, order: $0) }
             }
         }
         return (cases, asked)

@@ -15,19 +15,29 @@ static void mix_rows_portable(const uint8_t *const *rows, const int16_t *weights
     }
 }
 
-static void mix_pixels_portable(const uint8_t *const *rows, const int32_t *first, const int16_t *weights, int taps,
-    int count, uint8_t *const *out, ptrdiff_t step) {
+static inline void mix_pixels_of(const uint8_t *const *rows, const int32_t *first, const int16_t *weights, int taps, int count,
+    uint8_t *const *out, ptrdiff_t step, const int channels) {
     for (int row = 0; row < 4; row++)
         for (int i = 0; i < count; i++) {
-            const uint8_t *in = rows[row] + (ptrdiff_t)first[i] * 3;
+            const uint8_t *in = rows[row] + (ptrdiff_t)first[i] * channels;
             const int16_t *own = weights + (ptrdiff_t)i * taps * 4;
-            int32_t sums[3] = { 0 };
+            int32_t sums[4] = { 0 };
             for (int k = 0; k < taps; k++) {
                 int32_t weight = own[k / 4 * 16 + k % 4 / 2 * 8 + k % 2];
-                for (int c = 0; c < 3; c++) sums[c] += in[k * 3 + c] * weight;
+                for (int c = 0; c < channels; c++) sums[c] += in[k * channels + c] * weight;
             }
-            for (int c = 0; c < 3; c++) out[row][i * step + c] = rounded(sums[c]);
+            for (int c = 0; c < channels; c++) out[row][i * step + c] = rounded(sums[c]);
         }
+}
+
+static void mix_pixels_portable(const uint8_t *const *rows, const int32_t *first, const int16_t *weights, int taps,
+    int count, uint8_t *const *out, ptrdiff_t step, int channels) {
+    switch (channels) {
+    case 1: mix_pixels_of(rows, first, weights, taps, count, out, step, 1); break;
+    case 2: mix_pixels_of(rows, first, weights, taps, count, out, step, 2); break;
+    case 3: mix_pixels_of(rows, first, weights, taps, count, out, step, 3); break;
+    default: mix_pixels_of(rows, first, weights, taps, count, out, step, channels);
+    }
 }
 
 #if defined(__x86_64__)
@@ -63,21 +73,22 @@ AVX2 static void mix_rows_avx2(const uint8_t *const *rows, const int16_t *weight
     }
 }
 
-static inline void store(uint8_t *out, uint32_t pixel) {
-    memcpy(out, &pixel, 2);
-    out[2] = (uint8_t)(pixel >> 16);
+AVX2 static inline void store(uint8_t *out, uint32_t pixel, const int channels) {
+    if (channels == 4) {
+        memcpy(out, &pixel, 4);
+    } else {
+        memcpy(out, &pixel, 2);
+        out[2] = (uint8_t)(pixel >> 16);
+    }
 }
 
-AVX2 static void mix_pixels_avx2(const uint8_t *const *rows, const int32_t *first, const int16_t *weights, int taps,
-    int count, uint8_t *const *out, ptrdiff_t step) {
-    // Two pixels' reds side by side, then greens, then blues: in the lower half of the first two, then of the others.
-    const __m256i spread = _mm256_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1,
-        6, -1, 9, -1, 7, -1, 10, -1, 8, -1, 11, -1, -1, -1, -1, -1);
+AVX2 static inline void mix_pixels_vectors(const uint8_t *const *rows, const int32_t *first, const int16_t *weights, int taps,
+    int count, uint8_t *const *out, ptrdiff_t step, const int channels, const __m256i spread) {
     const __m256i half = _mm256_set1_epi32(8192);
     for (int i = 0; i < count; i++) {
         __m256i s0 = _mm256_setzero_si256(), s1 = s0, s2 = s0, s3 = s0;
-        ptrdiff_t at = (ptrdiff_t)first[i] * 3;
-        for (int k = 0; k < taps; k += 4, at += 12, weights += 16) {
+        ptrdiff_t at = (ptrdiff_t)first[i] * channels;
+        for (int k = 0; k < taps; k += 4, at += 4 * channels, weights += 16) {
             const __m256i w = _mm256_loadu_si256((const __m256i *)weights);
 #define MIX(row) _mm256_madd_epi16(_mm256_shuffle_epi8( \
     _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(rows[row] + at))), spread), w)
@@ -95,11 +106,26 @@ AVX2 static void mix_pixels_avx2(const uint8_t *const *rows, const int32_t *firs
         packed = _mm256_packus_epi16(packed, packed);
         uint64_t even = (uint64_t)_mm_cvtsi128_si64(_mm256_castsi256_si128(packed));
         uint64_t odd = (uint64_t)_mm_cvtsi128_si64(_mm256_extracti128_si256(packed, 1));
-        store(out[0] + i * step, (uint32_t)even);
-        store(out[1] + i * step, (uint32_t)odd);
-        store(out[2] + i * step, (uint32_t)(even >> 32));
-        store(out[3] + i * step, (uint32_t)(odd >> 32));
+        store(out[0] + i * step, (uint32_t)even, channels);
+        store(out[1] + i * step, (uint32_t)odd, channels);
+        store(out[2] + i * step, (uint32_t)(even >> 32), channels);
+        store(out[3] + i * step, (uint32_t)(odd >> 32), channels);
     }
+}
+
+// Two pixels' first channels side by side, then their second, and so on: in the lower half of the first two, then of the others.
+AVX2 static void mix_pixels_avx2(const uint8_t *const *rows, const int32_t *first, const int16_t *weights, int taps,
+    int count, uint8_t *const *out, ptrdiff_t step, int channels) {
+    if (channels == 3)
+        mix_pixels_vectors(rows, first, weights, taps, count, out, step, 3,
+            _mm256_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1,
+                6, -1, 9, -1, 7, -1, 10, -1, 8, -1, 11, -1, -1, -1, -1, -1));
+    else if (channels == 4)
+        mix_pixels_vectors(rows, first, weights, taps, count, out, step, 4,
+            _mm256_setr_epi8(0, -1, 4, -1, 1, -1, 5, -1, 2, -1, 6, -1, 3, -1, 7, -1,
+                8, -1, 12, -1, 9, -1, 13, -1, 10, -1, 14, -1, 11, -1, 15, -1));
+    else
+        mix_pixels_portable(rows, first, weights, taps, count, out, step, channels);
 }
 
 bool mz_has_avx2(void) { return __builtin_cpu_supports("avx2"); }
@@ -114,8 +140,50 @@ void mz_mix_rows(bool avx2, const uint8_t *const *rows, const int16_t *weights, 
 }
 
 void mz_mix_pixels(bool avx2, const uint8_t *const *rows, const int32_t *first, const int16_t *weights, int taps, int count,
-    uint8_t *const *out, ptrdiff_t step) {
-    (avx2 ? mix_pixels_avx2 : mix_pixels_portable)(rows, first, weights, taps, count, out, step);
+    uint8_t *const *out, ptrdiff_t step, int channels) {
+    (avx2 ? mix_pixels_avx2 : mix_pixels_portable)(rows, first, weights, taps, count, out, step, channels);
+}
+
+void mz_mix_rows_of_floats(const float *const *rows, const int16_t *weights, int taps, float *out, size_t count) {
+    for (size_t x = 0; x < count; x += 16) {
+        float sums[16] = { 0 };
+        for (int k = 0; k < taps; k++)
+            for (int i = 0; i < 16; i++) sums[i] += rows[k][x + i] * (float)weights[k];
+        for (int i = 0; i < 16; i++) out[x + i] = sums[i] / 16384;
+    }
+}
+
+void mz_mix_floats(const float *const *rows, const int32_t *first, const int16_t *weights, int taps, int count,
+    float *const *out, ptrdiff_t step, int channels) {
+    for (int row = 0; row < 4; row++)
+        for (int i = 0; i < count; i++)
+            for (int c = 0; c < channels; c++) {
+                const float *in = rows[row] + (ptrdiff_t)first[i] * channels + c;
+                const int16_t *own = weights + (ptrdiff_t)i * taps * 4;
+                float sum = 0;
+                for (int k = 0; k < taps; k++) sum += in[k * channels] * (float)own[k / 4 * 16 + k % 4 / 2 * 8 + k % 2];
+                out[row][i * step + c] = sum / 16384;
+            }
+}
+
+static inline int spread_of(int a, int b, int c, int d) {
+    int low = a < b ? a : b, high = a < b ? b : a;
+    int low2 = c < d ? c : d, high2 = c < d ? d : c;
+    return (high > high2 ? high : high2) - (low < low2 ? low : low2);
+}
+
+size_t mz_chroma_edges(const uint8_t *pixels, int width, int height, int channels, int step, int limit) {
+    size_t found = 0, stride = (size_t)width * (size_t)channels;
+    for (int y = 0; y + 1 < height; y += 2 * step) {
+        const uint8_t *above = pixels + (size_t)y * stride, *below = above + stride;
+        for (int x = 0; x + 1 < width; x += 2) {
+            const uint8_t *a = above + x * channels, *b = a + channels, *c = below + x * channels, *d = c + channels;
+            int reds = spread_of(a[0] - a[1], b[0] - b[1], c[0] - c[1], d[0] - d[1]);
+            int blues = spread_of(a[2] - a[1], b[2] - b[1], c[2] - c[1], d[2] - d[1]);
+            found += (reds > limit) | (blues > limit);
+        }
+    }
+    return found;
 }
 
 void mz_png_paeth(const uint8_t *restrict row, const uint8_t *restrict above, uint8_t *restrict out, size_t bytes) {

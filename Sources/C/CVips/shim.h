@@ -58,21 +58,26 @@ static inline int mz_vips_extract(VipsImage *in, int x, int y, int w, int h, Vip
 static inline int mz_vips_reduce_down(VipsImage *in, double shrink, VipsImage **out) {
     return vips_reducev(in, out, shrink, "kernel", VIPS_KERNEL_LANCZOS3, "gap", 2.0, NULL);
 }
-static inline int mz_vips_reduce_across(VipsImage *in, double shrink, VipsImage **out) {
-    return vips_reduceh(in, out, shrink, "kernel", VIPS_KERNEL_LANCZOS3, "gap", 2.0, NULL);
+// An image of the same bands, format and metadata, of this size, whose pixels are in memory and to be written.
+static inline int mz_vips_memory_like(VipsImage *in, int w, int h, VipsImage **out) {
+    VipsImage *image = vips_image_new_memory();
+    if (vips_image_pipelinev(image, VIPS_DEMAND_STYLE_ANY, in, NULL) == 0) {
+        image->Xsize = w;
+        image->Ysize = h;
+        if (vips_image_write_prepare(image) == 0) {
+            *out = image;
+            return 0;
+        }
+    }
+    g_object_unref(image);
+    return -1;
 }
-// Pixel centres stay centres: half a pixel in, half a pixel out.
-static inline int mz_vips_enlarge(VipsImage *in, double across, double down, double dx, double dy, int w, int h,
-    VipsImage **out) {
-    VipsInterpolate *bicubic = vips_interpolate_new("bicubic");
-    int area[4] = { 0, 0, w, h };
-    VipsArrayInt *oarea = vips_array_int_new(area, 4);
-    int failed = vips_affine(in, out, across, 0.0, 0.0, down, "interpolate", bicubic, "oarea", oarea, "idx", 0.5 + dx,
-        "idy", 0.5 + dy, "odx", -0.5, "ody", -0.5, "extend", VIPS_EXTEND_COPY, "premultiplied", TRUE, NULL);
-    vips_area_unref((VipsArea *)oarea);
-    g_object_unref(bicubic);
-    return failed;
+static inline int mz_vips_prepare(VipsRegion *region, int x, int y, int w, int h) {
+    VipsRect rect = { x, y, w, h };
+    return vips_region_prepare(region, &rect);
 }
+static inline const void *mz_vips_row(VipsRegion *region, int x, int y) { return VIPS_REGION_ADDR(region, x, y); }
+static inline int mz_vips_pixel_bytes(VipsImage *in) { return (int)VIPS_IMAGE_SIZEOF_PEL(in); }
 static inline int mz_vips_extend(VipsImage *in, int w, int h, VipsImage **out) {
     return vips_embed(in, out, 0, 0, w, h, "extend", VIPS_EXTEND_COPY, NULL);
 }
@@ -126,8 +131,9 @@ static inline int mz_vips_jpegsave(VipsImage *in, int quality, int full_chroma, 
     return vips_jpegsave_buffer(in, out, bytes, "Q", quality, "optimize_coding", TRUE, "interlace", progressive, "strip", strip, "subsample_mode",
         full_chroma ? VIPS_FOREIGN_SUBSAMPLE_OFF : VIPS_FOREIGN_SUBSAMPLE_ON, NULL);
 }
-static inline int mz_vips_webpsave(VipsImage *in, int quality, int effort, int strip, void **out, size_t *bytes) {
-    return vips_webpsave_buffer(in, out, bytes, "Q", quality, "effort", effort, "strip", strip, NULL);
+static inline int mz_vips_webpsave(VipsImage *in, int quality, int effort, int sharp, int strip, void **out, size_t *bytes) {
+    return vips_webpsave_buffer(in, out, bytes, "Q", quality, "effort", effort, "smart_subsample", sharp, "strip", strip,
+        NULL);
 }
 static inline int mz_vips_pngsave(VipsImage *in, int compression, int strip, void **out, size_t *bytes) {
     return vips_pngsave_buffer(in, out, bytes, "compression", compression, "strip", strip, NULL);

@@ -6,7 +6,7 @@ internal import RendererPool
 internal import TestSupport
 internal import VariantSpec
 
-/// `mezzotint-bench losses`: measures what `LossTable` holds, and prints it as it stands in LossTable+Measured.swift.
+/// `mezzotint-bench losses`: measures what `LossTable` holds, and prints it as it stands in LossTable+Photographs.swift.
 enum LossBenchmark {
     static let command = Command(
         "losses", abstract: "What making a variant from a stored one costs.",
@@ -15,6 +15,7 @@ enum LossBenchmark {
             Option(
                 "pictures", value: "dir", help: "Photographs of 1920 px or more; by default ../shared/images/photos."),
             Option("count", value: "n", help: "Only so many of them, evenly spread."),
+            Option(flag: "raw", help: "Print each loss instead of the table."),
         ],
         // For those who change the table (`LossTable`) alone.
         isHidden: true
@@ -38,10 +39,13 @@ enum LossBenchmark {
         var table = LossFigures()
         for (number, photograph) in large.enumerated() where number % step == 0 {
             Console.complain("\(number + 1) of \(large.count): \(photograph.lastPathComponent)")
-            table.add(try await LossMeasurement(renderer: pool, folder: scratch).losses(of: photograph))
+            let losses = try await LossMeasurement(renderer: pool, folder: scratch).losses(of: photograph)
+            table.add(losses)
+            guard arguments.flag("raw") else { continue }
+            for (cell, loss) in losses { Console.print("\(photograph.lastPathComponent) \(cell) \(loss)") }
         }
         await pool.stop()
-        Console.print(table.rows.joined(separator: "\n"))
+        if !arguments.flag("raw") { Console.print(table.rows.joined(separator: "\n")) }
         return .success
     }
 

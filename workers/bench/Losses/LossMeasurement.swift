@@ -19,11 +19,15 @@ struct LossMeasurement {
     ]
 
     /// A size, a donor, a wanted variant and a ratio.
-    struct Cell: Hashable {
+    struct Cell: Hashable, CustomStringConvertible {
         let side: Int
         let donor: LossFormat
         let wanted: LossFormat
         let ratio: Double
+
+        var description: String {
+            "\(side) \(donor.format) \(donor.quality) \(wanted.format) \(wanted.quality) \(ratio)"
+        }
     }
 
     func losses(of photograph: URL) async throws -> [Cell: Double] {

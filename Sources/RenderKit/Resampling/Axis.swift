@@ -2,8 +2,7 @@ internal import Glibc
 
 /// One axis of a resize: which pixels of the base each output pixel is made of, and how much of each.
 ///
-/// Lanczos3 where pixels become fewer, Catmull-Rom where they become more, as libvips does. Beyond an edge its last pixel
-/// goes on.
+/// Lanczos3 unless pixels become more, which takes Catmull-Rom. Beyond an edge its last pixel goes on.
 struct Axis {
     let count: Int
     /// Weights for each output, rounded up to what the inner loop takes at once; those too many are 0.
@@ -20,7 +19,7 @@ struct Axis {
         self.count = count
         let scale = length / Double(count)
         let stretch = max(1, scale)
-        let kernel = scale > 1 ? Kernel.lanczos3 : .catmullRom
+        let kernel = scale >= 1 ? Kernel.lanczos3 : .catmullRom
         let support = kernel.support * stretch
         let most = min(Int((2 * support).rounded(.down)) + 1, bound)
         let taps = (most + multiple - 1) / multiple * multiple

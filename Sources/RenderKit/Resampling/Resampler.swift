@@ -1,0 +1,145 @@
+internal import CPixels
+package import RenderProtocol
+package import VariantSpec
+
+/// One resize on its way: takes the base's rows from the top, and writes what comes out turned as people see it.
+///
+/// Rows are mixed first, four at a time, and their pixels after that: so only the rows that one output row is made of are
+/// ever needed, and a picture is never held at the size that it is decoded in.
+package final class Resampler {
+    /// Whether this machine has AVX2; asked once, at start.
+    package static let hasAVX2 = mz_has_avx2()
+
+    package let canvas: Canvas
+    private let across: Axis
+    private let down: Axis
+    private let layout: PixelLayout
+    private let pairs: [Int16]
+    private let firsts: [Int32]
+    private let width: Int
+    private let height: Int
+    private let hasAVX2: Bool
+    /// Where the output's first pixel goes, and how far its next in the row and in the column lie from it.
+    private let origin: Int
+    private let step: Int
+    private let rowStep: Int
+    private var next = 0
+    private let mixed: UnsafeMutablePointer<UInt8>
+    private let mixedStride: Int
+    private static let rowsAtOnce = 4
+
+    /// - Parameter own: where the output goes, of its size and layout; by default into memory of its own.
+    package init(
+        _ across: Extent, _ down: Extent, of base: PixelSize, to size: PixelSize, _ orientation: Orientation = .upright,
+        _ layout: PixelLayout = .rgb, avx2: Bool = Resampler.hasAVX2, into own: Canvas? = nil
+    ) {
+        self.layout = layout
+        self.across = Axis(
+            start: across.start, length: across.length, bound: base.width, count: size.width, multiple: 4)
+        self.down = Axis(start: down.start, length: down.length, bound: base.height, count: size.height, multiple: 2)
+        pairs = self.across.paired
+        let used = self.across.used
+        (width, height) = (base.width, base.height)
+        firsts = self.across.first.map { $0 - Int32(used.lowerBound) }
+        hasAVX2 = avx2
+        canvas = own ?? Canvas(orientation.upright(size), layout)
+        let turn = orientation.turn
+        let right = turn.mirrorsAcross ? -layout.bytes : layout.bytes
+        let below = turn.mirrorsDown ? -canvas.stride : canvas.stride
+        origin =
+            (turn.mirrorsAcross ? canvas.stride - layout.bytes : 0)
+            + (turn.mirrorsDown ? (canvas.size.height - 1) * canvas.stride : 0)
+        (step, rowStep) = orientation.swapsSides ? (below, right) : (right, below)
+        mixedStride = used.count * layout.bytes + Canvas.slack * 2
+        mixed = .allocate(capacity: mixedStride * Self.rowsAtOnce)
+        mixed.initialize(repeating: 0, count: mixedStride * Self.rowsAtOnce)
+    }
+    deinit { mixed.deallocate() }
+
+    /// The part of the base that anything is made of.
+    package var columns: Range<Int> { across.used.clamped(to: 0..<width) }
+    package var rows: Range<Int> { down.used.clamped(to: 0..<height) }
+
+    /// The rows of the base that must be at hand together.
+    package var window: Int {
+        Swift.stride(from: 0, to: down.count, by: Self.rowsAtOnce).reduce(0) { most, y in
+            let last = min(y + Self.rowsAtOnce, down.count) - 1
+            return max(most, Int(down.first[last]) + down.taps - Int(down.first[y]))
+        }
+    }
+
+    /// Makes every output row whose base rows are there: those below `available`, by `row`, `bound` in all.
+    package func advance(_ available: Int, of bound: Int, row: (Int) -> UnsafePointer<UInt8>) {
+        let from = across.used.lowerBound * layout.bytes
+        while next < down.count {
+            let last = min(next + Self.rowsAtOnce, down.count) - 1
+            guard min(Int(down.first[last]) + down.taps, bound) <= available else { return }
+            withUnsafeTemporaryAllocation(of: UnsafePointer<UInt8>?.self, capacity: down.taps) { rows in
+                for y in next...last {
+                    for k in 0..<down.taps { rows[k] = row(min(Int(down.first[y]) + k, bound - 1)) + from }
+                    mixRows(rows, as: y, to: mixed + (y - next) * mixedStride)
+                }
+            }
+            // At the end the last row is made as often as rows are lacking.
+            let ins = (0..<Self.rowsAtOnce).map {
+                UnsafePointer(mixed + min($0, last - next) * mixedStride) as UnsafePointer?
+            }
+            let outs = (0..<Self.rowsAtOnce).map {
+                canvas.bytes + origin + min(next + $0, last) * rowStep as UnsafeMutablePointer?
+            }
+            mixPixels(ins, outs)
+            next = last + 1
+        }
+    }
+
+    private func mixRows(
+        _ rows: UnsafeMutableBufferPointer<UnsafePointer<UInt8>?>, as y: Int, to out: UnsafeMutablePointer<UInt8>
+    ) {
+        down.weights.withUnsafeBufferPointer { weights in
+            let (own, taps) = (weights.baseAddress! + y * down.taps, Int32(down.taps))
+            guard layout.isFloat else {
+                return mz_mix_rows(hasAVX2, rows.baseAddress!, own, taps, out, across.used.count * layout.bytes)
+            }
+            rows.withMemoryRebound(to: UnsafePointer<Float>?.self) { rows in
+                let count = across.used.count * layout.channels
+                out.withMemoryRebound(to: Float.self, capacity: count) {
+                    mz_mix_rows_of_floats(rows.baseAddress!, own, taps, $0, count)
+                }
+            }
+        }
+    }
+
+    private func mixPixels(_ ins: [UnsafePointer<UInt8>?], _ outs: [UnsafeMutablePointer<UInt8>?]) {
+        let (taps, count, channels) = (Int32(across.taps), Int32(across.count), Int32(layout.channels))
+        guard layout.isFloat else {
+            return mz_mix_pixels(hasAVX2, ins, firsts, pairs, taps, count, outs, step, channels)
+        }
+        ins.withUnsafeBufferPointer { ins in
+            ins.withMemoryRebound(to: UnsafePointer<Float>?.self) { ins in
+                outs.withUnsafeBufferPointer { outs in
+                    outs.withMemoryRebound(to: UnsafeMutablePointer<Float>?.self) { outs in
+                        mz_mix_floats(
+                            ins.baseAddress!, firsts, pairs, taps, count, outs.baseAddress!, step / 4, channels)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The whole of another canvas's rows.
+    package func take(_ base: Canvas) {
+        advance(base.size.height, of: base.size.height) { UnsafePointer(base.bytes + $0 * base.stride) }
+    }
+}
+
+extension Orientation {
+    /// How stored pixels become upright: sides are swapped first.
+    package var turn: (mirrorsAcross: Bool, mirrorsDown: Bool) {
+        switch self {
+        case .upright, .transposed: (false, false)
+        case .mirrored, .quarterTurn: (true, false)
+        case .upsideDown, .transversed: (true, true)
+        case .flipped, .threeQuarterTurn: (false, true)
+        }
+    }
+}
