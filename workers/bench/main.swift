@@ -9,7 +9,8 @@ let program = Command(
         RenderBenchmark.command, InspectBenchmark.command, LargeBenchmark.command, PipelineBenchmark.command,
         SkipBenchmark.command,
         MemoryBenchmark.command, OutageBenchmark.command, LanesBenchmark.command,
-        ReuseBenchmark.command, LossBenchmark.command, KafkaScaleBenchmark.command, KafkaSkipBenchmark.command,
+        ReuseBenchmark.command, LossBenchmark.command, DrawingsCommand.command, TruthCommand.command,
+        KafkaScaleBenchmark.command, KafkaSkipBenchmark.command,
         KafkaLatencyBenchmark.command, KafkaRestoreBenchmark.command, KafkaMemoryBenchmark.command,
         KafkaOnceBenchmark.command, KafkaKillBenchmark.command,
     ])

@@ -9,7 +9,7 @@ internal import Vips
 enum BareLibvips {
     /// - Failure: libvips's own sentence.
     static func start(_ formats: [ImageFormat]) throws(BareFailure) {
-        do throws(EngineFailure) { try VipsLibrary.start(Set(formats + [.jpeg])) } catch {
+        do throws(EngineFailure) { try VipsLibrary.start(Set(formats + [.jpeg, .png])) } catch {
             throw BareFailure(reason: "\(error)")
         }
     }

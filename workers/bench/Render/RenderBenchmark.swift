@@ -13,6 +13,7 @@ struct RenderBenchmark {
     let repeats: Int
     /// Those whose variants are scored.
     let scored: [URL]
+    let drawings: [URL]
     let scratch: URL
 
     static let command = Command(
@@ -36,7 +37,7 @@ struct RenderBenchmark {
             Option("repeat", value: "n", help: "Renders of each picture in one run (1)."),
             Option("rounds", value: "n", help: "Runs of each engine, in turn, for the median (3)."),
             Option("jobs", value: "n", help: "Renders at once; by default as many as cores."),
-            Option("scored", value: "n", help: "Pictures to score by SSIMULACRA2 (13)."),
+            Option("scored", value: "n", help: "Photographs to score by SSIMULACRA2, beside the drawings (all)."),
             Option(flag: "no-score", help: "Leave out SSIMULACRA2."), .json,
         ]
     ) { arguments in
@@ -44,7 +45,7 @@ struct RenderBenchmark {
         let scratch = FileManager.default.temporaryDirectory.appending(path: "mezzotint-bench-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: scratch) }
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        let wanted = arguments.flag("no-score") ? 0 : try arguments.number("scored", in: 1...100_000) ?? 13
+        let wanted = arguments.flag("no-score") ? 0 : try arguments.number("scored", in: 1...100_000) ?? pictures.count
         let isolations = arguments.values("isolation").compactMap { RenderIsolation(rawValue: $0) }
         let hosts = arguments.values("hosts").compactMap { Int($0) }
         guard hosts.allSatisfy({ $0 > 0 }), hosts.count == arguments.values("hosts").count else {
@@ -54,7 +55,9 @@ struct RenderBenchmark {
             pictures: pictures, jobs: try arguments.number("jobs", in: 1...256) ?? cores,
             isolations: isolations.isEmpty ? [.origin] : isolations, hosts: hosts.isEmpty ? [4] : hosts,
             repeats: try arguments.number("repeat", in: 1...1_000) ?? 1,
-            scored: Self.sample(pictures, wanted), scratch: scratch)
+            scored: Self.sample(pictures, wanted),
+            drawings: wanted == 0 ? [] : try DrawingsCommand.write(to: scratch.appending(path: "drawings")),
+            scratch: scratch)
         let engines = arguments.value("engine").map { [$0] } ?? ["mezzotint", "libvips", "sharp"]
         let ladders = arguments.value("format").map { name in Ladder.all.filter { $0.name == name } } ?? Ladder.all
         var figures: [RenderFigures] = []
@@ -104,23 +107,25 @@ struct RenderBenchmark {
             median.peakMemoryBytes = results[i].map(\.peakMemoryBytes).max() ?? 0
             median.allMemoryBytes = try await engine.memory(ladder)
             if !scored.isEmpty {
-                try await engine.keep(ladder, of: scored)
-                median.score = try await score(engine.out, ladder)
+                try await engine.keep(ladder, of: scored + drawings)
+                (median.photographs, median.drawings) = try await score(engine.out, ladder)
             }
             figures.append(median)
         }
         return figures
     }
 
-    /// Of each of the ladder's formats, and all of them together.
-    private func score(_ folder: URL, _ ladder: Ladder) async throws -> (mean: Double, least: Double)? {
-        let scorer = Scorer(pictures: scored, references: scratch.appending(path: "reference"))
-        var scores: [(mean: Double, least: Double)] = []
+    /// Over all of the ladder's formats.
+    private func score(_ folder: URL, _ ladder: Ladder) async throws -> (photographs: Scores?, drawings: Scores?) {
+        let scorer = Scorer(
+            photographs: scored, drawings: drawings, references: scratch.appending(path: "reference"))
+        var (photographs, drawn): ([Double], [Double]) = ([], [])
         for format in ladder.formats {
-            guard let score = try await scorer.score(folder, format, jobs: jobs) else { return nil }
-            scores.append(score)
+            guard let scores = try await scorer.scores(folder, format, jobs: jobs) else { return (nil, nil) }
+            photographs += scores.prefix(scored.count)
+            drawn += scores.dropFirst(scored.count)
         }
-        return (scores.reduce(0) { $0 + $1.mean } / Double(scores.count), scores.map(\.least).min() ?? 0)
+        return (Scores(photographs), Scores(drawn))
     }
 }
 

@@ -13,8 +13,9 @@ struct RenderFigures {
     var peakMemoryBytes: Int
     /// Of all its processes at once, where that was measured.
     var allMemoryBytes: Int?
-    /// SSIMULACRA2 of 1280 px variants, mean and least; nil where it was not measured.
-    var score: (mean: Double, least: Double)?
+    /// SSIMULACRA2 of 1280 px variants; nil where it was not measured.
+    var photographs: Scores?
+    var drawings: Scores?
 
     var variantsPerSecond: Double { Double(variants) / seconds }
     var cpuMsPerVariant: Double { cpuMilliseconds / Double(variants) }
@@ -28,22 +29,30 @@ struct RenderFigures {
             #""peakMemoryBytes":\#(peakMemoryBytes)"#,
         ]
         if let allMemoryBytes { parts.append(#""allMemoryBytes":\#(allMemoryBytes)"#) }
-        parts.append(#""score":\#(score.map { RenderFigures.text($0.mean) } ?? "null")"#)
-        if let score { parts.append(#""leastScore":\#(RenderFigures.text(score.least))"#) }
+        parts.append(#""score":\#(photographs.map { RenderFigures.text($0.mean) } ?? "null")"#)
+        if let drawings { parts.append(#""drawingScore":\#(RenderFigures.text(drawings.mean))"#) }
+        for (scores, name) in [(photographs, "Score"), (drawings, "DrawingScore")] {
+            guard let scores else { continue }
+            parts.append(#""fifthPercentile\#(name)":\#(RenderFigures.text(scores.fifthPercentile))"#)
+            parts.append(#""least\#(name)":\#(RenderFigures.text(scores.least))"#)
+        }
         return "{\(parts.joined(separator: ","))}"
     }
 
     static func table(_ figures: [RenderFigures]) -> String {
         let heads = [
-            "format", "engine", "variants/s", "CPU ms/variant", "bytes", "peak MiB", "all MiB", "score", "least",
+            "format", "engine", "variants/s", "CPU ms/variant", "bytes", "peak MiB", "all MiB", "photographs: mean",
+            "p5",
+            "least", "drawings: mean", "p5", "least",
         ]
         let rows = figures.map { own in
             [
                 own.ladder.name, own.engine, text(own.variantsPerSecond), text(own.cpuMsPerVariant), "\(own.bytes)",
                 "\(own.peakMemoryBytes >> 20)", own.allMemoryBytes.map { "\($0 >> 20)" } ?? "-",
-                own.score.map { text($0.mean) } ?? "-",
-                own.score.map { text($0.least) } ?? "-",
             ]
+                + [own.photographs, own.drawings].flatMap { scores in
+                    [scores?.mean, scores?.fifthPercentile, scores?.least].map { $0.map(text) ?? "-" }
+                }
         }
         return String(TextTable.text(heads, rows).dropLast())
     }

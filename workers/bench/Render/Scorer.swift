@@ -1,70 +1,62 @@
 internal import CommandLine
 internal import Foundation
-internal import ImageModel
-internal import Ports
-internal import Posix
-internal import RendererPool
 internal import TestSupport
 internal import VariantSpec
 
-/// SSIMULACRA2 of 1280 px variants against lossless ones that were decoded in full and resized once.
+/// SSIMULACRA2 of 1280 px variants, photographs and drawings, against what Pillow and LittleCMS make of the same sources: the
+/// reference shares no code with any engine that is scored.
 struct Scorer {
-    let pictures: [URL]
+    let photographs: [URL]
+    let drawings: [URL]
     let references: URL
 
-    /// nil, and loudly so, where the tool is absent.
-    func score(_ folder: URL, _ format: ImageFormat, jobs: Int) async throws -> (mean: Double, least: Double)? {
+    /// Lies below .build once `ops/truth/install` ran, as `ops/bench render` does first.
+    private static let python = ".build/truth/venv/bin/python"
+
+    var pictures: [URL] { photographs + drawings }
+
+    /// By image, in the order of `pictures`; nil, and loudly so, where a tool is absent.
+    func scores(_ folder: URL, _ format: ImageFormat, jobs: Int) async throws -> [Double]? {
         guard SSIMULACRA2.isHere else {
             Console.complain("SKIPPED: no score, since tools/ssimulacra2_rs (MEZZOTINT_SHARED, ../shared) is not here.")
             return nil
         }
-        try await makeReferences()
+        guard FileManager.default.fileExists(atPath: Self.python) else {
+            Console.complain("SKIPPED: no score, since \(Self.python) is not here: run ops/truth/install.")
+            return nil
+        }
+        if !FileManager.default.fileExists(atPath: references.path) {
+            try Self.decode(pictures, side: 1280, to: references)
+        }
         var suffix = format.suffix
         if format == .avif {
             // The tool reads none: it is given the pixels.
-            suffix = "png"
-            try await decode(pictures.map { variant(of: $0, folder, format.suffix) }) {
-                "\($0.deletingPathExtension().path).png"
-            }
+            suffix += ".png"
+            try Self.decode(pictures.map { variant(of: $0, folder, format.suffix) }, side: 0, to: folder)
         }
         let ending = suffix
-        let scores = try await withThrowingTaskGroup(of: Double.self) { group in
-            var scores: [Double] = []
+        return try await withThrowingTaskGroup(of: (Int, Double).self) { group in
+            var scores = [Double](repeating: 0, count: pictures.count)
             for (i, url) in pictures.enumerated() {
-                if i >= jobs, let score = try await group.next() { scores.append(score) }
+                if i >= jobs, let (number, score) = try await group.next() { scores[number] = score }
                 group.addTask {
-                    try await SSIMULACRA2.score(variant(of: url, folder, ending), against: reference(url))
+                    let reference = references.appending(path: "\(url.lastPathComponent).png")
+                    return (i, try await SSIMULACRA2.score(variant(of: url, folder, ending), against: reference))
                 }
             }
-            for try await score in group { scores.append(score) }
+            for try await (number, score) in group { scores[number] = score }
             return scores
         }
-        return (scores.reduce(0, +) / Double(scores.count), scores.min() ?? 0)
-    }
-
-    private func reference(_ url: URL) -> URL { references.appending(path: "\(url.lastPathComponent).png") }
-
-    private func makeReferences() async throws {
-        guard !FileManager.default.fileExists(atPath: references.path) else { return }
-        try FileManager.default.createDirectory(at: references, withIntermediateDirectories: true)
-        try await decode(pictures) { reference($0).path }
     }
 
     private func variant(of url: URL, _ folder: URL, _ suffix: String) -> URL {
         folder.appending(path: "\(url.lastPathComponent).\(suffix)")
     }
 
-    /// At most 1280 px of each without loss, decoded in full, as a donor is.
-    private func decode(_ files: [URL], to path: (URL) -> String) async throws {
-        let pool = RendererPool(RendererConfiguration(program: PoolEngine.program, count: 2))
-        for url in files {
-            let picture = try await pool.inspect(try OpenFile(reading: url.path))
-            let spec = VariantSpec(width: 1280, height: 1280, format: .png)
-            let placement = spec.placement(of: picture.facts.size)
-            let order = RenderOrder(spec: spec, output: placement.output, crop: placement.region)
-            let variants = try await pool.render(picture, [order], lane: .slow, isReuse: true)
-            try Data(variants[0].content.bytes()).write(to: URL(filePath: path(url)))
-        }
-        await pool.stop()
+    /// Each file as a PNG of its name, in sRGB and upright, at most `side` pixels wide and high; 0: at its own size.
+    private static func decode(_ files: [URL], side: Int, to folder: URL) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        _ = try ChildProgram.output(
+            python, ["ops/truth/truth.py", "references", "\(side)", folder.path] + files.map(\.path))
     }
 }
