@@ -162,7 +162,8 @@ extension SourceSnapshot {
                 DonorRule.keepsFrames(row, for: spec)
             else { return nil }
             let placement = spec.placement(asIn: row, source.focalPoint)
-            return placement.crop(from: row.size, showing: row.region).map {
+            let size = row.spec.extras.rotation.upright(row.size)
+            return placement.crop(from: size, showing: row.region).map {
                 DonorRule.ratio(of: $0, to: placement.output)
             }
         }

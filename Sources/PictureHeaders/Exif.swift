@@ -1,5 +1,6 @@
 internal import Ports
 internal import RenderProtocol
+internal import VariantSpec
 
 /// The fields of an EXIF block that a render needs: how pixels are turned, and whose they are.
 struct Exif {

@@ -75,7 +75,8 @@ package struct RenderPlan: Sendable, Hashable {
                         start: (own.crop.x - base.crop.x) * base.scaleX, length: own.crop.width * base.scaleX),
                     down: Extent(
                         start: (own.crop.y - base.crop.y) * base.scaleY, length: own.crop.height * base.scaleY),
-                    size: own.size, isKept: orientation != .upright))
+                    size: own.size,
+                    isKept: orientation != .upright || request.outputs[index].extras.rotation != .upright))
         }
         for i in steps.indices {
             let index = steps[i].index

@@ -75,6 +75,6 @@ extension RenderOutput {
             case .png: 12
             default: 8
             }
-        return size.times(bytesPerPixel * frames)
+        return finishedSize.times(bytesPerPixel * frames)
     }
 }

@@ -29,6 +29,8 @@ package struct RenderOutput: Sendable, Hashable {
 
     /// What a spec may ask for beside size, quality and format.
     package var extras: SpecExtras { spec?.extras ?? .none }
+    /// The size that comes out, once the output is turned and has its border.
+    package var finishedSize: PixelSize { spec?.finished(size) ?? size }
     /// Size and cut are found by looking at the source's pixels: those given stand for nothing found.
     package var isResolvedByPixels: Bool { spec?.isResolvedByPixels ?? false }
     /// Nothing but size, quality and format is asked, and one picture comes out: what a direct path is for.

@@ -165,12 +165,12 @@ extension RenderedOutput {
     fileprivate func isAnswer(to request: RenderOutput) -> Bool {
         guard bytes <= mostBytes(request) else { return false }
         guard request.isResolvedByPixels, let spec = request.spec, let crop else {
-            return !request.isResolvedByPixels && size == request.size
+            return !request.isResolvedByPixels && size == request.finishedSize
         }
         let whole = PixelSize(width: Int(crop.width.rounded()), height: Int(crop.height.rounded()))
-        return spec.extras.isTrimmed
+        return spec.extras.isTrimmed && !spec.extras.isPadded
             ? spec.isFullSize || size.pixels <= max(whole.pixels, request.size.times(4))
-            : size == request.size
+            : size == request.finishedSize
     }
 
     /// Eight bytes a pixel, where a PNG has four and what is written at the best quality has less, and a colour profile.

@@ -80,7 +80,7 @@ package final class RendererPool: Renderer {
             return .output(order.spec, reason: "\(order.spec.format.rawValue) is not written")
         }
         if order.spec.isAuto { return .output(order.spec, reason: "its format was not chosen") }
-        let size = order.output
+        let size = order.spec.finished(order.output)
         if size.width < 1 || size.height < 1 || order.crop.width <= 0 || order.crop.height <= 0 {
             return .output(order.spec, reason: "it would show nothing")
         }
@@ -115,7 +115,7 @@ package final class RendererPool: Renderer {
         let limits = configuration.limits
         if facts.frames > limits.frames { return .tooManyFrames(order.spec, limit: limits.frames) }
         let pixels = max(
-            facts.size.times(facts.frames), order.output.times(facts.frames))
+            facts.size.times(facts.frames), order.spec.finished(order.output).times(facts.frames))
         if pixels > limits.animationPixels {
             return .output(
                 order.spec,
@@ -174,7 +174,7 @@ package final class RendererPool: Renderer {
         output.isAnimated = spec.isAnimated && picture.facts.frames > 1
         output.isProgressive = configuration.isProgressive && spec.format == .jpeg
         let isSmaller = order.output.pixels <= picture.facts.size.pixels
-        let pixels = order.output.times(output.isAnimated ? picture.facts.frames : 1)
+        let pixels = output.finishedSize.times(output.isAnimated ? picture.facts.frames : 1)
         let isSearched = pixels <= (spec.format == .avif ? Self.searchedAVIFPixels : Self.searchedPixels)
         if configuration.keepsBelowSource, !isReuse, spec.format.hasQuality, isSmaller, isSearched {
             output.ceiling = picture.file.length

@@ -31,6 +31,23 @@ package struct Watermark: Sendable, Hashable {
     }
 }
 
+/// How a variant's corners are cut off.
+package enum Corners: Sendable, Hashable {
+    /// By a radius in pixels of the variant.
+    case round(Int)
+    /// By half of the shorter side, so that a square becomes a circle.
+    case circle
+
+    /// At most half of the shorter side.
+    package func radius(in size: PixelSize) -> Double {
+        let most = Double(min(size.width, size.height)) / 2
+        return switch self {
+        case .round(let radius): min(Double(radius), most)
+        case .circle: most
+        }
+    }
+}
+
 /// The formats that whoever asked for `auto` accepts beside those that everybody does.
 package struct AcceptedFormats: OptionSet, Sendable, Hashable {
     package let rawValue: Int
@@ -58,6 +75,12 @@ package struct SpecExtras: Sendable, Hashable {
     package var isStill = false
     /// Edges of one colour are cut off first.
     package var isTrimmed = false
+    /// A turn of the upright source before its size is measured: none, or 90, 180 or 270 degrees clockwise.
+    package var rotation = Orientation.upright
+    /// The variant has the wanted size exactly, with a border around a picture that fills a part of it.
+    package var isPadded = false
+    package var corners: Corners?
+    package var isGrey = false
     /// What is done to the variant's pixels, and how much: options of `SpecOption.effects`.
     package var effects: [SpecOption: Int] = [:]
     /// What shows through where the source is transparent.
@@ -75,7 +98,8 @@ package struct SpecExtras: Sendable, Hashable {
 
     /// Pixels that no other variant can be made from: something is laid over them, taken off, or in other colours.
     package var isBurnedIn: Bool {
-        isTrimmed || !effects.isEmpty || background != nil || watermark != nil || keepsProfile
+        isTrimmed || rotation != .upright || isPadded || corners != nil || isGrey || !effects.isEmpty
+            || background != nil || watermark != nil || keepsProfile
     }
 
     /// What it shows, or how, is decided by looking at all of the source's own pixels.
@@ -84,8 +108,11 @@ package struct SpecExtras: Sendable, Hashable {
     /// Something that a renderer must know beside what to show, in which size, format and quality.
     package var isDrawn: Bool { isBurnedIn || focus == .smart || byteBudget != nil }
 
+    /// Borders and corners that are transparent, however opaque the source is.
+    package var addsAlpha: Bool { (isPadded || corners != nil) && background == nil }
+
     /// The option whose colours are sRGB's, if there is one: among a source's own numbers they would be other colours.
-    var drawnInSRGB: String? { watermark != nil ? "wm" : background != nil ? "bg" : nil }
+    var drawnInSRGB: String? { watermark != nil ? "wm" : background != nil ? "bg" : isGrey ? "grey" : nil }
 
     package static let budgetRange = 256...99_999_999
 }

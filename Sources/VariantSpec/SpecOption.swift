@@ -2,10 +2,10 @@
 /// sentences and the reference page go by.
 package enum SpecOption: String, CaseIterable, Sendable {
     case quality = "q"
-    case axis, focus, smart, enlarge, still, trim, blur, sharpen
+    case axis, focus, smart, enlarge, still, trim, rotate, pad, blur, sharpen, grey
     case background = "bg"
     case watermark = "wm"
-    case profile
+    case round, circle, profile
     case budget = "upto"
     case avif, webp
 
@@ -15,12 +15,14 @@ package enum SpecOption: String, CaseIterable, Sendable {
         case .quality: "q80"
         case .axis: "axis5_5"
         case .focus: "focus500_333"
+        case .rotate: "rotate90"
+        case .round: "round16"
         case .blur: "blur3"
         case .sharpen: "sharpen50"
         case .background: "bgffffff"
         case .watermark: "wmlogo_10_10_50_20"
         case .budget: "upto50000"
-        case .smart, .enlarge, .still, .trim, .profile, .avif, .webp: rawValue
+        case .smart, .enlarge, .still, .trim, .pad, .grey, .circle, .profile, .avif, .webp: rawValue
         }
     }
 
@@ -31,6 +33,8 @@ package enum SpecOption: String, CaseIterable, Sendable {
         case .quality: ("1…100", "-q and a number from 1 to 100, as in -q80")
         case .axis: ("0…10 \"_\" 0…10", "two numbers from 0 to 10, as in -axis5_2")
         case .focus: ("0…1000 \"_\" 0…1000", "two numbers from 0 to 1000, as in -focus500_333")
+        case .rotate: ("90 / 180 / 270", "90, 180 or 270 degrees, as in -rotate90")
+        case .round: ("1…1000", "pixels from 1 to 1000, as in -round16")
         case .blur: ("1…100", "pixels from 1 to 100, as in -blur3")
         case .sharpen: ("1…100", "a number from 1 to 100, as in -sharpen50")
         case .background: ("6( 0…9 / a…f )", "a colour of six small hexadecimal digits, as in -bgf0f0f0")
@@ -40,7 +44,7 @@ package enum SpecOption: String, CaseIterable, Sendable {
                 "key, axis, opacity and width in hundredths, the last four or two left out: -wmlogo_10_10_50_20"
             )
         case .budget: ("256…99999999", "bytes from 256 to 99999999, as in -upto50000")
-        case .smart, .enlarge, .still, .trim, .profile, .avif, .webp: nil
+        case .smart, .enlarge, .still, .trim, .pad, .grey, .circle, .profile, .avif, .webp: nil
         }
     }
 
@@ -59,6 +63,15 @@ package enum SpecOption: String, CaseIterable, Sendable {
         case .still:
             "Of a source that moves the first frame alone. Otherwise WebP and GIF keep its frames, delays and loops; other formats have the first frame anyway."
         case .trim: "Edges of the colour of the first pixel are cut off, before anything is measured."
+        case .rotate:
+            "Turns the source clockwise by so many degrees, after its own orientation. Size and axis are those of the turned picture; a focus stays a point of the source."
+        case .pad:
+            "With `x` and two sides alone: the variant has exactly the size of the spec, with the picture in the middle. The border is transparent, or has the colour of `bg`; JPEG has white by default."
+        case .grey:
+            "Shades of grey: one channel in JPEG and PNG, three equal ones in WebP, AVIF and GIF. Refused beside `profile`."
+        case .round:
+            "Cuts the corners off by a radius in pixels of the variant, at most half of its shorter side. They are transparent, or have the colour of `bg`; JPEG has white by default. `.auto` then counts the variant as transparent, as with `pad`."
+        case .circle: "As `round` by half of the shorter side, so that a square becomes a circle."
         case .blur: "Blurred, with a standard deviation of so many pixels of the variant."
         case .sharpen: "Sharpened, in hundredths."
         case .background: "What shows through where the source is transparent; a JPEG has white by default."
@@ -107,6 +120,13 @@ package enum SpecOption: String, CaseIterable, Sendable {
         case .enlarge: return spelt(if: spec.enlarge)
         case .still: return spelt(if: extras.isStill)
         case .trim: return spelt(if: extras.isTrimmed)
+        case .rotate: return spelt(extras.rotation.degrees)
+        case .pad: return spelt(if: extras.isPadded)
+        case .grey: return spelt(if: extras.isGrey)
+        case .round:
+            guard case .round(let radius) = extras.corners else { return nil }
+            return spelt(radius)
+        case .circle: return spelt(if: extras.corners == .circle)
         case .blur, .sharpen: return spelt(extras.effects[self])
         case .background: return extras.background.map { rawValue + $0.hex }
         case .watermark:
@@ -159,6 +179,19 @@ package enum SpecOption: String, CaseIterable, Sendable {
         case .trim:
             try once(!options.extras.isTrimmed)
             options.extras.isTrimmed = true
+        case .rotate:
+            try once(options.extras.rotation == .upright)
+            guard let rotation = SpecNumber.whole(value).flatMap(Orientation.init(degrees:)) else { throw wrong }
+            options.extras.rotation = rotation
+        case .pad:
+            try once(!options.extras.isPadded)
+            options.extras.isPadded = true
+        case .grey:
+            try once(!options.extras.isGrey)
+            options.extras.isGrey = true
+        case .round, .circle:
+            guard options.extras.corners == nil else { throw .repeated("the corners (round or circle)") }
+            options.extras.corners = self == .circle ? .circle : .round(try number(in: 1...1000))
         case .blur, .sharpen:
             try once(options.extras.effects[self] == nil)
             options.extras.effects[self] = try number(in: 1...100)

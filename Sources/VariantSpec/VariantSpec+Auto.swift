@@ -19,7 +19,9 @@ extension VariantSpec {
     }
 
     /// Whether its format depends on the source's transparency.
-    package var isChosenByAlpha: Bool { extras.accepts?.isEmpty == true && extras.background == nil }
+    package var isChosenByAlpha: Bool {
+        extras.accepts?.isEmpty == true && extras.background == nil && !extras.addsAlpha
+    }
 
     /// The spec that `auto` stands for, once it is known of a source whether it moves and whether it is transparent.
     ///
@@ -35,7 +37,7 @@ extension VariantSpec {
         } else if accepts.contains(.webp) {
             format = .webp
         } else {
-            format = hasAlpha && extras.background == nil ? .png : .jpeg
+            format = extras.addsAlpha || hasAlpha && extras.background == nil ? .png : .jpeg
         }
         var extras = extras
         extras.accepts = nil

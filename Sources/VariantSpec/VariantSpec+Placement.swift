@@ -9,8 +9,24 @@ extension VariantSpec {
     /// A crop begins and ends at whole pixels of the source. Left as fractions, each step that takes whole pixels of its
     /// own input would round again: a donor's cut and the source's were then a pixel apart where their scales are close.
     ///
+    /// Of a spec that turns its source, the output is not turned yet, nor has it a border: `finished` says what comes of it.
+    ///
     /// - Parameter focalPoint: where `smart`, or a crop that names no place, keeps the picture; nil: the middle.
     package func placement(of source: PixelSize, focalPoint: FocalPoint? = nil) -> Placement {
+        let rotation = extras.rotation
+        guard rotation != .upright else { return placementAsTurned(of: source, focalPoint) }
+        let turned = rotation.upright(source)
+        let placement = placementAsTurned(of: turned, focalPoint)
+        return Placement(
+            output: rotation.upright(placement.output), region: rotation.stored(placement.region, of: turned))
+    }
+
+    /// The variant's size, where the output of its placement has `size`.
+    package func finished(_ size: PixelSize) -> PixelSize {
+        extras.isPadded ? PixelSize(width: width, height: height) : extras.rotation.upright(size)
+    }
+
+    private func placementAsTurned(of source: PixelSize, _ focalPoint: FocalPoint?) -> Placement {
         if isFullSize { return Placement(output: source, region: Region(whole: source)) }
         let fit = Fit(self, of: source)
         let (anchorX, anchorY) = anchors(focalPoint)
@@ -38,15 +54,19 @@ extension VariantSpec {
 
 extension VariantSpec {
     fileprivate func anchors(_ focalPoint: FocalPoint?) -> (Anchor, Anchor) {
+        let (x, y): (Int, Int)
         switch extras.focus {
-        case .point(let x, let y): (.point(x), .point(y))
-        case .smart: (.point(focalPoint?.x ?? 500), .point(focalPoint?.y ?? 500))
+        case .point(let askedX, let askedY): (x, y) = (askedX, askedY)
+        case .smart: (x, y) = (focalPoint?.x ?? 500, focalPoint?.y ?? 500)
         case nil:
-            if let focalPoint, isSteered {
-                (.point(focalPoint.x), .point(focalPoint.y))
-            } else {
-                (.tenths(axis.x), .tenths(axis.y))
-            }
+            guard let focalPoint, isSteered else { return (.tenths(axis.x), .tenths(axis.y)) }
+            (x, y) = (focalPoint.x, focalPoint.y)
+        }
+        switch extras.rotation {
+        case .quarterTurn: return (.point(1000 - y), .point(x))
+        case .upsideDown: return (.point(1000 - x), .point(1000 - y))
+        case .threeQuarterTurn: return (.point(y), .point(1000 - x))
+        default: return (.point(x), .point(y))
         }
     }
 }

@@ -19,8 +19,8 @@ package struct CropAxis: Sendable, Hashable {
 /// Size, mode, quality, format and options of one derivative; written `640x480-q80.webp`.
 ///
 /// A value is always in its one canonical form: a zero side has mode `inside`, a format without quality none, a mode
-/// that does not crop the central axis, one that something is drawn on in sRGB no profile, so that equal derivatives have
-/// equal specs.
+/// that does not crop the central axis, one that something is drawn on in sRGB no profile, a size that is no box no border, so
+/// that equal derivatives have equal specs.
 package struct VariantSpec: Hashable, Sendable {
     /// Pixels; 0 for a free side. Both 0: the source's own size, written `full`.
     package let width: Int
@@ -45,7 +45,7 @@ package struct VariantSpec: Hashable, Sendable {
         self.format = extras.accepts == nil ? format : .jpeg
         self.quality = extras.accepts != nil || format.hasQuality ? quality : 0
         self.enlarge = enlarge && !(width == 0 && height == 0)
-        let extras = extras == .none ? .none : extras.canonical(in: format, isCrop: mode == .crop)
+        let extras = extras == .none ? .none : extras.canonical(in: format, mode, isBox: width > 0 && height > 0)
         self.axis = mode == .crop && extras.focus == nil ? axis : .centre
         box = extras == .none ? nil : Box(extras)
     }
@@ -82,9 +82,10 @@ package struct VariantSpec: Hashable, Sendable {
 
 extension SpecExtras {
     /// Less what means nothing in a format or mode.
-    fileprivate func canonical(in format: ImageFormat, isCrop: Bool) -> SpecExtras {
+    fileprivate func canonical(in format: ImageFormat, _ mode: FitMode, isBox: Bool) -> SpecExtras {
         var extras = self
-        if !isCrop { extras.focus = nil }
+        if mode != .crop { extras.focus = nil }
+        if mode != .inside || !isBox { extras.isPadded = false }
         if extras.drawnInSRGB != nil { extras.keepsProfile = false }
         guard accepts == nil else { return extras }
         if !format.holdsFrames { extras.isStill = false }

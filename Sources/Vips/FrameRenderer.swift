@@ -55,7 +55,9 @@ struct FrameRenderer {
             let finished: Raster
             do throws(RasterFailure) {
                 let plain = isWeighted ? try coloured(try raster.unpremultiplied()) : raster
-                finished = try applyEffects(try plain.turned(orientation), request.outputs[step.index])
+                finished = try applyEffects(
+                    try plain.turned(orientation).turned(request.outputs[step.index].extras.rotation),
+                    request.outputs[step.index])
             } catch {
                 throw step.isKept ? .output(step.index, reason: error.reason) : .source(reason: error.reason)
             }
@@ -74,13 +76,20 @@ struct FrameRenderer {
         for effect in SpecOption.effects {
             if let amount = extras.effects[effect] { raster = try raster.applying(effect, amount) }
         }
-        if raster.hasAlpha, extras.background != nil || !output.format.holdsAlpha {
-            raster = try raster.flattened(on: extras.background ?? .white)
-        }
+        if extras.isPadded { raster = try raster.padded(to: output.finishedSize) }
+        raster = try flattened(raster, output)
         if let mark = extras.watermark, let picture = watermarks[mark.key] {
             raster = try raster.marked(with: picture, mark)
         }
-        return raster
+        if let corners = extras.corners { raster = try flattened(try raster.cut(corners), output) }
+        return extras.isGrey ? try raster.inGrey() : raster
+    }
+
+    /// On what shows through it, if anything does.
+    private func flattened(_ raster: Raster, _ output: RenderOutput) throws(RasterFailure) -> Raster {
+        let background = output.extras.background
+        guard raster.hasAlpha, background != nil || !output.format.holdsAlpha else { return raster }
+        return try raster.flattened(on: background ?? .white)
     }
 
     private func reading<R>(_ body: () throws(RasterFailure) -> R) throws(EngineFailure) -> R {

@@ -164,6 +164,11 @@ struct DonorTests {
             ("1280x1280-q95-sharpen9.jpg", "640x640.jpg", .burnedIn),
             ("1280x1280-bg000000.png", "640x640.jpg", .burnedIn),
             ("1280x1280-q95-profile.jpg", "640x640.jpg", .burnedIn),
+            ("1280x1280-q95-rotate90.jpg", "640x640.jpg", .burnedIn), ("1280x1280-q95-grey.jpg", "640x640.jpg", .burnedIn),
+            ("1280x1280-q95-pad.jpg", "640x640.jpg", .burnedIn), ("1280x1280-q95-circle.jpg", "640x640.jpg", .burnedIn),
+            // Made of a donor's pixels as of the source's; 640 wide once turned is 640 high in the donor.
+            ("1280x1280-q95.jpg", "640x640-rotate90.jpg", nil), ("1280x1280-q95.jpg", "960x0-rotate90.jpg", nil),
+            ("1280x1280-q95.jpg", "970x0-rotate90.jpg", .scale), ("1280x1280-q95.jpg", "640x640-pad-grey-round9.jpg", nil),
             ("1280x1280-q95.jpg", "640x640-trim.jpg", .pixels), ("1280x1280-q95.jpg", "640x640-sharpen9.jpg", .pixels),
             ("1280x1280-q95.jpg", "640x640-profile.jpg", .pixels),
             // Laid over the result, whatever that was made of.

@@ -87,6 +87,40 @@ struct PlacementTests {
         #expect(region == Region(x: shown.0, y: shown.1, width: shown.2, height: shown.3), "\(region)")
     }
 
+    @Test(
+        "A turned source is measured and cut as it is shown, and the region is one of the source as it lies",
+        arguments: [
+            ("640x480-rotate90", (3000, 4000), (480, 640), (0, 0, 3000, 4000)),
+            ("640x480-rotate180", (4000, 3000), (640, 480), (0, 0, 4000, 3000)),
+            ("full-rotate270", (30, 40), (30, 40), (0, 0, 30, 40)),
+            // The left of what is shown is the bottom of the source, its right, its top.
+            ("100y100-rotate90-west", (100, 300), (100, 100), (0, 200, 100, 100)),
+            ("100y100-rotate180-west", (300, 100), (100, 100), (200, 0, 100, 100)),
+            ("100y100-rotate270-west", (100, 300), (100, 100), (0, 0, 100, 100)),
+            // A focus is a point of the source.
+            ("100y100-rotate90-focus500_0", (100, 300), (100, 100), (0, 0, 100, 100)),
+            ("100y100-rotate270-focus500_1000", (100, 300), (100, 100), (0, 200, 100, 100)),
+            ("100y100-rotate180-focus1000_500", (300, 100), (100, 100), (200, 0, 100, 100)),
+        ] as [Case])
+    func turned(_ row: Case) {
+        let spec = TestSupport.spec(row.spec + ".jpg")
+        let placement = spec.placement(of: PixelSize(width: row.source.0, height: row.source.1))
+        #expect(placement.output == PixelSize(width: row.output.0, height: row.output.1))
+        let (x, y, width, height) = row.region
+        #expect(placement.region == Region(x: x, y: y, width: width, height: height))
+    }
+
+    @Test(
+        "What is finished is turned, and fills its box if it is padded",
+        arguments: [
+            ("640x480-rotate90", (480, 640), (640, 480)), ("640x480-pad", (480, 320), (640, 480)),
+            ("640x480-rotate270-pad", (300, 640), (640, 480)), ("640x480-rotate180", (640, 300), (640, 300)),
+        ] as [(String, (Int, Int), (Int, Int))])
+    func finished(text: String, output: (Int, Int), size: (Int, Int)) {
+        let finished = TestSupport.spec(text + ".jpg").finished(PixelSize(width: output.0, height: output.1))
+        #expect(finished == PixelSize(width: size.0, height: size.1))
+    }
+
     @Test("Whatever the source and the spec, the region lies inside it and the picture is neither empty nor beyond it")
     func always() {
         var random = SeededRandom(seed: 4)

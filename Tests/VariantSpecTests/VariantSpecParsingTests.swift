@@ -62,13 +62,19 @@ struct VariantSpecParsingTests {
             ("640x480-Enlarge.webp", "spec.option", "Did you mean 640x480-q80-enlarge.webp?"),
             ("640x480-blurry.webp", "spec.value", "pixels from 1 to 100"),
             ("640x480-crop.webp", "spec.option", "To crop, write the size with y, as in 640y480."),
-            ("640x480-rotate.webp", "spec.option", "The options are -q80, -axis5_5, -north"),
+            ("640x480-turn.webp", "spec.option", "The options are -q80, -axis5_5, -north"),
+            ("640x480-rotate.webp", "spec.value", "90, 180 or 270 degrees"),
+            ("640x480-rotate45.webp", "spec.value", "90, 180 or 270 degrees"),
+            ("640x480-round0.webp", "spec.value", "pixels from 1 to 1000"),
+            ("640x480-rotate90-rotate180.webp", "spec.repeated", "rotate"),
+            ("640x480-round16-circle.webp", "spec.repeated", "the corners (round or circle)"),
             ("640x480-.webp", "spec.option", "\"\" is not an option. The options are"),
             ("640x480--q80.webp", "spec.option", "\"\" is not an option. The options are"),
             ("640x480-q80-q80.webp", "spec.repeated", "quality"),
             ("160y160-axis1_1-axis1_1.webp", "spec.repeated", "axis"),
             ("640x480-enlarge-enlarge.webp", "spec.repeated", "enlarge"),
             ("640x480-profile-bgff0000.webp", "spec.conflict", "bg is drawn in sRGB. Leave one of them out"),
+            ("640x480-grey-profile.webp", "spec.conflict", "grey is drawn in sRGB. Leave one of them out"),
             ("640x480-wmlogo-profile.auto", "spec.conflict", "wm is drawn in sRGB. Leave one of them out"),
             ("640x480-q80", "spec.format", ".jpg, .png, .webp, .avif, .gif or .auto"),
             ("640x480.", "spec.format", ".jpg, .png, .webp, .avif, .gif or .auto"),
@@ -119,6 +125,9 @@ struct VariantSpecParsingTests {
         func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         extras.focus = some(Bool.random(using: &random) ? .smart : .point(x: number(0...1000), y: number(0...1000)))
         (extras.isStill, extras.isTrimmed) = (some(true) ?? false, some(true) ?? false)
+        extras.rotation = some([.quarterTurn, .upsideDown, .threeQuarterTurn][number(0...2)]) ?? .upright
+        (extras.isPadded, extras.isGrey) = (some(true) ?? false, some(true) ?? false)
+        extras.corners = some(Bool.random(using: &random) ? .circle : .round(number(1...1000)))
         for effect in SpecOption.effects { extras.effects[effect] = some(number(1...100)) }
         extras.background = some(RGB(UInt8(number(0...255)), UInt8(number(0...255)), UInt8(number(0...255))))
         extras.watermark = some(
@@ -140,6 +149,8 @@ struct VariantSpecParsingTests {
             ("640x0-avif-webp.auto", 1, true, "640x0-q63.avif"), ("640x0-avif-webp.auto", 9, true, "640x0-q80.webp"),
             ("640x0-still-avif-webp.auto", 9, true, "640x0-q63.avif"), ("640x0-q50-avif.auto", 9, false, "640x0.gif"),
             ("640x0-q50-avif.auto", 1, false, "640x0-q50.avif"), ("640x0-still-webp.auto", 1, false, "640x0-q80.webp"),
+            ("640x480-pad.auto", 1, false, "640x480-pad.png"), ("640x480-circle-avif.auto", 1, false, "640x480-q63-circle.avif"),
+            ("640x480-round9-bgff0000.auto", 1, true, "640x480-q80-bgff0000-round9.jpg"),
             ("640x0-still-webp.auto", 2, false, "640x0-q80-still.webp"), ("640x0-q80.webp", 9, true, "640x0-q80.webp"),
         ])
     func auto(text: String, frames: Int, hasAlpha: Bool, chosen: String) throws {

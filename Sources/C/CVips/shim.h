@@ -81,6 +81,9 @@ static inline int mz_vips_pixel_bytes(VipsImage *in) { return (int)VIPS_IMAGE_SI
 static inline int mz_vips_extend(VipsImage *in, int w, int h, VipsImage **out) {
     return vips_embed(in, out, 0, 0, w, h, "extend", VIPS_EXTEND_COPY, NULL);
 }
+static inline int mz_vips_pad(VipsImage *in, int x, int y, int w, int h, VipsImage **out) {
+    return vips_embed(in, out, x, y, w, h, "extend", VIPS_EXTEND_BLACK, NULL);
+}
 static inline int mz_vips_premultiply(VipsImage *in, VipsImage **out) { return vips_premultiply(in, out, NULL); }
 static inline int mz_vips_unpremultiply(VipsImage *in, VipsImage **out) { return vips_unpremultiply(in, out, NULL); }
 static inline size_t mz_vips_bytes(VipsImage *in) { return VIPS_IMAGE_SIZEOF_IMAGE(in); }

@@ -1,5 +1,4 @@
 internal import CPixels
-package import RenderProtocol
 package import VariantSpec
 
 /// One resize on its way: takes the base's rows from the top, and writes what comes out turned as people see it.

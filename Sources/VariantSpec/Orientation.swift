@@ -1,5 +1,3 @@
-package import VariantSpec
-
 /// EXIF's eight ways in which a picture may be stored turned or mirrored.
 ///
 /// Pixels stay as stored until the last step of a render: turning a small result is cheap, turning the source is not.
@@ -31,4 +29,19 @@ package enum Orientation: Int, Sendable, CaseIterable {
         case .threeQuarterTurn: return Region(x: below, y: x, width: h, height: w)
         }
     }
+}
+
+extension Orientation {
+    /// A turn clockwise by 90, 180 or 270 degrees.
+    init?(degrees: Int) {
+        switch degrees {
+        case 90: self = .quarterTurn
+        case 180: self = .upsideDown
+        case 270: self = .threeQuarterTurn
+        default: return nil
+        }
+    }
+
+    /// nil unless it is such a turn.
+    var degrees: Int? { [90, 180, 270].first { Orientation(degrees: $0) == self } }
 }
