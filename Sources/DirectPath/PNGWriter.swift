@@ -20,7 +20,7 @@ enum PNGWriter {
             filled = libdeflate_zlib_compress(compressor, rows, rows.count, out.baseAddress, bound)
         }
         guard !data.isEmpty, data.count < 1 << 31 else { throw CodecFailure(reason: "its pixels do not compress") }
-        let header = big(canvas.size.width) + big(canvas.size.height) + [8, 2, 0, 0, 0]
+        let header = big(canvas.size.width, 4) + big(canvas.size.height, 4) + [8, 2, 0, 0, 0]
         var file: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
         file.reserveCapacity(data.count + 128)
         append("IHDR", header, to: &file)
@@ -31,11 +31,7 @@ enum PNGWriter {
 
     private static func append(_ name: String, _ content: [UInt8], to file: inout [UInt8]) {
         let start = file.count + 4
-        file += big(content.count) + Array(name.utf8) + content
-        file += big(Int(file.withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress! + start, $0.count - start) }))
-    }
-
-    private static func big(_ value: Int) -> [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+        file += big(content.count, 4) + Array(name.utf8) + content
+        file += big(Int(file.withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress! + start, $0.count - start) }), 4)
     }
 }

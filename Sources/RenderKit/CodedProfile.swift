@@ -178,8 +178,4 @@ package enum CodedProfile {
         header += white.flatMap { big(Int(($0 * 65_536).rounded()), 4) }
         return header + [UInt8](repeating: 0, count: 128 - header.count) + table + data
     }
-
-    private static func big(_ value: Int, _ count: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - $0))) }
-    }
 }

@@ -71,7 +71,7 @@ private struct HEIFItems {
                 offset + shift - gone.reduce(0) { $0 + ($1.lowerBound < offset ? $1.count : 0) }
             }
         }
-        var result = Array(file[..<meta.range.lowerBound]) + Self.big(metaBytes, 4)
+        var result = Array(file[..<meta.range.lowerBound]) + big(metaBytes, 4)
         result += file[meta.range.lowerBound + 4..<meta.range.lowerBound + 12]
         for part in kept { result += part }
         return result + data(without: gone)
@@ -83,19 +83,19 @@ private struct HEIFItems {
         let kept = all.filter { !isDropped($0.range.lowerBound) }
         if kept.isEmpty { return nil }
         var bytes = Array(file[box.range.prefix(header)]) + kept.flatMap { file[$0.range] }
-        bytes.replaceSubrange(0..<4, with: Self.big(bytes.count, 4))
-        if let countAt { bytes.replaceSubrange(countAt..<countAt + 2, with: Self.big(kept.count, 2)) }
+        bytes.replaceSubrange(0..<4, with: big(bytes.count, 4))
+        if let countAt { bytes.replaceSubrange(countAt..<countAt + 2, with: big(kept.count, 2)) }
         return bytes
     }
 
     /// `iloc` of what is kept, each at where it has moved.
     private func placed(_ moved: (Int) -> Int) -> [UInt8] {
         let kept = places.filter { !told.contains($0.id) }
-        var bytes = Self.big(16 + kept.reduce(0) { $0 + $1.length }, 4) + Array("iloc".utf8) + [0, 0, 0, 0, 0x44, 0x40]
-        bytes += Self.big(kept.count, 2)
+        var bytes = big(16 + kept.reduce(0) { $0 + $1.length }, 4) + Array("iloc".utf8) + [0, 0, 0, 0, 0x44, 0x40]
+        bytes += big(kept.count, 2)
         for place in kept {
-            bytes += Self.big(place.id, 2) + Self.big(0, 6) + Self.big(place.extents.count, 2)
-            for extent in place.extents { bytes += Self.big(moved(extent.lowerBound), 4) + Self.big(extent.count, 4) }
+            bytes += big(place.id, 2) + big(0, 6) + big(place.extents.count, 2)
+            for extent in place.extents { bytes += big(moved(extent.lowerBound), 4) + big(extent.count, 4) }
         }
         return bytes
     }
@@ -105,7 +105,7 @@ private struct HEIFItems {
         var bytes: [UInt8] = []
         for box in Self.boxes(of: file, in: meta.range.upperBound..<file.count) ?? [] {
             let inside = gone.filter { box.range.contains($0.lowerBound) }
-            bytes += Self.big(box.range.count - inside.reduce(0) { $0 + $1.count }, 4)
+            bytes += big(box.range.count - inside.reduce(0) { $0 + $1.count }, 4)
             var next = box.range.lowerBound + 4
             for range in inside {
                 bytes += file[next..<range.lowerBound]
@@ -179,9 +179,5 @@ private struct HEIFItems {
 
     private static func number(_ file: [UInt8], _ offset: Int, _ count: Int) -> Int {
         file[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    private static func big(_ value: Int, _ count: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - $0))) }
     }
 }

@@ -152,10 +152,6 @@ package enum HEIFRepair {
         offset + count <= file.count ? file[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) } : nil
     }
 
-    private static func big(_ value: Int, _ count: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - $0))) }
-    }
-
     private static func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
         big(8 + content.count, 4) + Array(type.utf8) + content
     }

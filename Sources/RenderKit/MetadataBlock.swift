@@ -42,10 +42,6 @@ package enum MetadataBlock {
         return file.dropLast() + head + packet + lead + [0x3b]
     }
 
-    private static func big(_ value: Int, _ count: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - $0))) }
-    }
-
     /// CRC-32 as PNG has it (ISO 3309).
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {
         ~bytes.reduce(UInt32.max) { sum, byte in

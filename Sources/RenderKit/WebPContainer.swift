@@ -11,7 +11,7 @@ package enum WebPContainer {
         var hasImage = false
         var offset = 12
         while offset + 8 <= file.count {
-            let length = little(file, offset + 4, 4)
+            let length = number(file, offset + 4, 4)
             let end = offset + 8 + length + length % 2
             guard end <= file.count else { return file }
             var isKept = true
@@ -51,10 +51,10 @@ package enum WebPContainer {
         case "VP8X": body[12] |= 0x04
         // A plain file's first chunk tells its size, and a lossless one's whether it is transparent.
         case "VP8 ":
-            let (width, height) = (little(file, 26, 2) & 0x3fff, little(file, 28, 2) & 0x3fff)
+            let (width, height) = (number(file, 26, 2) & 0x3fff, number(file, 28, 2) & 0x3fff)
             body.insert(contentsOf: canvas(flags: 0x04, width: width, height: height), at: 4)
         case "VP8L":
-            let bits = little(file, 21, 4)
+            let bits = number(file, 21, 4)
             let flags: UInt8 = bits >> 28 & 1 == 1 ? 0x14 : 0x04
             body.insert(
                 contentsOf: canvas(flags: flags, width: bits & 0x3fff + 1, height: bits >> 14 & 0x3fff + 1), at: 4)
@@ -69,11 +69,7 @@ package enum WebPContainer {
 
     private static func riff(_ body: [UInt8]) -> [UInt8] { Array("RIFF".utf8) + little(body.count, 4) + body }
 
-    private static func little(_ value: Int, _ count: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-    }
-
-    private static func little(_ file: [UInt8], _ offset: Int, _ count: Int) -> Int {
+    private static func number(_ file: [UInt8], _ offset: Int, _ count: Int) -> Int {
         (0..<count).reduce(0) { $0 | Int(file[offset + $1]) << (8 * $1) }
     }
 }
