@@ -1,6 +1,7 @@
 internal import Canonical
 internal import Failures
 internal import ImageModel
+internal import Planning
 internal import Ports
 internal import Records
 internal import VariantSpec
@@ -82,6 +83,8 @@ struct Flight: Sendable {
     var chosen: [(asked: [VariantSpec], specs: Set<VariantSpec>)] = []
     /// What was asked for is answered: what else was stored is made anew.
     var isRemaking = false
+    /// Rendered for a task whose other variants failed, and of which source; not stored yet.
+    var made: (source: RenderSource, variants: [RenderedVariant])?
 
     /// What its pending jobs still lack, in the order asked.
     var missing: [VariantSpec] {

@@ -198,7 +198,8 @@ extension PartitionState {
             replaced: flight.replaced(by: batch), standing: flight.snapshot.variants,
             change: flight.change(completedBy: batch),
             debt: flight.debt(after: batch, at: now.wall, life: rules.ownLife), lane: flight.lane,
-            traceparent: flight.traceparent, origin: flight.host)
+            traceparent: flight.traceparent, origin: flight.host,
+            made: flight.made.flatMap { $0.source == batch?.renderSource ? $0.variants : nil } ?? [])
     }
 
     mutating func rendered(_ id: FlightID, _ effects: inout [PartitionEffect]) {
@@ -215,6 +216,7 @@ extension PartitionState {
         guard var flight = flights[id], case .announcing(let task, var course) = flight.stage else { return }
         effects.append(.permit(.pass(id)))
         lastPass = (now.wall, now.wall)
+        flight.made = nil
         if let fetched = task.fetched { flight.snapshot.source = fetched.row.kept(at: original, fetched.picture) }
         for row in rows {
             let old = task.replaced[row.spec]
@@ -254,9 +256,13 @@ extension PartitionState {
     }
 
     mutating func refused(
-        _ id: FlightID, _ spec: VariantSpec, _ note: FailureNote, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ id: FlightID, _ spec: VariantSpec, _ note: FailureNote, _ made: [RenderedVariant], _ now: Moment,
+        _ effects: inout [PartitionEffect]
     ) {
         effects.append(.permit(.release(.render, id)))
+        if case .rendering(let task, _)? = flights[id]?.stage, let batch = task.batch {
+            flights[id]?.made = (batch.renderSource, made)
+        }
         flights[id]?.results[spec] = VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
         advance(id, now, &effects)
     }

@@ -27,6 +27,8 @@ package struct RenderTask: Sendable {
     package let traceparent: String?
     /// Whose picture it is.
     package let origin: OriginHost
+    /// What an earlier task of the flight rendered of the batch already.
+    package let made: [RenderedVariant]
 
     /// Made without a fetch: counts as reused.
     package var isReuse: Bool { fetched?.picture == nil }

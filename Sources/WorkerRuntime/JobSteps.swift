@@ -74,11 +74,12 @@ extension Worker {
             var pictures: Pictures?
             var steps = StepClock(ports.time)
             if let batch = task.batch {
-                switch try await render(batch, of: task, on: task.lane, flight) {
+                switch try await render(batch, of: task, on: task.lane, flight, after: task.made) {
                 case .made(let made):
                     pictures = try await likeBefore(made, batch, of: task, flight)
                     steps.end(.render(batch.formats))
-                case .refused(let spec, let note): return await done(.refusedVariant(flight, spec, note))
+                case .refused(let spec, let note, let made):
+                    return await done(.refusedVariant(flight, spec, note, made: made))
                 case .unusable: return try await forget([batch.renderSource.input], of: flight)
                 }
             }

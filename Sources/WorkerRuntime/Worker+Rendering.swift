@@ -13,14 +13,16 @@ internal import VariantSpec
 extension Worker {
     enum Rendered {
         case made(Pictures)
-        /// One of them cannot be written; the others can.
-        case refused(VariantSpec, FailureNote)
+        /// One of them cannot be written; the others can, and some of them are.
+        case refused(VariantSpec, FailureNote, [RenderedVariant])
         /// What is stored is gone, or is no picture any more.
         case unusable
     }
 
+    /// - Parameter earlier: what was made of the batch before.
     nonisolated func render(
-        _ batch: RenderBatch, of task: RenderTask, on lane: Lane, _ flight: FlightID
+        _ batch: RenderBatch, of task: RenderTask, on lane: Lane, _ flight: FlightID,
+        after earlier: [RenderedVariant] = []
     ) async throws -> Rendered {
         let input = batch.renderSource.input
         let picture: Picture
@@ -44,11 +46,14 @@ extension Worker {
         }
         // To read what is stored takes time, and the partition may have come back with a flight of its own.
         _ = try await owner(of: flight)
+        let orders = batch.distinct
+        var made = orders.compactMap { order -> (order: RenderOrder, variant: RenderedVariant)? in
+            earlier.first { $0.spec == order.spec }.map { (order, $0) }
+        }
         do throws(RenderFailure) {
-            let orders = batch.distinct
             let isReuse = batch.renderSource.isDonor
-            var made: [(order: RenderOrder, variant: RenderedVariant)] = []
-            for part in RenderPart.all(of: orders, frames: picture.facts.frames) {
+            let lacking = orders.filter { order in !made.contains { $0.order == order } }
+            for part in RenderPart.all(of: lacking, frames: picture.facts.frames) {
                 if !made.isEmpty { await comesOn(flight) }
                 let origin = task.origin.description
                 do throws(RenderFailure) {
@@ -57,7 +62,7 @@ extension Worker {
                 } catch {
                     // What moves is a part of its own: the stills are not lost with it.
                     guard case .deadline = error, part.count == 1, orders.count > 1 else { throw error }
-                    return .refused(part[0].spec, FailureNote(error))
+                    return .refused(part[0].spec, FailureNote(error), made.map(\.variant))
                 }
             }
             let variants = batch.orders.compactMap { order in
@@ -67,7 +72,7 @@ extension Worker {
         } catch {
             switch error {
             case .output(let spec, _), .outOfMemory(let spec?, _), .tooManyFrames(let spec, _):
-                return .refused(spec, FailureNote(error))
+                return .refused(spec, FailureNote(error), made.map(\.variant))
             case .malformed where !input.isFetched, .truncated where !input.isFetched,
                 .unsupportedFeature where !input.isFetched:
                 return try await removed(input)
