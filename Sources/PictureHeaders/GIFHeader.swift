@@ -14,6 +14,9 @@ enum GIFHeader {
         var canvas = Self.isBelieved(width, height) ? (width: width, height: height) : (width: 1, height: 1)
         var offset = 13 + Self.tableBytes(flags)
         var end: Int?
+        var disposal: UInt8 = 0
+        // Where the last frame clears the canvas after it was shown.
+        var cleared: (x: Int, y: Int, right: Int, bottom: Int)?
         while let kind = try bytes[offset] {
             switch kind {
             case 0x21:
@@ -24,7 +27,8 @@ enum GIFHeader {
                     let delay = try bytes.little(offset + 4, 2) ?? 0
                     duration += delay <= 1 ? 100 : delay * 10
                     if control & 1 == 1 { isTransparent = true }
-                    if frames == 0, control >> 2 & 7 == 3 { isRestored = true }
+                    disposal = control >> 2 & 7
+                    if frames == 0, disposal == 3 { isRestored = true }
                 }
                 guard let next = try Self.end(&bytes, ofBlocksAt: offset + 2) else { break }
                 offset = next
@@ -38,6 +42,16 @@ enum GIFHeader {
                     canvas.height = max(canvas.height, frame.bottom)
                     if frame.width < canvas.width || frame.height < canvas.height { isBare = true }
                 }
+                if let cleared,
+                    frame.x > cleared.x || frame.y > cleared.y || frame.right < cleared.right
+                        || frame.bottom < cleared.bottom
+                {
+                    isBare = true
+                }
+                // What was before the first frame is bare, too.
+                let clears = disposal == 2 || disposal == 3 && frames == 0
+                cleared = clears ? (frame.x, frame.y, frame.right, frame.bottom) : nil
+                disposal = 0
                 frames += 1
                 // A still needs no more of them, and to count all may cost more than a header may.
                 if frames > limits.frames {
@@ -73,11 +87,11 @@ enum GIFHeader {
 
     private static func rectangle(
         _ bytes: inout PictureBytes, at offset: Int
-    ) throws(RenderFailure) -> (width: Int, height: Int, right: Int, bottom: Int)? {
+    ) throws(RenderFailure) -> (x: Int, y: Int, width: Int, height: Int, right: Int, bottom: Int)? {
         guard let x = try bytes.little(offset, 2), let y = try bytes.little(offset + 2, 2),
             let width = try bytes.little(offset + 4, 2), let height = try bytes.little(offset + 6, 2)
         else { return nil }
-        return (width, height, x + width, y + height)
+        return (x, y, width, height, x + width, y + height)
     }
 
     /// Behind the empty block that ends a row of them; nil where the file ends before.

@@ -11,11 +11,10 @@ struct Timing {
 }
 
 extension Raster {
-    /// A GIF whose frames leave some of their canvas bare, without a transparent colour in any of them: libvips 8.14.1 drops
-    /// the alpha of such a file, and what is bare is black. With one more frame that has a transparent colour it keeps it.
-    func bareShown(of bytes: UnsafeRawBufferPointer, frames: Int) throws(RasterFailure) -> Raster {
-        guard !hasAlpha, let extended = GIFContainer.withTransparentFrame(bytes) else { return self }
-        return try extended.withUnsafeBufferPointer { bytes throws(RasterFailure) in
+    /// A GIF whose bare canvas is clear: libvips shows it in colours where the file says too little of transparency.
+    func bareShown(of bytes: UnsafeRawBufferPointer, frames: Int, isMoving: Bool) throws(RasterFailure) -> Raster {
+        guard let changed = GIFContainer.bareShown(bytes, addsFrame: !hasAlpha, isMoving: isMoving) else { return self }
+        return try changed.withUnsafeBufferPointer { bytes throws(RasterFailure) in
             try Raster.open(UnsafeRawBufferPointer(bytes), .gif, shrink: 1, frames: frames).inMemory()
         }
     }

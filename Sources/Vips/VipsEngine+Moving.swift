@@ -13,7 +13,8 @@ extension VipsEngine {
             // Pixels as they are shown: a decoder gives them only from the first on.
             let all = try Raster.open(source, asked.facts.format, shrink: 1, frames: -1)
             guard asked.facts.isGIFWithAlpha else { return try all.inMemory() }
-            return try all.bareShown(of: source, frames: all.size.height / asked.facts.size.height).inMemory()
+            let frames = all.size.height / asked.facts.size.height
+            return try all.bareShown(of: source, frames: frames, isMoving: true).inMemory()
         }
         let timing = tall.timing
         let orientation = Orientation(rawValue: asked.facts.orientation) ?? .upright

@@ -109,7 +109,7 @@ package struct VipsEngine: RenderEngine {
                 plan = RenderPlan(request, shrink: 1)
                 raster = try Raster.open(source, request.facts.format, shrink: 1)
             }
-            if request.facts.isGIFWithAlpha { raster = try raster.bareShown(of: source, frames: 1) }
+            if request.facts.isGIFWithAlpha { raster = try raster.bareShown(of: source, frames: 1, isMoving: false) }
             if request.facts.format == .svg { raster = try raster.drawn(from: source, at: plan.decoded) }
             found = raster.size
             guard found == plan.decoded else { return raster }
