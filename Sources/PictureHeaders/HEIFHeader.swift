@@ -122,7 +122,8 @@ enum HEIFHeader {
             guard let primaries = try bytes.big(start + 4, 2), let transfer = try bytes.big(start + 6, 2) else {
                 continue
             }
-            found = ColourCodes(primaries: primaries, transfer: transfer)
+            // Encoders name the curve of video and mean sRGB's: Chromium takes it so.
+            found = ColourCodes(primaries: primaries, transfer: [1, 6, 14, 15].contains(transfer) ? 13 : transfer)
         }
         return found
     }

@@ -23,6 +23,8 @@ enum JPEGHeader {
             case 0xc0...0xcf where marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
                 guard header == nil else { throw .malformed(.jpeg, reason: "it has two frame headers") }
                 (frame, header) = try start(&bytes, at: offset, coding: marker)
+            case 0xf7 where header == nil:
+                throw .unsupportedFeature(.jpeg, reason: "its coding is that of JPEG-LS")
             case 0xe1 where length >= 8:
                 if rights.exif == nil, try bytes.has("Exif\0\0", at: offset + 2) {
                     let exif = try Exif(&bytes, in: offset + 8..<offset + length)

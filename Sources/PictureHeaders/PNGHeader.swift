@@ -19,6 +19,8 @@ enum PNGHeader {
         var chunks = 0
         var data = 0
         var hasProfile = false
+        // Its colours by numbers, which count where nothing else names them.
+        var (gamma, chromaticities, isNamed) = (0, [Int](), false)
         var rights = FoundRights()
         header.isTruncated = true
         while let length = try bytes.big(offset, 4), let name = try bytes.bytes(offset + 4, 4) {
@@ -30,8 +32,16 @@ enum PNGHeader {
             case "IDAT": data += length
             case "tRNS": header.hasAlpha = true
             case "cICP" where length == 4 && data == 0:
-                guard let primaries = try bytes[offset + 8], let transfer = try bytes[offset + 9] else { break }
-                header.colours = ColourCodes(primaries: Int(primaries), transfer: Int(transfer))
+                // Of RGB in full range, as Chromium has it; of others the code points say nothing.
+                guard try bytes.has([0, 1], at: offset + 10), let primaries = try bytes[offset + 8],
+                    let transfer = try bytes[offset + 9]
+                else { break }
+                (header.colours, isNamed) = (ColourCodes(primaries: Int(primaries), transfer: Int(transfer)), true)
+            case "sRGB", "iCCP": isNamed = true
+            case "gAMA" where length == 4 && data == 0: gamma = try bytes.big(offset + 8, 4) ?? 0
+            case "cHRM" where length == 32 && data == 0:
+                chromaticities = []
+                for place in 0..<8 { chromaticities.append(try bytes.big(offset + 8 + 4 * place, 4) ?? 0) }
             case "eXIf" where rights.exif == nil:
                 let exif = try Exif(&bytes, in: offset + 8..<offset + 8 + length)
                 (header.orientation, rights.exif) = (exif.orientation ?? header.orientation, exif.rights)
@@ -70,6 +80,9 @@ enum PNGHeader {
             throw .unsupportedFeature(.png, reason: "it has far more data than pixels: \(data) bytes")
         }
         (header.rights, header.marked) = (rights.all, rights.marked)
+        if header.colours == nil, !isNamed {
+            header.colours = ColourCodes(gamma: gamma, chromaticities: chromaticities)
+        }
         if keep.count > 1 || keep[0].upperBound < bytes.length { header.keep = keep }
         return header
     }

@@ -34,22 +34,6 @@ package struct PictureFacts: Sendable, Hashable {
     }
 }
 
-/// Colours by the code points of ITU-T H.273.
-package struct ColourCodes: Sendable, Hashable {
-    package let primaries: Int
-    package let transfer: Int
-
-    /// nil for what is sRGB, nearly so, or unspecified: pixels are taken as sRGB.
-    package init?(primaries: Int, transfer: Int) {
-        let isUsual = ![4, 5, 8, 16, 18].contains(transfer) && ![5, 6, 7, 9, 11, 12].contains(primaries)
-        guard !isUsual, (0...255).contains(primaries), (0...255).contains(transfer) else { return nil }
-        (self.primaries, self.transfer) = (primaries, transfer)
-    }
-
-    /// Perceptual quantisation or hybrid log-gamma: more light than a screen's white.
-    package var isHDR: Bool { transfer == 16 || transfer == 18 }
-}
-
 extension PictureFacts {
     /// What goes into the rows of variants made of it.
     package var ofSource: SourceFacts {

@@ -3,15 +3,36 @@ package import Ports
 
 /// An ICC profile of colours that a file names by the code points of ITU-T H.273, for LittleCMS to convert.
 ///
-/// High dynamic range is mapped to that of a screen as Chromium does it: white is 203 cd/m², the brightest 1,000, and what is
-/// between is bent by the brightest of a pixel's three colours.
+/// High dynamic range is mapped to that of a screen by the reference white operator of SMPTE ST 2094-50 (annex D of its second
+/// candidate draft), as Chromium 156 maps images without metadata of their own.
 package enum CodedProfile {
     /// nil where they are sRGB's, or nobody says otherwise.
-    package static func bytes(for colours: ColourCodes) -> [UInt8]? {
-        if colours.isHDR { return table(colours) }
-        let gamma = [4: 2.2, 5: 2.8, 8: 1.0][colours.transfer]
-        guard let primaries = chromaticities(colours.primaries) ?? (gamma == nil ? nil : srgb) else { return nil }
-        return matrix(primaries, gamma)
+    ///
+    /// - Parameter isGrey: pixels of one channel.
+    package static func bytes(for colours: ColourCodes, isGrey: Bool) -> [UInt8]? {
+        if colours.isHDR { return isGrey ? nil : table(colours) }
+        let curve = colours.gamma > 0 ? power(100_000 / Double(colours.gamma)) : Self.curve(colours.transfer)
+        if isGrey { return curve.map { profile([("wtpt", xyz(white)), ("kTRC", $0)], pixels: "GRAY") } }
+        let points = stride(from: 0, to: colours.chromaticities.count - 1, by: 2).map { place in
+            (x: Double(colours.chromaticities[place]) / 100_000, y: Double(colours.chromaticities[place + 1]) / 100_000)
+        }
+        let own = points.count == 4 ? Array(points[1...] + points[..<1]) : chromaticities(colours.primaries)
+        guard let primaries = own ?? (curve == nil ? nil : srgb) else { return nil }
+        return matrix(primaries, curve ?? table(linear))
+    }
+
+    /// nil for sRGB's.
+    private static func curve(_ transfer: Int) -> [UInt8]? {
+        switch transfer {
+        // BT.1886, the curve of the screens that video is made for.
+        case 1, 6, 14, 15: power(2.4)
+        case 4: power(2.2)
+        case 5: power(2.8)
+        case 8: power(1)
+        // SMPTE ST 428-1: 48 cd/m² is white.
+        case 17: table { min(1, pow($0, 2.6) * 52.37 / 48) }
+        default: nil
+        }
     }
 
     private typealias Chromaticities = [(x: Double, y: Double)]
@@ -32,15 +53,8 @@ package enum CodedProfile {
         }
     }
 
-    private static func matrix(_ primaries: Chromaticities, _ gamma: Double?) -> [UInt8] {
+    private static func matrix(_ primaries: Chromaticities, _ curve: [UInt8]) -> [UInt8] {
         let colorants = toD50(primaries)
-        let curve: [UInt8]
-        if let gamma {
-            curve = tag("curv", big(1, 4) + big(Int((gamma * 256).rounded()), 2))
-        } else {
-            let levels = (0..<1024).map { Int((linear(Double($0) / 1023) * 65_535).rounded()) }
-            curve = tag("curv", big(levels.count, 4) + levels.flatMap { big($0, 2) })
-        }
         let columns = (0..<3).map { column in xyz((0..<3).map { colorants[$0][column] }) }
         return profile([
             ("rXYZ", columns[0]), ("gXYZ", columns[1]), ("bXYZ", columns[2]), ("wtpt", xyz(white)), ("rTRC", curve),
@@ -51,8 +65,9 @@ package enum CodedProfile {
     private static let grid = 25
 
     private static func table(_ colours: ColourCodes) -> [UInt8] {
-        let to2020 = product(inverse(toXYZ(rec2020)), toXYZ(chromaticities(colours.primaries) ?? srgb))
-        let toScreen = product(inverse(toXYZ(srgb)), toXYZ(rec2020))
+        // With one white for all: that of cinemas is not D65.
+        let to2020 = product(inverse(toD50(rec2020)), toD50(chromaticities(colours.primaries) ?? srgb))
+        let toScreen = product(inverse(toD50(srgb)), toD50(rec2020))
         let toPCS = toD50(srgb)
         let levels = (0..<grid).map { Double($0) / Double(grid - 1) }
         var cells: [UInt8] = []
@@ -99,11 +114,25 @@ package enum CodedProfile {
         return scene.map { $0 * factor }
     }
 
-    /// Extended Reinhard, of the largest of three.
+    /// With one factor for all three colours, by the largest of them, so that hues stay.
     private static func mapped(_ light: [Double]) -> [Double] {
-        let (most, top) = (max(0, light.max() ?? 0), brightest / screenWhite)
-        let factor = (1 + most / (top * top)) / (1 + most)
+        let most = light.max() ?? 0
+        let factor = most > 1 ? bent(most) / most : whiteShown
         return light.map { $0 * factor }
+    }
+
+    /// The light that a screen without headroom gives to white.
+    private static let whiteShown = 0.5
+
+    /// Light above white: on a curve of Bézier from white to the brightest, which begins with the slope of what lies below.
+    private static func bent(_ light: Double) -> Double {
+        let (kappa, top) = (0.65, brightest / screenWhite)
+        guard light < top else { return 1 }
+        let middle = (x: 1 - kappa + kappa / whiteShown, y: (1 - kappa) * whiteShown + kappa)
+        let (x2, x1) = (1 - 2 * middle.x + top, 2 * (middle.x - 1))
+        let (y2, y1) = (whiteShown - 2 * middle.y + 1, 2 * (middle.y - whiteShown))
+        let place = (sqrt(x1 * x1 + 4 * x2 * (light - 1)) - x1) / (2 * x2)
+        return whiteShown + (y1 + y2 * place) * place
     }
 
     private static func linear(_ value: Double) -> Double {
@@ -164,7 +193,19 @@ package enum CodedProfile {
 
     private static func tag(_ type: String, _ content: [UInt8]) -> [UInt8] { Array(type.utf8) + big(0, 4) + content }
 
-    private static func profile(_ own: [(String, [UInt8])], space: String = "XYZ ") -> [UInt8] {
+    /// A curve by a function of code values, or by its exponent.
+    private static func table(_ light: (Double) -> Double) -> [UInt8] {
+        let levels = (0..<1024).map { Int((light(Double($0) / 1023) * 65_535).rounded()) }
+        return tag("curv", big(levels.count, 4) + levels.flatMap { big($0, 2) })
+    }
+
+    private static func power(_ exponent: Double) -> [UInt8] {
+        tag("para", big(0, 4) + big(Int((exponent * 65_536).rounded()), 4))
+    }
+
+    private static func profile(
+        _ own: [(String, [UInt8])], pixels: String = "RGB ", space: String = "XYZ "
+    ) -> [UInt8] {
         let name = tag("desc", big(6, 4) + Array("coded\0".utf8) + [UInt8](repeating: 0, count: 78))
         let tags = own + [("desc", name), ("cprt", tag("text", Array("none\0".utf8)))]
         let start = 132 + 12 * tags.count
@@ -173,7 +214,7 @@ package enum CodedProfile {
             table += Array(name.utf8) + big(start + data.count, 4) + big(content.count, 4)
             data += content + [UInt8](repeating: 0, count: (4 - content.count % 4) % 4)
         }
-        var header = big(start + data.count, 4) + big(0, 4) + big(0x0210_0000, 4) + Array("mntrRGB \(space)".utf8)
+        var header = big(start + data.count, 4) + big(0, 4) + big(0x0210_0000, 4) + Array("mntr\(pixels)\(space)".utf8)
         header += big(2026, 2) + big(1, 2) + big(1, 2) + big(0, 6) + Array("acsp".utf8) + big(0, 28)
         header += white.flatMap { big(Int(($0 * 65_536).rounded()), 4) }
         return header + [UInt8](repeating: 0, count: 128 - header.count) + table + data

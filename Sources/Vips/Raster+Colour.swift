@@ -47,9 +47,26 @@ extension Raster {
         return try map { image, out in mz_vips_colourspace(image, space, out) }
     }
 
+    /// With what libheif left to do: grey from black to white, colours that alpha does not weight.
+    func corrected(by pixels: HEIFPixels) throws(RasterFailure) -> Raster {
+        var raster = self
+        if pixels.isLimitedGrey {
+            let (format, unit) = (format, is16Bit ? 256.0 : 1)
+            let scale = (is16Bit ? 65_535 : 255) / (219 * unit)
+            var scales = [Double](repeating: scale, count: colourBands) + (hasAlpha ? [1] : [])
+            var offsets = [Double](repeating: -16 * unit * scale, count: colourBands) + (hasAlpha ? [0] : [])
+            let count = Int32(bands)
+            raster = try map { image, out in mz_vips_linear(image, &scales, &offsets, count, out) }.rounded(to: format)
+        }
+        return pixels.isPremultiplied && hasAlpha ? try raster.unpremultiplied() : raster
+    }
+
     /// In the colours that its file names by code points. More light than a screen has is no profile to keep.
     func naming(_ colours: ColourCodes, keepsProfile: Bool) throws(RasterFailure) -> Raster {
-        guard colourBands == 3, let profile = CodedProfile.bytes(for: colours) else { return self }
+        let isGrey = colourBands == 1
+        guard isGrey || colourBands == 3, let profile = CodedProfile.bytes(for: colours, isGrey: isGrey) else {
+            return self
+        }
         let tagged = try tagged(profile)
         return keepsProfile && colours.isHDR ? try tagged.inSRGB() : tagged
     }
@@ -62,7 +79,11 @@ extension Raster {
             return try map { image, out in mz_vips_to_srgb(image, isEmbedded, "cmyk", intent, out) }.withoutMetadata()
         }
         if isDeviceIndependent {
-            return try map { image, out in mz_vips_colourspace(image, VIPS_INTERPRETATION_sRGB, out) }.withoutMetadata()
+            // CIELAB is that of a TIFF, for the white D50 of print; libvips takes it for D65's.
+            let isLab = interpretation != VIPS_INTERPRETATION_XYZ && interpretation != VIPS_INTERPRETATION_scRGB
+            return try (isLab ? map(mz_vips_lab_of_d50) : self).map { image, out in
+                mz_vips_colourspace(image, VIPS_INTERPRETATION_sRGB, out)
+            }.withoutMetadata()
         }
         guard profile == .other else { return try narrowed() }
         do {

@@ -33,11 +33,23 @@ extension Raster {
         } ?? false
     }
 
+    /// The same of pixels that are not held: all of them are decoded for it, row after row.
+    func isOpaqueThroughout() throws(RasterFailure) -> Bool {
+        guard hasAlpha else { return false }
+        let last = Int32(bands - 1)
+        let least = try map { image, out in mz_vips_band(image, last, out) }.least()
+        return least >= (format == VIPS_FORMAT_USHORT ? 65_535 : 255)
+    }
+
+    /// Without its alpha.
+    func coloursAlone() throws(RasterFailure) -> Raster {
+        let colours = Int32(bands - 1)
+        return try map { image, out in mz_vips_first_bands(image, colours, out) }
+    }
+
     /// Alpha that shows nothing costs bytes, and an encoder's time.
     func withoutOpaqueAlpha() throws(RasterFailure) -> Raster {
-        guard isOpaque else { return self }
-        let colours = Int32(bands - 1)
-        return try map { image, out in mz_vips_first_bands(image, colours, out) }.inMemory()
+        isOpaque ? try coloursAlone().inMemory() : self
     }
 
     /// On a colour, as a format without transparency shows it.

@@ -195,6 +195,13 @@ package final class Raster {
         return (Int(x), Int(y), Int(width), Int(height))
     }
 
+    /// The least of all its numbers.
+    func least() throws(RasterFailure) -> Double {
+        var least = 0.0
+        guard mz_vips_least(image, &least) == 0 else { throw RasterFailure(reason: VipsLibrary.takeError()) }
+        return least
+    }
+
     /// The point that libvips's attention finds for a crop of this size.
     func attention(_ size: PixelSize) throws(RasterFailure) -> (x: Int, y: Int) {
         var (x, y): (Int32, Int32) = (0, 0)

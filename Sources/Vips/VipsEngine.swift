@@ -102,7 +102,7 @@ package struct VipsEngine: RenderEngine {
         var (request, plan) = (asked, RenderPlan(asked))
         let keepsProfile = request.outputs[0].extras.keepsProfile
         var found = plan.decoded
-        var decoded = try reading { () throws(RasterFailure) in
+        func decode() throws(RasterFailure) -> Raster {
             var raster = try Raster.open(source, request.facts.format, shrink: plan.shrink)
             if raster.isCMYK, plan.shrink > 1 {
                 // libjpeg would make the inks smaller, before anything can convert them.
@@ -113,9 +113,11 @@ package struct VipsEngine: RenderEngine {
             if request.facts.format == .svg { raster = try raster.drawn(from: source, at: plan.decoded) }
             found = raster.size
             guard found == plan.decoded else { return raster }
+            if [.avif, .heic].contains(request.facts.format) { raster = try raster.corrected(by: HEIFPixels(source)) }
             if let colours = request.facts.colours { raster = try raster.naming(colours, keepsProfile: keepsProfile) }
             return try raster.narrowed(keepsProfile: keepsProfile)
         }
+        var decoded = try reading(decode)
         // Two readings of one header: one of them is wrong, and it may be ours.
         guard found == plan.decoded else {
             throw .unsupported(reason: "its header has \(plan.decoded), the decoder gives \(found)")
@@ -123,6 +125,12 @@ package struct VipsEngine: RenderEngine {
         // As the size is compared: what shows transparency, and comes out without, is wrong.
         if [.avif, .heic].contains(request.facts.format), request.facts.hasAlpha, !decoded.hasAlpha {
             throw .unsupported(reason: "libheif does not decode its transparency")
+        }
+        // Outputs that are not held are not looked at. What such a picture's alpha costs is more than another decode.
+        if decoded.hasAlpha, request.outputs.contains(where: { $0.size.pixels > Self.heldPixels }) {
+            decoded = try reading { () throws(RasterFailure) in
+                try decode().isOpaqueThroughout() ? try decoded.coloursAlone() : decoded
+            }
         }
         if !request.isReuse, request.outputs.contains(where: \.isResolvedByPixels) {
             (request, decoded) = try resolving(request, decoded, shrink: plan.shrink)

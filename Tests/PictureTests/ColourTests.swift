@@ -10,7 +10,8 @@ internal import Testing
 internal import VariantSpec
 
 /// Against references made once by ImageMagick 6.9 with LittleCMS, relative intent, and kept beside the tests; those of
-/// inks by Pillow 13, with black point compensation.
+/// inks by Pillow 13, with black point compensation; that of CIELAB by the formulas of ICC for the white D50, since ImageMagick
+/// takes D65.
 @Suite("Pictures: colours are those that an independent tool gives", .timeLimit(.minutes(1)))
 struct ColourTests {
     static let references = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "References")
@@ -99,6 +100,33 @@ struct ColourTests {
             try await Workshop.pixels(of: try plain.content.bytes()).meanDeltaE(from: lossless))
         #expect(difference <= loss * 1.5 + 0.05, "\(format): \(difference), where the codec loses \(loss)")
     }
+
+    /// Seen to fail: the numbers counted for nothing. Expected are the pixels of Chromium 156.
+    @Test(
+        "Colours that a PNG tells by numbers count, unless they are nearly sRGB's or a profile is named",
+        arguments: [
+            (100_000, [], nil, [188, 137, 99]), (20_000, [], nil, [50, 3, 0]), (45_000, [], nil, [128, 64, 32]),
+            (45_455, p3, nil, [139, 57, 11]), (100_000, p3, nil, [197, 135, 93]), (nil, p3, nil, [128, 64, 32]),
+            (45_455, [Int](repeating: 0, count: 8), nil, [128, 64, 32]), (100_000, p3, "sRGB", [128, 64, 32]),
+            (100_000, p3, "cICP", [128, 64, 32]),
+        ] as [(gamma: Int?, points: [Int], other: String?, shown: [Int])])
+    func numbers(gamma: Int?, points: [Int], other: String?, shown: [Int]) async throws {
+        func big(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
+        var chunks = gamma.map { [Pixels.chunk("gAMA", big($0))] } ?? []
+        if !points.isEmpty { chunks.append(Pixels.chunk("cHRM", points.flatMap(big))) }
+        if let other { chunks.append(Pixels.chunk(other, other == "cICP" ? [1, 13, 0, 1] : [0])) }
+        for colour: [UInt8] in [[128, 64, 32], [128, 64, 32, 200], [128], [128, 90]] {
+            let source = try Workshop.file(Sources.png(Sources.flat(colour), with: chunks))
+            let made = try await Workshop.make("30x20.png", of: source)
+            let pixels = try #require(Pixels(png: try made.content.bytes()))
+            let found = (0..<pixels.channels).map { Int(pixels[4, 4, $0]) }
+            // Grey has no hue that primaries could move.
+            let grey = gamma == 100_000 && other == nil ? 188 : gamma == 20_000 ? 50 : 128
+            let expected = colour.count < 3 ? [grey] : shown
+            #expect(zip(found, expected).allSatisfy { abs($0 - $1) <= 2 }, "\(colour): \(found)")
+        }
+    }
+    private static let p3 = [31_270, 32_900, 68_000, 32_000, 26_500, 69_000, 15_000, 6_000]
 
     /// With transparency it is the shape of libvips#3647's crash.
     @Test(

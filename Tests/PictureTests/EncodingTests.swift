@@ -51,6 +51,14 @@ struct EncodingTests {
         #expect(await !Workshop.pool.isOpaque(inspected.1, lane: .fast, origin: nil))
     }
 
+    /// Seen to fail: pixels that are not held were not looked at.
+    @Test("Above the pixels that are held opaque alpha is dropped, too")
+    func largeOpaque() async throws {
+        let whole = try Workshop.file(Sources.flat([200, 100, 50, 255], width: 60, height: 60).png)
+        let made = try await Workshop.make("4100x4100-enlarge.png", of: whole, in: Workshop.libvips)
+        #expect(made.size.pixels > 16_000_000 && !made.hasAlpha)
+    }
+
     @Test(
         "Chroma is whole from quality 90 in JPEG and AVIF, and of half the resolution below where nothing shows it",
         arguments: sources)

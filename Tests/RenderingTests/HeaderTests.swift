@@ -90,6 +90,7 @@ struct HeaderTests {
         "A JPEG that cannot be decoded is refused with the reason",
         arguments: [
             (Samples.jpeg(width: 9, height: 9, coding: 0xc3), "SOF3", "render.unsupported"),
+            (Samples.jpeg(width: 9, height: 9, coding: 0xf7), "JPEG-LS", "render.unsupported"),
             (Samples.jpeg(width: 9, height: 9, depth: 12), "12 bits", "render.unsupported"),
             (Samples.jpeg(width: 9, height: 9, components: 2), "2 components", "render.unsupported"),
             (Samples.jpeg(width: 9, height: 9, depth: 74), "74 bits", "render.malformed"),

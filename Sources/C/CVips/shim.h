@@ -106,6 +106,32 @@ static inline int mz_vips_to_srgb(VipsImage *in, int embedded, const char *profi
     return vips_icc_transform(in, out, "srgb", "embedded", embedded, "input_profile", profile, "intent",
         intent, "black_point_compensation", intent == VIPS_INTENT_RELATIVE, "depth", 8, NULL);
 }
+static inline int mz_vips_least(VipsImage *in, double *least) { return vips_min(in, least, NULL); }
+static inline int mz_vips_band(VipsImage *in, int band, VipsImage **out) { return vips_extract_band(in, out, band, NULL); }
+static inline int mz_vips_linear(VipsImage *in, double *scale, double *offset, int bands, VipsImage **out) {
+    return vips_linear(in, out, scale, offset, bands, NULL);
+}
+// CIELAB for the white D50 as XYZ for D65, by Bradford's adaptation. With more bands than three as libvips has it.
+static inline int mz_vips_lab_of_d50(VipsImage *in, VipsImage **out) {
+    static const double d50[3] = {96.42, 100.0, 82.49};
+    static const double bradford[9] = {0.9555766, -0.0230393, 0.0631636, -0.0282895, 1.0099416, 0.0210077,
+                                       0.0122982, -0.0204830, 1.3299098};
+    VipsImage *lab = NULL, *print = NULL, *screen = NULL;
+    VipsArrayDouble *white = vips_array_double_new(d50, 3);
+    VipsImage *matrix = vips_image_new_matrix_from_array(3, 3, bradford, 9);
+    int failed = vips_colourspace(in, &lab, VIPS_INTERPRETATION_LAB, NULL);
+    if (!failed && vips_image_get_bands(lab) != 3)
+        failed = vips_Lab2XYZ(lab, out, NULL);
+    else if (!failed)
+        failed = vips_Lab2XYZ(lab, &print, "temp", white, NULL) || vips_recomb(print, &screen, matrix, NULL) ||
+                 vips_copy(screen, out, "interpretation", VIPS_INTERPRETATION_XYZ, NULL);
+    VIPS_UNREF(lab);
+    VIPS_UNREF(print);
+    VIPS_UNREF(screen);
+    VIPS_UNREF(matrix);
+    vips_area_unref((VipsArea *)white);
+    return failed;
+}
 static inline int mz_vips_turn(VipsImage *in, VipsAngle angle, VipsImage **out) { return vips_rot(in, out, angle, NULL); }
 static inline int mz_vips_mirror(VipsImage *in, VipsDirection direction, VipsImage **out) {
     return vips_flip(in, out, direction, NULL);

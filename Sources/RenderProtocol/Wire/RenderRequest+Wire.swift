@@ -57,6 +57,8 @@ package enum Wire {
         static let packet: UInt16 = 38
         static let memory: UInt16 = 39
         static let focalPoint: UInt16 = 40
+        static let gamma: UInt16 = 60
+        static let chromaticity: UInt16 = 61
     }
 }
 
@@ -181,6 +183,10 @@ extension Region {
 
 extension ColourCodes {
     init?(_ fields: Fields) {
+        if let gamma = fields.int(Wire.Tag.gamma) {
+            self.init(gamma: gamma, chromaticities: fields.ints(Wire.Tag.chromaticity))
+            return
+        }
         guard let primaries = fields.int(Wire.Tag.primaries), let transfer = fields.int(Wire.Tag.transfer) else {
             return nil
         }
@@ -190,6 +196,11 @@ extension ColourCodes {
 
 extension FieldWriter {
     mutating func add(_ colours: ColourCodes) {
+        if colours.gamma > 0 {
+            add(Wire.Tag.gamma, colours.gamma)
+            for number in colours.chromaticities { add(Wire.Tag.chromaticity, number) }
+            return
+        }
         add(Wire.Tag.primaries, colours.primaries)
         add(Wire.Tag.transfer, colours.transfer)
     }
