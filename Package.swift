@@ -63,7 +63,8 @@ let package = Package(
         room("VariantSpec", needs: ["Failures", "JSONText"]),
         room("Canonical", needs: ["Failures", "VariantSpec", "Digest", "DomainNames"]),
         room("ImageModel", needs: ["VariantSpec", "Canonical", "Digest", "HTTPCache"]),
-        room("Records", needs: ["Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "JSONText"]),
+        room(
+            "Records", needs: ["Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "JSONText"]),
         room("Planning", needs: ["Digest", "VariantSpec", "Canonical", "ImageModel"]),
         room(
             "Partition",
@@ -71,7 +72,8 @@ let package = Package(
 
         // What the runtime needs of the world, and what fills it.
         room(
-            "Ports", needs: ["Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Posix"]),
+            "Ports",
+            needs: ["Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Posix"]),
         room("EmbeddedLog", needs: ["Records", "Ports", "SQLite", "Posix"]),
         room("KafkaSetup"),
         room("KafkaLog", needs: ["Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
@@ -113,7 +115,8 @@ let package = Package(
         room(
             "Watch",
             needs: [
-                "Canonical", "Failures", "HTTPCache", "ImageModel", "JSONText", "Ports", "Posix", "Records", "Telemetry",
+                "Canonical", "Failures", "HTTPCache", "ImageModel", "JSONText", "Ports", "Posix", "Records",
+                "Telemetry",
                 "VariantSpec",
             ]),
 
@@ -124,7 +127,8 @@ let package = Package(
         program(
             "mezzotint-worker", in: "worker",
             needs: [
-                "Access", "Failures", "Canonical", "HTTPCache", "ImageModel", "Records", "Planning", "Partition", "Ports",
+                "Access", "Failures", "Canonical", "HTTPCache", "ImageModel", "Records", "Planning", "Partition",
+                "Ports",
                 "WorkerRuntime", "LogChoice", "Index", "Origin", "Store", "HTTP", "Telemetry", "CommandLine",
                 "Settings", "Posix",
                 "WebServer", "RenderProtocol", "RendererPool",
@@ -141,14 +145,17 @@ let package = Package(
         program(
             "mezzotint", in: "mezzotint",
             needs: [
-                "Failures", "VariantSpec", "Canonical", "HTTP", "ImageModel", "Records", "Digest", "JSONText", "KafkaLog",
-                "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "Posix", "Telemetry", "Watch", "WebServer",
+                "Failures", "VariantSpec", "Canonical", "HTTP", "ImageModel", "Records", "Digest", "JSONText",
+                "KafkaLog",
+                "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "Posix", "Telemetry", "Watch",
+                "WebServer",
                 "RenderProtocol",
             ]),
         program(
             "mezzotint-lagwatch", in: "lagwatch",
             needs: [
-                "Access", "Canonical", "CommandLine", "Failures", "HTTP", "ImageModel", "KafkaSetup", "LogChoice", "Ports",
+                "Access", "Canonical", "CommandLine", "Failures", "HTTP", "ImageModel", "KafkaSetup", "LogChoice",
+                "Ports",
                 "Posix", "Records", "Settings", "Telemetry", "VariantSpec", "Watch", "WebServer",
             ]),
         program(
@@ -246,7 +253,8 @@ let package = Package(
         tests(
             "Index",
             needs: [
-                "Digest", "VariantSpec", "Canonical", "Failures", "HTTPCache", "ImageModel", "Records", "Index", "Ports",
+                "Digest", "VariantSpec", "Canonical", "Failures", "HTTPCache", "ImageModel", "Records", "Index",
+                "Ports",
                 "SQLite",
             ]),
         tests("KafkaLog", needs: ["Failures", "Records", "KafkaLog", "KafkaSetup", "Ports", "Posix"]),
@@ -261,7 +269,8 @@ let package = Package(
         tests(
             "Origin",
             needs: [
-                "Access", "Canonical", "HTTPCache", "Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest", "Posix",
+                "Access", "Canonical", "HTTPCache", "Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest",
+                "Posix",
             ],
             data: ["private-authority.pem", "private-host.pem", "private_host.py"]),
         tests(
@@ -274,8 +283,7 @@ let package = Package(
             "Picture",
             needs: [
                 "VariantSpec", "Failures", "ImageModel", "Ports", "Posix", "PictureHeaders", "TestPixels",
-                "mezzotint-inspector", "mezzotint-renderer",
-                "RenderProtocol", "RendererPool",
+                "mezzotint-inspector", "mezzotint-renderer", "RenderKit", "RenderProtocol", "RendererPool",
             ],
             data: ["outcomes.golden.txt", "References"]),
         tests("Planning", needs: ["Planning", "VariantSpec", "Canonical", "ImageModel", "Digest"]),
@@ -299,7 +307,8 @@ let package = Package(
             "Schema",
             needs: [
                 "Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup",
-                "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker",
+                "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-inspector", "mezzotint-renderer",
+                "mezzotint-worker",
             ], data: ["validate.py"]),
         tests("Settings", needs: ["Canonical", "Settings", "KafkaSetup", "Posix"]),
         tests(
@@ -316,7 +325,8 @@ let package = Package(
                 "Origin", "Partition", "Planning", "Ports", "Posix", "Store", "Telemetry", "TestPixels",
                 "WorkerRuntime", "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker", "RendererPool",
             ]),
-        tests("Watch", needs: ["Canonical", "Failures", "ImageModel", "Ports", "Posix", "Records", "Telemetry", "Watch"]),
+        tests(
+            "Watch", needs: ["Canonical", "Failures", "ImageModel", "Ports", "Posix", "Records", "Telemetry", "Watch"]),
         tests("WebServer", needs: ["HTTP", "Posix", "WebServer"]),
     ],
     swiftLanguageModes: [.v6]
@@ -360,7 +370,8 @@ if Context.environment["MEZZOTINT_FUZZ"] != nil {
         .executableTarget(
             name: "mezzotint-fuzz",
             dependencies: [
-                "Access", "Canonical", "Digest", "DomainNames", "HTTP", "HTTPCache", "ImageModel", "PictureHeaders", "Ports", "Posix",
+                "Access", "Canonical", "Digest", "DomainNames", "HTTP", "HTTPCache", "ImageModel", "PictureHeaders",
+                "Ports", "Posix",
                 "Records", "RenderProtocol", "VariantSpec",
             ], path: "workers/fuzz",
             swiftSettings: [

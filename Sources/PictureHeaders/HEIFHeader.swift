@@ -52,12 +52,13 @@ enum HEIFHeader {
         var size: PixelSize?
         for property in listed where property.type == "ispe" { size = try extent(&bytes, property, format) }
         // What is hidden in other items is decoded too: tiles of a grid, alpha.
+        var largest = size
         for property in properties where property.type == "ispe" {
-            if let other = try extent(&bytes, property, format), other.pixels > limits.pixels {
-                throw .tooManyPixels(other, limit: limits.pixels)
-            }
+            guard let other = try extent(&bytes, property, format) else { continue }
+            if other.pixels > limits.pixels { throw .tooManyPixels(other, limit: limits.pixels) }
+            if other.pixels > largest.map(\.pixels) ?? 0 { largest = other }
         }
-        guard let size else { throw isSequence ? sequence : malformed("its picture has no size") }
+        guard let size, let largest else { throw isSequence ? sequence : malformed("its picture has no size") }
         // Wherever they are listed, cuts come after what describes it, and turns after those.
         var visible = size
         for property in listed where property.type == "clap" {
@@ -84,7 +85,7 @@ enum HEIFHeader {
         // Regions are of pixels that were not turned or cut.
         let isTransformed = listed.contains { ["clap", "irot", "imir"].contains($0.type) }
         if !isTransformed { header.marked = rights.marked }
-        header.memory = try coding(&bytes, properties, hasAlpha: header.hasAlpha).bytes(of: size)
+        header.memory = try coding(&bytes, properties, hasAlpha: header.hasAlpha).bytes(of: largest)
         return header
     }
 

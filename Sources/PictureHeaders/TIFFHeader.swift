@@ -30,6 +30,9 @@ enum TIFFHeader {
         _ page: TIFFDirectory, _ bytes: inout PictureBytes
     ) throws(RenderFailure) -> String? {
         let (bits, kind) = (try page.first(258, &bytes) ?? 1, try page.first(339, &bytes) ?? 1)
+        let samples = try page.first(277, &bytes) ?? 1
+        let colours = [0, 1, 3, 4].contains(try page.first(262, &bytes)) ? 1 : try page.first(262, &bytes) == 5 ? 4 : 3
+        if samples > colours + 1 { return "it has \(samples) samples a pixel: colours, alpha and others" }
         switch (try page.first(259, &bytes), try page.first(262, &bytes)) {
         case (6, 2): return "its compression is the old one of JPEG, of RGB"
         case (_, 9): return "its colours are those of ICCLAB"

@@ -30,7 +30,9 @@ package struct RenderBatch: Sendable, Hashable {
 extension RenderOrder {
     /// Whether the other's file would be this one's, byte for byte.
     package func isSamePicture(as other: RenderOrder) -> Bool {
-        output == other.output && crop == other.crop && spec.format == other.spec.format
+        // Those of padded variants differ by their borders alone.
+        output == other.output && spec.finished(output) == other.spec.finished(other.output) && crop == other.crop
+            && spec.format == other.spec.format
             && spec.quality == other.spec.quality
             && spec.extras == other.spec.extras
     }

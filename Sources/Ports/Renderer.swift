@@ -118,12 +118,13 @@ package enum RenderPart {
     package static func all(of orders: [RenderOrder]) -> [[RenderOrder]] {
         var (parts, part, pixels): ([[RenderOrder]], [RenderOrder], Int) = ([], [], 0)
         for order in orders {
-            if !part.isEmpty, part.count == outputLimit || pixels + order.output.pixels > pixelLimit {
+            let own = order.spec.finished(order.output).pixels
+            if !part.isEmpty, part.count == outputLimit || pixels + own > pixelLimit {
                 parts.append(part)
                 (part, pixels) = ([], 0)
             }
             part.append(order)
-            pixels += order.output.pixels
+            pixels += own
         }
         return parts + [part]
     }

@@ -61,7 +61,8 @@ struct HEIFTables {
             guard let from = Self.number(file, start, bytes), let count = Self.number(file, start + bytes, 2) else {
                 return nil
             }
-            let to = (0..<min(count, Self.itemLimit)).compactMap { place in
+            let places = max(0, box.range.upperBound - start - bytes - 2) / bytes
+            let to = (0..<min(count, places)).compactMap { place in
                 Self.number(file, start + bytes + 2 + place * bytes, bytes)
             }
             return (from, to)

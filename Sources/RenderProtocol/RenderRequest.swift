@@ -67,7 +67,9 @@ package struct RenderRequest: Sendable, Hashable {
     /// The deadline, in milliseconds, of so many pixels, of which the usual has `usual`.
     package func deadline(_ usual: Int) -> Int {
         let decoded = outputs.contains(where: \.isAnimated) ? facts.size.times(facts.frames) : facts.size.pixels
-        let pixels = outputs.reduce(Double(decoded)) { $0 + Double($1.size.times($1.isAnimated ? facts.frames : 1)) }
+        let pixels = outputs.reduce(Double(decoded)) {
+            $0 + Double($1.finishedSize.times($1.isAnimated ? facts.frames : 1))
+        }
         return Int(Double(usual) * min(max(1, pixels / Double(Self.usualPixels)), Self.mostTimes))
     }
 

@@ -14,9 +14,9 @@ struct ChildRoster<Child: Equatable> {
     private(set) var idle: [Idle] = []
     /// Processes that have a render.
     private(set) var busy = 0
-    /// Origins of the last renders, latest last: those whose processes wait, if processes do.
+    /// Origins whose processes would wait if all did, least recently used first.
     private var recent: [String] = []
-    /// For each of the last 32 renders one bit: whether its origin was a recent one.
+    /// For each of the last 32 renders one bit: whether a process for it would have waited.
     private var hits: UInt32 = 0
     private var renders = 0
 
@@ -30,12 +30,20 @@ struct ChildRoster<Child: Equatable> {
 
     mutating func add(spare child: Child) { spares.append(child) }
 
+    /// To be called once for each render, before `take`: looks whether a process would have waited for it.
+    mutating func note(_ origin: String?) {
+        guard let key = key(origin) else { return }
+        let place = recent.lastIndex(of: key)
+        if let place { recent.remove(at: place) }
+        hits = hits << 1 | (place == nil ? 0 : 1)
+        renders += 1
+    }
+
     /// The idle process of this origin, else a spare; nil: the caller starts a process and calls `join`.
     ///
     /// - Parameter isFresh: whether only a process without an earlier render will do.
     mutating func take(for origin: String?, isFresh: Bool = false) -> Child? {
         let key = key(origin)
-        note(key)
         let place = isFresh ? nil : idle.lastIndex { $0.origin == key }
         let child = place.map { idle.remove(at: $0).child } ?? spares.popLast()
         if child != nil { busy += 1 }
@@ -52,6 +60,8 @@ struct ChildRoster<Child: Equatable> {
     mutating func giveBack(_ child: Child, origin: String?) -> [Child] {
         busy -= 1
         guard let key = key(origin) else { return [child] }
+        recent.append(key)
+        if recent.count > Self.idleLimit(seats) { recent.removeFirst() }
         idle.append(Idle(child: child, origin: key))
         if !isWorthKeeping { return endFirst(idle.count) }
         let surplus = isolation == .none ? busy + idle.count + spares.count - seats : idle.count - Self.idleLimit(seats)
@@ -93,17 +103,6 @@ struct ChildRoster<Child: Equatable> {
     /// A render that finds its process saves a fork. A process that waits costs about 9 MiB, and caches: with 100 hosts in turn, all
     /// renders took 4 to 12 % longer beside six that waited. A new roster keeps none until renders have found theirs.
     private var isWorthKeeping: Bool { isolation == .none || 4 * hits.nonzeroBitCount >= min(renders, 32) }
-
-    /// Looks whether a process for this origin waits, or would if processes did.
-    private mutating func note(_ key: String?) {
-        guard let key else { return }
-        let place = recent.lastIndex(of: key)
-        hits = hits << 1 | (place == nil ? 0 : 1)
-        renders += 1
-        if let place { recent.remove(at: place) }
-        recent.append(key)
-        if recent.count > Self.idleLimit(seats) { recent.removeFirst() }
-    }
 
     /// What images a process may see after one of this origin; nil: none.
     private func key(_ origin: String?) -> String? {

@@ -21,6 +21,8 @@ final class RendererChild: Sendable, Equatable {
     }
 
     let process: ChildProcess
+    /// The number of the process that forked it.
+    let parent: Int32
     private let seen = Mutex<(renders: Int, origin: String?)>((0, nil))
     /// What it has for itself alone.
     let privateMemory: PrivateMemory
@@ -34,7 +36,7 @@ final class RendererChild: Sendable, Equatable {
     init(of parent: RendererParent, _ inspectors: InspectorPool) throws(RendererParent.Failure) {
         self.inspectors = inspectors
         (process, socket) = try parent.fork()
-        (log, unfiltered) = (parent.warm.log, parent.warm.unfiltered)
+        (log, unfiltered, self.parent) = (parent.warm.log, parent.warm.unfiltered, parent.warm.process.pid)
         privateMemory = PrivateMemory(of: process)
     }
 

@@ -18,7 +18,7 @@ final class RendererFamily: Sendable {
         /// Killed, but not yet waited for.
         var killed: [RendererChild] = []
         var parent: ChildProcess?
-        /// Children that ended by a signal of their own since the parent started.
+        /// Children of this parent that ended by themselves.
         var crashes = 0
         /// Starts that failed, and how the last of them did.
         var failures: (count: Int, last: RenderFailure?) = (0, nil)
@@ -33,7 +33,7 @@ final class RendererFamily: Sendable {
     }
     /// Seats of one family: few enough that one parent forks for all of them, and that few renders are lost with it.
     static let seatLimit = 4
-    /// All children of a parent have its layout of addresses, and each that crashes may tell of it: a fresh parent has another.
+    /// All children of a parent have its layout of addresses, and each that crashes may tell of it. A fresh parent has another.
     private static let crashLimit = 8
     private let configuration: RendererConfiguration
     private let inspectors: InspectorPool
@@ -74,6 +74,7 @@ final class RendererFamily: Sendable {
 
     /// A process for a render of this origin: its own, a spare, or one that starts now. Every process taken is given back or lost.
     func take(for origin: String?, isFresh: Bool) throws(RenderFailure) -> RendererChild {
+        if !isFresh { state.withLock { $0.roster.note(origin) } }
         while true {
             if let child = state.withLock({ $0.roster.take(for: origin, isFresh: isFresh) }) {
                 // The keeper forks the next spare.
@@ -82,7 +83,7 @@ final class RendererFamily: Sendable {
                 end(child)
                 continue
             }
-            if let child = try start(unless: { !$0.spares.isEmpty }, then: { roster, _ in roster.join() }) {
+            if let child = try start(unless: { $0.ready != nil }, then: { roster, _ in roster.join() }) {
                 return child
             }
         }
@@ -96,7 +97,7 @@ final class RendererFamily: Sendable {
             || memory.map { $0.now > configuration.recycleBytes } ?? false
         retire { state in
             state.peakMemory = max(state.peakMemory, memory?.peak ?? 0)
-            if state.isStopped || isWorn {
+            if state.isStopped || isWorn || child.parent != state.parent?.pid {
                 state.roster.leave()
                 return [child]
             }
@@ -157,6 +158,7 @@ final class RendererFamily: Sendable {
             if wakes.wait(timeout: .now() + .milliseconds(configuration.quietMilliseconds)) == .timedOut {
                 retire { $0.roster.removeIdle() }
             }
+            replaceParent()
             while true {
                 // The render that needs one reports the failure.
                 let isStarted =
@@ -167,6 +169,17 @@ final class RendererFamily: Sendable {
                 guard isStarted else { break }
             }
             if state.withLock({ $0.isStopped && $0.seats == 0 }) { return close() }
+        }
+    }
+
+    /// After so many crashes. Renders go on meanwhile, by children of the present one.
+    private func replaceParent() {
+        guard state.withLock({ !$0.isStopped && $0.crashes >= Self.crashLimit }) else { return }
+        guard let fresh = try? RendererParent(configuration) else { return state.withLock { $0.crashes = 0 } }
+        log("\(Self.crashLimit) of its children crashed, so its parent was replaced")
+        nursery.withLock { parent in
+            dismiss(&parent)
+            adopt(fresh, as: &parent)
         }
     }
 
@@ -221,7 +234,6 @@ final class RendererFamily: Sendable {
 
     /// Forked from the parent, or from a fresh parent if that one is of no more use.
     private func start(_ parent: inout RendererParent?, _ isSpare: Bool) throws(RenderFailure) -> RendererChild {
-        if state.withLock({ $0.crashes >= Self.crashLimit }) { dismiss(&parent) }
         var isRelieved = isSpare
         while let current = parent {
             do throws(RendererParent.Failure) { return try RendererChild(of: current, inspectors) } catch {
@@ -242,11 +254,15 @@ final class RendererFamily: Sendable {
             }
         }
         let fresh = try RendererParent(configuration)
-        parent = fresh
-        state.withLock { ($0.parent, $0.crashes) = (fresh.warm.process, 0) }
+        adopt(fresh, as: &parent)
         do throws(RendererParent.Failure) { return try RendererChild(of: fresh, inspectors) } catch {
             throw .unavailable(reason: "the renderers' parent makes no child (\(error))")
         }
+    }
+
+    private func adopt(_ fresh: RendererParent, as parent: inout RendererParent?) {
+        parent = fresh
+        state.withLock { ($0.parent, $0.crashes) = (fresh.warm.process, 0) }
     }
 
     /// Lets a parent go, and its processes that wait. It ends once none of its children is at work.
@@ -295,15 +311,14 @@ final class RendererFamily: Sendable {
             state.roster.leave()
         }
         defer { wakes.signal() }
-        let end = reap(child)
-        if case .signal = end, end != .killed { state.withLock { $0.crashes += 1 } }
-        return end
+        return reap(child)
     }
 
     @discardableResult
     private func reap(_ child: RendererChild) -> ChildProcess.End {
         let end = child.end()
         for line in child.takeLines() { log(line) }
+        if end != .killed { state.withLock { if child.parent == $0.parent?.pid { $0.crashes += 1 } } }
         return end
     }
 }

@@ -9,11 +9,14 @@ extension Sources {
     ///   - rows: of a strip; all of them without.
     ///   - bits: of a sample, in as many bytes of `pixels`.
     ///   - sampleKind: 1 unsigned, 2 signed, 3 floating-point.
+    ///   - samples: of a pixel, where `pixels` has other ones.
     ///   - isBig: a BigTIFF, whose offsets have 64 bits.
     static func tiff(
         of pixels: Pixels, kind: Int, hasAlpha: Bool = false, rows: Int? = nil, description: String? = nil,
-        xmp: [UInt8] = [], profile: [UInt8] = [], bits: Int = 8, sampleKind: Int = 1, isBig: Bool = false
+        xmp: [UInt8] = [], profile: [UInt8] = [], bits: Int = 8, sampleKind: Int = 1, isBig: Bool = false,
+        samples: Int? = nil
     ) -> [UInt8] {
+        let channels = samples ?? pixels.channels
         func little(_ value: Int, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
         }
@@ -35,19 +38,19 @@ extension Sources {
         func long(_ tag: Int, _ value: Int) { add(tag, 4, 1, little(value, 4)) }
         long(256, pixels.width)
         long(257, pixels.height)
-        add(258, 3, pixels.channels, (0..<pixels.channels).flatMap { _ in little(bits, 2) })
+        add(258, 3, channels, (0..<channels).flatMap { _ in little(bits, 2) })
         short(259, 1)
         short(262, kind)
         if let description { add(270, 2, description.utf8.count + 1, Array(description.utf8) + [0]) }
-        let (row, strip) = (pixels.width * pixels.channels * bits / 8, rows ?? pixels.height)
+        let (row, strip) = (pixels.width * channels * bits / 8, rows ?? pixels.height)
         let strips = Array(stride(from: 0, to: pixels.height, by: strip))
         add(273, 4, strips.count, strips.flatMap { little(head + $0 * row, 4) })
-        short(277, pixels.channels)
+        short(277, channels)
         long(278, strip)
         add(279, 4, strips.count, strips.flatMap { little(min(strip, pixels.height - $0) * row, 4) })
         if hasAlpha { short(338, 2) }
         if sampleKind != 1 {
-            add(339, 3, pixels.channels, (0..<pixels.channels).flatMap { _ in little(sampleKind, 2) })
+            add(339, 3, channels, (0..<channels).flatMap { _ in little(sampleKind, 2) })
         }
         if !xmp.isEmpty { add(700, 1, xmp.count, xmp) }
         if !profile.isEmpty { add(34675, 7, profile.count, profile) }

@@ -70,6 +70,16 @@ struct TIFFTests {
         #expect(failure?.description.contains("at its origin") == false)
     }
 
+    /// By reading: sums of four samples were written into with as many as the file names.
+    @Test("More samples a pixel than colours and alpha are refused", arguments: [5, 64])
+    func samples(count: Int) async throws {
+        var pixels = Sources.flat([200, 100, 50])
+        pixels.bytes = Array(repeating: 100, count: pixels.width * pixels.height * count)
+        let file = try Workshop.file(Sources.tiff(of: pixels, kind: 2, samples: count))
+        let failure = await #expect(throws: RenderFailure.self) { try await Workshop.everything.inspect(file) }
+        #expect(failure?.description.contains("\(count) samples a pixel") == true, "\(failure.map { "\($0)" } ?? "")")
+    }
+
     /// Two halves, in files of tifffile and Pillow; what they show is that of Pillow 13 or of libtiff 4.5's tiff2rgba.
     @Test(
         "Kinds of TIFF are read as other decoders read them, or refused as our limit",

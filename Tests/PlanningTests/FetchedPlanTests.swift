@@ -34,6 +34,19 @@ struct FetchedPlanTests {
                 && batch.renderSource.expires == 2000)
     }
 
+    /// By reading: the second had the first's bytes, and its border, under its own name.
+    @Test(
+        "A small source gives one picture for several specs, but for those whose borders differ",
+        arguments: [
+            (["300x100.jpg", "400x100.jpg"], 1), (["300x100-pad.jpg", "400x100-pad.jpg"], 2),
+            (["200x100-pad.png", "100x200-pad.png"], 2),
+        ])
+    func alike(specs: [String], count: Int) throws {
+        let plan = plan(
+            specs, [], fetched: Example.sourceRow(of: (80, 80), version: SourceVersion(word: 2), expires: 2000))
+        #expect(try #require(plan.batch).distinct.count == count)
+    }
+
     @Test("Another version: all of it is made anew, also what was unchanged before the fetch")
     func newVersion() {
         let new = Example.sourceRow(of: (800, 600), version: SourceVersion(word: 2), expires: 2000)

@@ -18,6 +18,7 @@ struct ChildRosterTests {
         }
         for origin in origins {
             while roster.missingSpares > 0 { roster.add(spare: fresh()) }
+            roster.note(origin)
             let process = roster.take(for: origin) ?? fresh()
             processes.append(process)
             ended += roster.giveBack(process, origin: origin)

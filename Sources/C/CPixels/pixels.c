@@ -30,13 +30,27 @@ static inline void mix_pixels_of(const uint8_t *const *rows, const int32_t *firs
         }
 }
 
+static void mix_pixels_of_any(const uint8_t *const *rows, const int32_t *first, const int16_t *weights, int taps, int count,
+    uint8_t *const *out, ptrdiff_t step, int channels) {
+    for (int row = 0; row < 4; row++)
+        for (int i = 0; i < count; i++)
+            for (int c = 0; c < channels; c++) {
+                const uint8_t *in = rows[row] + (ptrdiff_t)first[i] * channels + c;
+                const int16_t *own = weights + (ptrdiff_t)i * taps * 4;
+                int32_t sum = 0;
+                for (int k = 0; k < taps; k++) sum += in[k * channels] * own[k / 4 * 16 + k % 4 / 2 * 8 + k % 2];
+                out[row][i * step + c] = rounded(sum);
+            }
+}
+
 static void mix_pixels_portable(const uint8_t *const *rows, const int32_t *first, const int16_t *weights, int taps,
     int count, uint8_t *const *out, ptrdiff_t step, int channels) {
     switch (channels) {
     case 1: mix_pixels_of(rows, first, weights, taps, count, out, step, 1); break;
     case 2: mix_pixels_of(rows, first, weights, taps, count, out, step, 2); break;
     case 3: mix_pixels_of(rows, first, weights, taps, count, out, step, 3); break;
-    default: mix_pixels_of(rows, first, weights, taps, count, out, step, channels);
+    case 4: mix_pixels_of(rows, first, weights, taps, count, out, step, 4); break;
+    default: mix_pixels_of_any(rows, first, weights, taps, count, out, step, channels);
     }
 }
 

@@ -37,7 +37,7 @@ struct RenderBenchmark {
             Option("repeat", value: "n", help: "Renders of each picture in one run (1)."),
             Option("rounds", value: "n", help: "Runs of each engine, in turn, for the median (3)."),
             Option("jobs", value: "n", help: "Renders at once; by default as many as cores."),
-            Option("scored", value: "n", help: "Photographs to score by SSIMULACRA2, beside the drawings (all)."),
+            Option("scored", value: "n", help: "Photographs to score, beside the drawings (all)."),
             Option(flag: "no-score", help: "Leave out SSIMULACRA2."), .json,
         ]
     ) { arguments in
