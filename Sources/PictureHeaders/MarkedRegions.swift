@@ -14,6 +14,8 @@ struct MarkedRegions {
 
     /// The properties of a picture that mark regions.
     static let properties: Set<String> = [mwg + "Regions", "http://ns.microsoft.com/photo/1.2/ RegionInfo"]
+    /// One name or more of each namespace that is looked for.
+    static let names = properties.union([area, side, people])
 
     private var found: [KeptRegion] = []
     /// Of the item that is open, by full name.

@@ -14,6 +14,10 @@ struct XMPReader {
         "http://ns.adobe.com/photoshop/1.0/ Credit": .credit,
         "http://iptc.org/std/Iptc4xmpExt/2008-02-29/ DigitalSourceType": .sourceType,
     ]
+    /// The namespaces of the names that are looked for. Any other is as good as none, and is not kept: each name of a packet
+    /// would be a copy of a URI of its own choice (64 KiB took 105 MB).
+    private static let known = Set(
+        (Array(properties.keys) + MarkedRegions.names + [rdf]).map { name in String(name.prefix { $0 != " " }) })
     /// Bytes of one text that are looked at.
     private static let textLimit = 4096
     /// A packet of Photoshop declares a dozen.
@@ -77,7 +81,7 @@ struct XMPReader {
     private mutating func open(_ tag: ArraySlice<UInt8>) {
         let attributes = Self.attributes(of: tag)
         for (name, value) in attributes where name.hasPrefix("xmlns:") && namespaces.count < Self.namespaceLimit {
-            namespaces[String(name.dropFirst(6))] = value
+            namespaces[String(name.dropFirst(6))] = Self.known.contains(value) ? value : ""
         }
         let name = full(Self.name(of: tag))
         if isMarking { marked.open(name, attributes.map { (full($0.name), $0.value) }) }

@@ -65,6 +65,10 @@ struct HiddenBombTests {
                 let jpeg = Sources.flatJPEG(PixelSize(width: 90, height: 60))
                 return (0..<53).reduce(jpeg) { jpeg, _ in Sources.photographed(jpeg, padding: 65_000) }
             },
+            // Seen to end its inspector, which had a copy of the namespace for each name: 105 MB.
+            Bomb(name: "a JPEG with 10,000 XMP attributes in a namespace of 4 kB", ends: ["rendered"]) {
+                Sources.namedJPEG
+            },
             Bomb(name: "a PNG whose header says 16 times its rows", ends: ["render.malformed"]) {
                 let (few, many) = (
                     Sources.blackPNG(width: 4_000, height: 250), Sources.blackPNG(width: 4_000, height: 4_000)

@@ -23,6 +23,18 @@ extension Sources {
             + [UInt8](repeating: 0, count: (bits + 7) / 8) + [0xff, 0xd9]
     }
 
+    /// A JPEG whose XMP has 10,000 attributes in a namespace of 4 kB, where it marks regions.
+    static var namedJPEG: [UInt8] {
+        let (uri, attributes) = (String(repeating: "u", count: 4_096), String(repeating: "a:b=''", count: 10_000))
+        let names =
+            "xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:m='http://www.metadataworkinggroup.com/schemas/regions/'"
+        let packet =
+            "<x:xmpmeta \(names) xmlns:a='\(uri)'><r:RDF><r:Description><m:Regions><r:li \(attributes)/>"
+        let jpeg = flatJPEG(PixelSize(width: 90, height: 60))
+        let content = Array("http://ns.adobe.com/xap/1.0/\0".utf8) + Array(packet.utf8)
+        return Array(jpeg[..<2]) + segment(0xe1, content) + Array(jpeg[2...])
+    }
+
     /// A black WebP without loss.
     static func stillWebP(_ size: PixelSize) -> [UInt8] {
         let moving = flatWebP(size, frames: 1)
