@@ -18,8 +18,9 @@ struct MarkedRegions {
     static let names = properties.union([area, side, people])
 
     private var found: [KeptRegion] = []
-    /// Of the item that is open, by full name.
-    private var values: [String: String] = [:]
+    /// Of the items that are open, by full name, the outermost first: a region may hold a list of its own, such as of
+    /// keywords.
+    private var items: [[String: String]] = []
     /// The size that the regions are of.
     private var size: [String: String] = [:]
 
@@ -38,7 +39,7 @@ struct MarkedRegions {
     }
 
     mutating func open(_ name: String, _ attributes: [(name: String, value: String)]) {
-        if name == Self.item { values = [:] }
+        if name == Self.item { items.append([:]) }
         for attribute in attributes { set(attribute.name, attribute.value) }
     }
 
@@ -47,24 +48,23 @@ struct MarkedRegions {
         if name.hasPrefix(Self.area) || name.hasPrefix(Self.side) || name == Self.mwg + "Type" || name == Self.people {
             set(name, text())
         }
-        guard name == Self.item, found.count < KeptRegion.limit else { return }
-        if let region = rectangle ?? marked { found.append(region) }
-        values = [:]
+        guard name == Self.item, let item = items.popLast(), found.count < KeptRegion.limit else { return }
+        if let region = Self.rectangle(item) ?? Self.marked(item) { found.append(region) }
     }
 
     private mutating func set(_ name: String, _ value: String) {
         if name.hasPrefix(Self.side) {
             size[String(name.dropFirst(Self.side.count))] = value
-        } else if !value.isEmpty {
-            values[name] = value
+        } else if !value.isEmpty, !items.isEmpty {
+            items[items.count - 1][name] = value
         }
     }
 
     /// Around its middle; a circle has a diameter, in fractions of the width.
-    private var marked: KeptRegion? {
-        func number(_ name: String) -> Double? { values[Self.area + name].flatMap(Double.init) }
-        let type = values[Self.mwg + "Type"] ?? "Face"
-        guard type == "Face" || type == "Pet", values[Self.area + "unit"] ?? "normalized" == "normalized",
+    private static func marked(_ item: [String: String]) -> KeptRegion? {
+        func number(_ name: String) -> Double? { item[area + name].flatMap(Double.init) }
+        let type = item[mwg + "Type"] ?? "Face"
+        guard type == "Face" || type == "Pet", item[area + "unit"] ?? "normalized" == "normalized",
             let x = number("x"), let y = number("y"), let width = number("w") ?? number("d"),
             let height = number("h") ?? number("d")
         else { return nil }
@@ -72,8 +72,8 @@ struct MarkedRegions {
     }
 
     /// Its left upper corner, then its sides.
-    private var rectangle: KeptRegion? {
-        let numbers = (values[Self.people] ?? "").split(separator: ",").compactMap {
+    private static func rectangle(_ item: [String: String]) -> KeptRegion? {
+        let numbers = (item[people] ?? "").split(separator: ",").compactMap {
             Double($0.trimmingPrefix { $0 == " " }.prefix { $0 != " " })
         }
         guard numbers.count == 4 else { return nil }

@@ -53,6 +53,13 @@ struct MarkedRegionTests {
                 "<MP:RegionInfo><rdf:Description><MPRI:Regions><rdf:Bag><rdf:li MPReg:Rectangle='0.1, 0.2, 0.4, 0.2' MPReg:PersonDisplayName='A'/></rdf:Bag></MPRI:Regions></rdf:Description></MP:RegionInfo>",
                 FocalPoint(x: 300, y: 300)
             ),
+            // A region with lists of its own, before and behind its place.
+            (
+                list(
+                    "<rdf:li rdf:parseType='Resource'><mwg-rs:Extensions><rdf:Bag><rdf:li>a</rdf:li><rdf:li/></rdf:Bag></mwg-rs:Extensions><mwg-rs:Area stArea:x='0.2' stArea:y='0.3' stArea:w='0.1' stArea:h='0.2'/><mwg-rs:BarCodeValue><rdf:Bag><rdf:li>b</rdf:li></rdf:Bag></mwg-rs:BarCodeValue></rdf:li>"
+                ),
+                FocalPoint(x: 200, y: 300)
+            ),
             // Of a picture of this shape, and of one that was cut since.
             (
                 list(
