@@ -69,8 +69,8 @@ enum GIFHeader {
         guard frames > 0 else { throw .malformed(.gif, reason: "it has no frame") }
         var header = PictureHeader(stored: try PixelSize(canvas.width, canvas.height, of: .gif))
         (header.frames, header.hasAlpha, header.isTruncated) = (frames, isTransparent || isBare, isTruncated)
-        // One that is bare is decoded once more, with transparency, and kept.
-        let canvases = 1 + (isRestored ? 1 : 0) + (isBare && !isTransparent ? 2 : 0)
+        // One that is bare is decoded once more, with transparency, and kept. A start does not know: transparency may follow.
+        let canvases = 1 + (isRestored ? 1 : 0) + (isBare && !isTransparent && !isTruncated ? 2 : 0)
         header.memory = PictureCoding.gif(canvases: canvases).bytes(of: header.stored)
         header.duration = frames > 1 ? duration : 0
         (header.end, header.rights, header.marked) = (end, rights.all, rights.marked)

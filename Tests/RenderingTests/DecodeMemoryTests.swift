@@ -46,6 +46,8 @@ struct DecodeMemoryTests {
             (webp([("ALPH", 3), ("VP8 ", 10)]), .lossyWebP(hasAlpha: true)), (webp([("VP8L", 9)]), .losslessWebP),
             (Sources.gif(), .gif(canvases: 1)), (Sources.gif(disposal: 3), .gif(canvases: 2)),
             (Sources.gif(covered: 30), .gif(canvases: 3)),
+            // Without its end: what follows may be transparent.
+            (Array(Sources.gif(covered: 30).dropLast()), .gif(canvases: 1)),
             (Sources.gif(covered: 30, isTransparent: true), .gif(canvases: 1)),
             (avif([]), .planes(isSubsampled: true, isDeep: false, hasAlpha: false)),
             (avif(Bombs.box("av1C", [0x81, 0, 0x0c, 0])), .planes(isSubsampled: true, isDeep: false, hasAlpha: false)),
