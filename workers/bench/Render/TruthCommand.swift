@@ -48,8 +48,9 @@ enum TruthCommand {
                 try FileManager.default.createDirectory(
                     at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
                 try Data(variant.content.bytes()).write(to: file)
-            } catch let failure as RenderFailure {
-                result["refusal"] = "\(failure)"
+            } catch {
+                // Also of a file that cannot be opened or written: those behind it are rendered.
+                result["refusal"] = "\(error)"
             }
             lines.append(String(decoding: try JSONEncoder().encode(result), as: UTF8.self))
         }
