@@ -32,9 +32,8 @@ extension Built {
         defer { for stream in streams { try? stream.close() } }
         (process.standardInput, process.standardOutput, process.standardError) = (streams[0], streams[1], streams[2])
         try process.run()
-        process.waitUntilExit()
         return Ended(
-            status: process.terminationStatus,
+            status: process.end().status,
             output: try String(contentsOf: scratch.url.appending(path: "output"), encoding: .utf8),
             errors: try String(contentsOf: scratch.url.appending(path: "errors"), encoding: .utf8))
     }

@@ -53,12 +53,6 @@ package final class RunningProgram: Sendable {
                 Self.hear(data, state)
             }
         }
-        process.terminationHandler = { ended in
-            // Its last words come before its end is told; a child of its own may hold the pipe a little longer.
-            _ = silence.wait(timeout: .now() + 2)
-            let reason = ended.terminationReason == .uncaughtSignal ? 128 : 0 as Int32
-            Self.end(reason + ended.terminationStatus, state)
-        }
         // Threads of the cooperative pool block signals, and a child would inherit that.
         var (none, before) = (sigset_t(), sigset_t())
         sigemptyset(&none)
@@ -66,6 +60,12 @@ package final class RunningProgram: Sendable {
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         try process.run()
         (self.process, self.state, pid) = (process, state, process.processIdentifier)
+        Thread.detachNewThread {
+            let end = process.end()
+            // Its last words come before its end is told; a child of its own may hold the pipe a little longer.
+            _ = silence.wait(timeout: .now() + 2)
+            Self.end(end.status + (end.isSignal ? 128 : 0), state)
+        }
     }
 
     deinit { if process.isRunning { kill(pid, SIGKILL) } }
