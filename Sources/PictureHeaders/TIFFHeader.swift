@@ -30,9 +30,6 @@ enum TIFFHeader {
         _ page: TIFFDirectory, _ bytes: inout PictureBytes
     ) throws(RenderFailure) -> String? {
         let (bits, kind) = (try page.first(258, &bytes) ?? 1, try page.first(339, &bytes) ?? 1)
-        let samples = try page.first(277, &bytes) ?? 1
-        let colours = [0, 1, 3, 4].contains(try page.first(262, &bytes)) ? 1 : try page.first(262, &bytes) == 5 ? 4 : 3
-        if samples > colours + 1 { return "it has \(samples) samples a pixel: colours, alpha and others" }
         switch (try page.first(259, &bytes), try page.first(262, &bytes)) {
         case (6, 2): return "its compression is the old one of JPEG, of RGB"
         case (_, 9): return "its colours are those of ICCLAB"
@@ -41,6 +38,9 @@ enum TIFFHeader {
         case (_, 0), (_, 1): if kind == 3 { return "its grey is of floating-point numbers" }
         default: break
         }
+        let samples = try page.first(277, &bytes) ?? 1
+        let colours = [0, 1, 3, 4].contains(try page.first(262, &bytes)) ? 1 : try page.first(262, &bytes) == 5 ? 4 : 3
+        if samples > colours + 1 { return "it has \(samples) samples a pixel: colours, alpha and others" }
         return switch (kind, bits) {
         case (1, ...16), (3, 32), (4, ...16): nil
         case (2, _): "its samples are signed integers of \(bits) bits"
