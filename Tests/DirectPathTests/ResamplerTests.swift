@@ -80,4 +80,82 @@ struct ResamplerTests {
                 "\(width)")
         }
     }
+
+    private static func whole(_ size: PixelSize, to output: PixelSize, _ layout: PixelLayout = .rgb) -> Resampler {
+        Resampler(
+            Extent(start: 0, length: Double(size.width)), Extent(start: 0, length: Double(size.height)), of: size,
+            to: output, .upright, layout)
+    }
+
+    private static func canvas(_ width: Int, _ height: Int, _ value: (Int, Int) -> UInt8) -> Canvas {
+        let canvas = Canvas(PixelSize(width: width, height: height))
+        for y in 0..<height {
+            for i in 0..<width * 3 { canvas.bytes[y * canvas.stride + i] = value(i / 3, y) }
+        }
+        return canvas
+    }
+
+    /// They were nine times as many as pixels of the base become one.
+    @Test(
+        "Few rows of the base are held, however small the output is",
+        arguments: [(16_384, 16), (10_000, 1), (4_000, 250), (2_400, 149), (65_500, 1)])
+    func window(side: Int, count: Int) {
+        let size = PixelSize(width: 20, height: side)
+        #expect(Self.whole(size, to: PixelSize(width: 20, height: count)).window <= 150)
+    }
+
+    /// Every weight was rounded to nought, and one pixel had all.
+    @Test("The largest reduction is the mean of its pixels", arguments: [(65_500, 1), (1, 65_500)])
+    func mean(width: Int, height: Int) {
+        let base = Self.canvas(width, height) { x, y in (x + y) % 2 == 0 ? 0 : 255 }
+        let resampler = Self.whole(base.size, to: PixelSize(width: 1, height: 1))
+        resampler.take(base)
+        #expect(resampler.canvas.content.allSatisfy { (126...129).contains($0) }, "\(Array(resampler.canvas.content))")
+    }
+
+    @Test("What becomes much smaller stays in its place")
+    func place() {
+        let base = Self.canvas(1_000, 1_000) { x, y in UInt8((x + y) / 8) }
+        let resampler = Self.whole(base.size, to: PixelSize(width: 20, height: 20))
+        resampler.take(base)
+        // Towards the edges their last pixels count for those beyond.
+        for y in 3..<17 {
+            for x in 3..<17 {
+                let found = Double(resampler.canvas.bytes[y * resampler.canvas.stride + x * 3])
+                #expect(abs(found - Double(50 * (x + y + 1)) / 8) < 1.5, "\(x), \(y)")
+            }
+        }
+    }
+
+    @Test("Rows that come a few at a time, and go, make what all of them make", arguments: [(9, 5), (300, 5), (9, 999)])
+    func pieces(width: Int, height: Int) {
+        let base = Self.canvas(300, 999) { x, y in UInt8(truncatingIfNeeded: x &* 37 ^ y &* 11) }
+        let size = PixelSize(width: width, height: height)
+        let (pieces, once) = (Self.whole(base.size, to: size), Self.whole(base.size, to: size))
+        once.take(base)
+        let (atOnce, stride) = (7, base.stride)
+        let count = pieces.window + atOnce
+        let ring = UnsafeMutablePointer<UInt8>.allocate(capacity: count * stride + Canvas.slack)
+        ring.initialize(repeating: 0, count: count * stride + Canvas.slack)
+        defer { ring.deallocate() }
+        for start in Swift.stride(from: 0, to: base.size.height, by: atOnce) {
+            let end = min(start + atOnce, base.size.height)
+            for y in start..<end { (ring + y % count * stride).update(from: base.bytes + y * stride, count: stride) }
+            pieces.advance(end, of: base.size.height) { UnsafePointer(ring + $0 % count * stride) }
+        }
+        #expect(pieces.canvas.content.elementsEqual(once.canvas.content))
+    }
+
+    @Test("A flat colour of more than 8 bits stays what it is")
+    func floats() {
+        let layout = PixelLayout(channels: 4, isFloat: true)
+        let base = Canvas(PixelSize(width: 500, height: 333), layout)
+        base.bytes.initialize(repeating: 0, count: base.size.pixels * layout.bytes + Canvas.slack)
+        let count = base.size.pixels * 4
+        base.bytes.withMemoryRebound(to: Float.self, capacity: count) { $0.update(repeating: 40_000.5, count: count) }
+        let resampler = Self.whole(base.size, to: PixelSize(width: 7, height: 3), layout)
+        resampler.take(base)
+        let numbers = resampler.canvas.content.bindMemory(to: Float.self)
+        #expect(numbers.count == 7 * 3 * 4 && numbers.allSatisfy { abs($0 - 40_000.5) < 1 })
+    }
 }

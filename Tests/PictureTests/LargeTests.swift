@@ -75,6 +75,17 @@ struct LargeTests {
         await pool.stop()
     }
 
+    /// Rows for a reduction to a 625th took 161 MiB more.
+    @Test("The smallest variant of a large picture takes no more than others")
+    func smallest() async throws {
+        let pool = RendererPool(Workshop.configuration(count: 1))
+        let file = try Workshop.file(Sources.blackPNG(width: 10_000, height: 10_000))
+        let made = try await Workshop.render(file, in: pool) { [Workshop.order(16, 16, .png, of: $0.size)] }
+        #expect(made[0].size.width == 16 && pool.losses == 0)
+        #expect(pool.peakMemoryBytes < 160 << 20, "\(pool.peakMemoryBytes >> 20) MiB")
+        await pool.stop()
+    }
+
     @Test("What a WebP shows is the same, decoded smaller or in full, whole, cut and turned", arguments: [1, 6])
     func scaledWebP(orientation: Int) async throws {
         let photograph = Pixels.photograph(width: 600, height: 571, seed: 4)

@@ -180,6 +180,39 @@ void mz_mix_floats(const float *const *rows, const int32_t *first, const int16_t
             }
 }
 
+void mz_add_row(bool floats, const void *row, void *sums, size_t count) {
+    if (floats) {
+        const float *restrict in = row;
+        double *restrict out = sums;
+        for (size_t i = 0; i < count; i++) out[i] += (double)in[i];
+    } else {
+        const uint8_t *restrict in = row;
+        uint32_t *restrict out = sums;
+        for (size_t i = 0; i < count; i++) out[i] += in[i];
+    }
+}
+
+void mz_take_means(bool floats, void *sums, size_t width, size_t channels, size_t across, size_t down, void *out) {
+    const size_t row = width * channels, block = across * channels;
+    size_t at = 0;
+    for (size_t start = 0; start < row; start += block) {
+        const size_t end = row - start < block ? row : start + block;
+        const uint64_t pixels = (end - start) / channels * down;
+        for (size_t c = 0; c < channels; c++, at++) {
+            if (floats) {
+                double sum = 0;
+                for (size_t i = start + c; i < end; i += channels) sum += ((const double *)sums)[i];
+                ((float *)out)[at] = (float)(sum / (double)pixels);
+            } else {
+                uint64_t sum = pixels / 2;
+                for (size_t i = start + c; i < end; i += channels) sum += ((const uint32_t *)sums)[i];
+                ((uint8_t *)out)[at] = (uint8_t)(sum / pixels);
+            }
+        }
+    }
+    memset(sums, 0, row * (floats ? sizeof(double) : sizeof(uint32_t)));
+}
+
 static inline int spread_of(int a, int b, int c, int d) {
     int low = a < b ? a : b, high = a < b ? b : a;
     int low2 = c < d ? c : d, high2 = c < d ? d : c;

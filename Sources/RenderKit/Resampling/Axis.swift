@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VariantSpec
 
 /// One axis of a resize: which pixels of the base each output pixel is made of, and how much of each.
 ///
@@ -53,8 +54,20 @@ struct Axis {
         }
     }
 
+    /// An extent of a side of `length` pixels, of whose `factor` each pixel of the base is made.
+    init(_ extent: Extent, of length: Int, by factor: Int, count: Int, multiple: Int) {
+        self.init(
+            start: extent.start / Double(factor), length: extent.length / Double(factor),
+            bound: (length + factor - 1) / factor, count: count, multiple: multiple)
+    }
+
     /// The pixels of the base that any output is made of.
     var used: Range<Int> { Int(first.first ?? 0)..<Int(first.last ?? 0) + taps }
+
+    /// The same in pixels of a side of `length`, of whose `factor` each of the base is made.
+    func pixels(of length: Int, by factor: Int) -> Range<Int> {
+        (used.lowerBound * factor..<used.upperBound * factor).clamped(to: 0..<length)
+    }
 
     /// `weights` as `mz_mix_pixels` wants them.
     var paired: [Int16] {

@@ -4,7 +4,8 @@ package import VariantSpec
 /// One resize on its way: takes the base's rows from the top, and writes what comes out turned as people see it.
 ///
 /// Rows are mixed first, four at a time, and their pixels after that: so only the rows that one output row is made of are
-/// ever needed, and a picture is never held at the size that it is decoded in.
+/// ever needed, and a picture is never held at the size that it is decoded in. They are never more than about 150: what
+/// becomes more than 16 times smaller does so in whole factors first.
 package final class Resampler {
     /// Whether this machine has AVX2; asked once, at start.
     package static let hasAVX2 = mz_has_avx2()
@@ -12,6 +13,9 @@ package final class Resampler {
     package let canvas: Canvas
     private let across: Axis
     private let down: Axis
+    /// Pixels of the base that are one to `across` and `down`.
+    private let factors: (across: Int, down: Int)
+    private let blocks: BlockMeans?
     private let layout: PixelLayout
     private let pairs: [Int16]
     private let firsts: [Int32]
@@ -26,6 +30,8 @@ package final class Resampler {
     private let mixed: UnsafeMutablePointer<UInt8>
     private let mixedStride: Int
     private static let rowsAtOnce = 4
+    /// A larger reduction begins with means of blocks, and at least half of this is left to the kernel.
+    private static let largest = 16
 
     /// - Parameter own: where the output goes, of its size and layout; by default into memory of its own.
     package init(
@@ -33,12 +39,19 @@ package final class Resampler {
         _ layout: PixelLayout = .rgb, avx2: Bool = Resampler.hasAVX2, into own: Canvas? = nil
     ) {
         self.layout = layout
-        self.across = Axis(
-            start: across.start, length: across.length, bound: base.width, count: size.width, multiple: 4)
-        self.down = Axis(start: down.start, length: down.length, bound: base.height, count: size.height, multiple: 2)
+        factors = (Self.factor(across, size.width), Self.factor(down, size.height))
+        self.across = Axis(across, of: base.width, by: factors.across, count: size.width, multiple: 4)
+        self.down = Axis(down, of: base.height, by: factors.down, count: size.height, multiple: 2)
         pairs = self.across.paired
         let used = self.across.used
         (width, height) = (base.width, base.height)
+        blocks =
+            factors == (1, 1)
+            ? nil
+            : BlockMeans(
+                by: factors, columns: self.across.pixels(of: base.width, by: factors.across),
+                rows: self.down.pixels(of: base.height, by: factors.down), layout,
+                window: Self.window(self.down))
         firsts = self.across.first.map { $0 - Int32(used.lowerBound) }
         hasAVX2 = avx2
         canvas = own ?? Canvas(orientation.upright(size), layout)
@@ -55,20 +68,34 @@ package final class Resampler {
     }
     deinit { mixed.deallocate() }
 
-    /// The part of the base that anything is made of.
-    package var columns: Range<Int> { across.used.clamped(to: 0..<width) }
-    package var rows: Range<Int> { down.used.clamped(to: 0..<height) }
+    /// How many pixels of the base are made one before the kernel sees them.
+    private static func factor(_ extent: Extent, _ count: Int) -> Int {
+        let scale = extent.length / Double(count)
+        return scale > Double(largest) ? Int(scale) / (largest / 2) : 1
+    }
 
-    /// The rows of the base that must be at hand together.
-    package var window: Int {
-        Swift.stride(from: 0, to: down.count, by: Self.rowsAtOnce).reduce(0) { most, y in
-            let last = min(y + Self.rowsAtOnce, down.count) - 1
+    /// The part of the base that anything is made of.
+    package var columns: Range<Int> { across.pixels(of: width, by: factors.across) }
+    package var rows: Range<Int> { down.pixels(of: height, by: factors.down) }
+
+    /// The rows of the base that must be at hand together, beside those that have come since `advance`.
+    package var window: Int { blocks == nil ? Self.window(down) : 0 }
+
+    private static func window(_ down: Axis) -> Int {
+        Swift.stride(from: 0, to: down.count, by: rowsAtOnce).reduce(0) { most, y in
+            let last = min(y + rowsAtOnce, down.count) - 1
             return max(most, Int(down.first[last]) + down.taps - Int(down.first[y]))
         }
     }
 
     /// Makes every output row whose base rows are there: those below `available`, by `row`, `bound` in all.
     package func advance(_ available: Int, of bound: Int, row: (Int) -> UnsafePointer<UInt8>) {
+        guard let blocks else { return mix(available, of: bound, row: row) }
+        let count = (bound + factors.down - 1) / factors.down
+        while blocks.take(until: available, row: row) { mix(blocks.available, of: count, row: blocks.row) }
+    }
+
+    private func mix(_ available: Int, of bound: Int, row: (Int) -> UnsafePointer<UInt8>) {
         let from = across.used.lowerBound * layout.bytes
         while next < down.count {
             let last = min(next + Self.rowsAtOnce, down.count) - 1

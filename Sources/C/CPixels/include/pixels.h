@@ -23,6 +23,11 @@ void mz_mix_rows_of_floats(const float *const *rows, const int16_t *weights, int
 void mz_mix_floats(const float *const *rows, const int32_t *first, const int16_t *weights, int taps, int count,
     float *const *out, ptrdiff_t step, int channels);
 
+// A row's numbers, floats or bytes, added to `sums`, which are doubles or of 32 bits.
+void mz_add_row(bool floats, const void *row, void *sums, size_t count);
+// Means of blocks of `across` pixels (at the end fewer) and `down` rows, from the rows' sums, which become 0.
+void mz_take_means(bool floats, void *sums, size_t width, size_t channels, size_t across, size_t down, void *out);
+
 // Of every `step`-th pair of rows, how many blocks of 2 × 2 pixels have colours (R - G or B - G) more than `limit` apart.
 size_t mz_chroma_edges(const uint8_t *pixels, int width, int height, int channels, int step, int limit);
 
