@@ -46,6 +46,13 @@ extension RenderRequest {
         } ?? 1
     }
 
+    /// Bytes of the least that decoding it takes, with the two copies that are held of pixels that are looked at first: as stored
+    /// and upright, of 8 bits. Deeper ones take up to twice as much; the facts do not tell which these are.
+    package var leastBytes: Int {
+        let isLookedAt = !isReuse && outputs.contains(where: \.isResolvedByPixels)
+        return facts.decodeBytes(shrink: shrink) + (isLookedAt ? facts.size.times(8) / (shrink * shrink) : 0)
+    }
+
     /// Bytes that a child may need for it beyond what it has: each format's worst, measured.
     package var memoryEstimate: Int {
         let shrink = shrink

@@ -70,7 +70,9 @@ package final class RendererPool: Renderer {
     }
 
     /// Why an order can't be carried out; nil if it can.
-    package func refusal(of order: RenderOrder, from facts: PictureFacts? = nil) -> RenderFailure? {
+    package func refusal(
+        of order: RenderOrder, from facts: PictureFacts? = nil, isReuse: Bool = false
+    ) -> RenderFailure? {
         let sideLimit: Int
         switch order.spec.format {
         case .jpeg: sideLimit = 65_500
@@ -90,17 +92,16 @@ package final class RendererPool: Renderer {
         if size.pixels > configuration.limits.pixels {
             return .output(order.spec, reason: "\(size) is over the limit of \(configuration.limits.pixels) pixels")
         }
-        return facts.flatMap { tooMuchMotion(order, $0) ?? tooLargeDecode(order, $0) }
+        return facts.flatMap { tooMuchMotion(order, $0) ?? tooLargeDecode(order, $0, isReuse: isReuse) }
     }
 
-    /// Why a source that is decoded smaller for others can't be decoded as large as an order wants.
-    private func tooLargeDecode(_ order: RenderOrder, _ facts: PictureFacts) -> RenderFailure? {
-        let request = RenderRequest(
-            facts: facts, isReuse: false, deadlineMilliseconds: 0,
-            outputs: [
-                RenderOutput(format: order.spec.format, quality: 0, effort: 0, size: order.output, crop: order.crop)
-            ])
-        let (bytes, memory) = (facts.decodeBytes(shrink: request.shrink), configuration.limits.memory)
+    /// Why a source that is decoded smaller for others, or row by row, can't be decoded as large, or held, as an order wants.
+    private func tooLargeDecode(_ order: RenderOrder, _ facts: PictureFacts, isReuse: Bool) -> RenderFailure? {
+        var output = RenderOutput(
+            format: order.spec.format, quality: 0, effort: 0, size: order.output, crop: order.crop)
+        output.spec = order.spec
+        let request = RenderRequest(facts: facts, isReuse: isReuse, deadlineMilliseconds: 0, outputs: [output])
+        let (bytes, memory) = (request.leastBytes, configuration.limits.memory)
         guard bytes > RenderMemory.decoding(memory) else { return nil }
         return .output(
             order.spec,
@@ -135,7 +136,9 @@ package final class RendererPool: Renderer {
     package func render(
         _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String? = nil
     ) async throws(RenderFailure) -> [RenderedVariant] {
-        for order in orders { if let refusal = refusal(of: order, from: picture.facts) { throw refusal } }
+        for order in orders {
+            if let refusal = refusal(of: order, from: picture.facts, isReuse: isReuse) { throw refusal }
+        }
         var variants: [RenderedVariant] = []
         for part in RenderPart.all(of: orders) {
             var request = RenderRequest(

@@ -125,6 +125,29 @@ struct LargeTests {
         #expect(reason.contains("while render.memory is 1GiB. Raise render.memory to"))
     }
 
+    /// They were looked for in pixels that the process had no room for, and it ended with the others.
+    @Test(
+        "A variant for which a large picture would be held is refused, and others are not",
+        arguments: [
+            (ImageFormat.png, 10_000, "100x100-trim.jpg"), (.png, 10_000, "100y100-smart.jpg"),
+            (.webp, 8_192, "100x100-trim.jpg"), (.jpeg, 12_000, "100x100-trim.jpg"),
+        ])
+    func held(format: ImageFormat, side: Int, spec: String) throws {
+        let facts = PictureFacts(format: format, size: Self.square(side), orientation: 1, frames: 1, hasAlpha: false)
+        let order = try Workshop.order(spec, of: facts.size)
+        let failure = Workshop.pool.refusal(of: order, from: facts)
+        guard case .output(let refused, let reason) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(refused == order.spec)
+        #expect(reason.contains("while render.memory is 1GiB. Raise render.memory to"))
+        #expect(Workshop.pool.refusal(of: try Workshop.order("100x100.jpg", of: facts.size), from: facts) == nil)
+        let small = PictureFacts(
+            format: format, size: Self.square(4_000), orientation: 1, frames: 1, hasAlpha: false)
+        #expect(Workshop.pool.refusal(of: try Workshop.order(spec, of: small.size), from: small) == nil)
+    }
+
     @Test("A picture's first bytes tell what the whole would be refused for, and nothing else")
     func start() async throws {
         let large = Sources.flatJPEG(Self.square(12_000), isProgressive: true, isHalved: false)
