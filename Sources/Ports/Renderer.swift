@@ -78,6 +78,9 @@ package protocol Renderer: Sendable {
     /// Whether a picture whose header speaks of alpha shows none: its pixels are looked at.
     func isOpaque(_ picture: Picture, lane: Lane, origin: String?) async -> Bool
 
+    /// What to ask at once, each with a deadline of its own.
+    func parts(of orders: [RenderOrder], from picture: Picture, isReuse: Bool) -> [[RenderOrder]]
+
     /// All of `orders` from one decode. `isReuse`: the picture is a stored donor, decoded in full. `origin`: whose picture it
     /// is, so that those of others may be kept from what renders it.
     func render(
@@ -88,6 +91,9 @@ package protocol Renderer: Sendable {
 extension Renderer {
     package func refusal(ofStart file: OpenFile) async -> RenderFailure? { nil }
     package func isOpaque(_ picture: Picture, lane: Lane, origin: String?) async -> Bool { !picture.facts.hasAlpha }
+    package func parts(of orders: [RenderOrder], from picture: Picture, isReuse: Bool) -> [[RenderOrder]] {
+        RenderPart.all(of: orders, frames: picture.facts.frames)
+    }
 }
 
 extension Picture {

@@ -66,7 +66,8 @@ package struct RenderRequest: Sendable, Hashable {
 
     /// The deadline, in milliseconds, of so many pixels, of which the usual has `usual`.
     package func deadline(_ usual: Int) -> Int {
-        let decoded = outputs.contains(where: \.isAnimated) ? facts.size.times(facts.frames) : facts.size.pixels
+        let isMoving = outputs.contains(where: \.isAnimated)
+        let decoded = facts.size.times(isMoving ? facts.frames : decodes.count)
         let pixels = outputs.reduce(Double(decoded)) {
             $0 + Double($1.finishedSize.times($1.isAnimated ? facts.frames : 1))
         }

@@ -133,6 +133,19 @@ package final class RendererPool: Renderer {
         return nil
     }
 
+    /// What a large picture is decoded again for is a part of its own: one deadline is not long enough for many decodes.
+    package func parts(of orders: [RenderOrder], from picture: Picture, isReuse: Bool) -> [[RenderOrder]] {
+        RenderPart.all(of: orders, frames: picture.facts.frames).flatMap { part -> [[RenderOrder]] in
+            // The lane decides the effort alone.
+            let outputs = part.map { output(for: $0, of: picture, on: .fast, isReuse: isReuse) }
+            // The direct path decodes once for all.
+            if picture.facts.format == .jpeg, outputs.allSatisfy(\.isPlain) { return [part] }
+            let request = RenderRequest(
+                facts: picture.facts, isReuse: isReuse, deadlineMilliseconds: 0, outputs: outputs)
+            return request.decodes.map { places in places.map { part[$0] } }
+        }
+    }
+
     package func render(
         _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String? = nil
     ) async throws(RenderFailure) -> [RenderedVariant] {

@@ -66,26 +66,10 @@ package struct VipsEngine: RenderEngine {
         }
     }
 
-    /// Outputs that share a decode. Pixels that more than one is made from are held meanwhile: of a large picture each of
-    /// those is decoded for itself, with what is made of it.
     private static func decodes(of places: [Int], _ request: RenderRequest) -> [[Int]] {
         var part = request
         part.outputs = places.map { request.outputs[$0] }
-        let plan = RenderPlan(part)
-        guard plan.keepsDecoded, plan.decoded.pixels > RenderRequest.heldPixels,
-            !part.outputs.contains(where: \.isResolvedByPixels)
-        else { return [places] }
-        var (decodes, own): ([[Int]], [Int: Int]) = ([], [:])
-        for step in plan.steps {
-            if case .output(let base) = step.base, let decode = own[base] {
-                own[step.index] = decode
-                decodes[decode].append(places[step.index])
-            } else {
-                own[step.index] = decodes.count
-                decodes.append([places[step.index]])
-            }
-        }
-        return decodes
+        return part.decodes.map { $0.map { places[$0] } }
     }
 
     package func encode(

@@ -53,7 +53,7 @@ extension Worker {
         do throws(RenderFailure) {
             let isReuse = batch.renderSource.isDonor
             let lacking = orders.filter { order in !made.contains { $0.order == order } }
-            for part in RenderPart.all(of: lacking, frames: picture.facts.frames) {
+            for part in ports.renderer.parts(of: lacking, from: picture, isReuse: isReuse) {
                 if !made.isEmpty { await comesOn(flight) }
                 let origin = task.origin.description
                 do throws(RenderFailure) {

@@ -86,6 +86,25 @@ struct LargeTests {
         await pool.stop()
     }
 
+    /// All shared one deadline.
+    @Test(
+        "Variants that a large picture is decoded again for are asked one by one",
+        arguments: [
+            (ImageFormat.png, 10_000, "900x900.jpg", 3), (.png, 6_000, "900x900.jpg", 1),
+            (.jpeg, 10_000, "900x900.jpg", 1), (.jpeg, 10_000, "900x900-grey.jpg", 3),
+        ])
+    func parts(format: ImageFormat, side: Int, spec: String, count: Int) throws {
+        let facts = PictureFacts(format: format, size: Self.square(side), orientation: 1, frames: 1, hasAlpha: false)
+        let picture = Picture(facts: facts, file: try Workshop.file(Array("a".utf8)))
+        let spec = try VariantSpec(spec)
+        let orders = [0.0, 2_000, 4_000].map { place in
+            RenderOrder(
+                spec: spec, output: Self.square(900), crop: Region(x: place, y: 0, width: 1_000, height: 1_000))
+        }
+        let parts = Workshop.pool.parts(of: orders, from: picture, isReuse: false)
+        #expect(parts.count == count && Set(parts.flatMap { $0 }) == Set(orders))
+    }
+
     @Test("What a WebP shows is the same, decoded smaller or in full, whole, cut and turned", arguments: [1, 6])
     func scaledWebP(orientation: Int) async throws {
         let photograph = Pixels.photograph(width: 600, height: 571, seed: 4)

@@ -48,6 +48,17 @@ struct RenderPlanTests {
         #expect(plan.steps.map(\.isKept) == [true, false, true, false])
     }
 
+    /// The deadline counted one decode, however many there were.
+    @Test(
+        "Above what is held each base is decoded for itself, and the deadline counts them",
+        arguments: [(6_900, [[0, 1, 2]], 12_357), (6_950, [[0], [1, 2]], 24_606)])
+    func decodes(side: Int, decodes: [[Int]], milliseconds: Int) {
+        let request = request(
+            PixelSize(width: side, height: side), [(1_000, 1_000), (900, 900), (100, 100)], format: .png)
+        #expect(request.decodes == decodes)
+        #expect(request.deadline(10_000) == milliseconds)
+    }
+
     /// Seen to fail while every format had the ladder: text in a job of two sizes lost up to 10 points.
     @Test(
         "What no camera wrote is resampled once, unless it is too large to be held",

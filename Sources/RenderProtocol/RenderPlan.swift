@@ -1,5 +1,4 @@
 internal import Ports
-package import RenderProtocol
 package import VariantSpec
 
 /// Which pixels each output of a render is made from: the same for every engine, decided before a pixel is decoded.
@@ -96,6 +95,30 @@ package struct RenderPlan: Sendable, Hashable {
             return max(1, Int(exact.rounded(format == .webp ? .toNearestOrEven : .down)))
         }
         return PixelSize(width: side(stored.width), height: side(stored.height))
+    }
+}
+
+extension RenderRequest {
+    /// Places of outputs that share a decode. Pixels that more than one is made from are held meanwhile: of a large picture each
+    /// of those is decoded for itself, with what is made of it.
+    package var decodes: [[Int]] {
+        let all = [Array(outputs.indices)]
+        guard outputs.count > 1, facts.size.pixels > Self.heldPixels,
+            !outputs.contains(where: \.isResolvedByPixels)
+        else { return all }
+        let plan = RenderPlan(self)
+        guard plan.keepsDecoded, plan.decoded.pixels > Self.heldPixels else { return all }
+        var (decodes, own): ([[Int]], [Int: Int]) = ([], [:])
+        for step in plan.steps {
+            if case .output(let base) = step.base, let decode = own[base] {
+                own[step.index] = decode
+                decodes[decode].append(step.index)
+            } else {
+                own[step.index] = decodes.count
+                decodes.append([step.index])
+            }
+        }
+        return decodes
     }
 }
 
