@@ -11,6 +11,9 @@ internal import VariantSpec
 enum RowCoding {
     /// How the rows of a blob are written; the check word tells.
     enum Form: UInt64, CaseIterable {
+        /// As `short` and `cached`, of sources whose metadata mark no point: most are.
+        case shortUnmarked = 0x6d7a_0006
+        case cachedUnmarked = 0x6d7a_0007
         /// What follows from the key, the spec or the source's row is left out.
         case short = 0x6d7a_0003
         /// The same, with what is kept of the source's answer.
@@ -19,6 +22,9 @@ enum RowCoding {
         case focused = 0x6d7a_0005
         /// Of files that 454fb1b left.
         case full = 0
+
+        var hasPolicy: Bool { self == .cached || self == .cachedUnmarked || self == .focused }
+        var isFocusKnown: Bool { self == .shortUnmarked || self == .cachedUnmarked || self == .focused }
     }
 
     static func encode(_ snapshot: SourceSnapshot, of source: SourceKey) -> [UInt8] {
@@ -28,7 +34,7 @@ enum RowCoding {
         let form = form(of: snapshot.source)
         if let row = snapshot.source {
             put(row, to: &bytes)
-            if form != .short { bytes.put(row.policy) }
+            if form.hasPolicy { bytes.put(row.policy) }
             if let point = row.focalPoint {
                 bytes.put(point.x)
                 bytes.put(point.y)
@@ -42,7 +48,10 @@ enum RowCoding {
 
     private static func form(of row: SourceRow?) -> Form {
         guard let row else { return .short }
-        return row.focalPoint != nil ? .focused : row.policy == CachePolicy() ? .short : .cached
+        if row.focalPoint != nil { return .focused }
+        let hasPolicy = row.policy != CachePolicy()
+        guard row.isFocusKnown else { return hasPolicy ? .cached : .short }
+        return hasPolicy ? .cachedUnmarked : .shortUnmarked
     }
 
     enum Decoded {
@@ -208,9 +217,10 @@ enum RowCoding {
         return SourceRow(
             source: source, url: url, version: version, size: size, format: format, bytes: count, digest: digest,
             hasAlpha: hasAlpha, frames: frames, original: original, fetchedAt: parts.number(), expires: parts.number(),
-            policy: form == .cached || form == .focused ? parts.policy() : CachePolicy(),
+            policy: form.hasPolicy ? parts.policy() : CachePolicy(),
             focalPoint: form == .focused
-                ? FocalPoint(x: parts.int(in: FocalPoint.range), y: parts.int(in: FocalPoint.range)) : nil)
+                ? FocalPoint(x: parts.int(in: FocalPoint.range), y: parts.int(in: FocalPoint.range)) : nil,
+            isFocusKnown: form.isFocusKnown)
     }
 
     /// A multiply and fold for each eight bytes: against damage, not against people.

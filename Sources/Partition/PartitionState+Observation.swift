@@ -19,8 +19,8 @@ extension PartitionState {
         else { return [] }
         let question = DonorQuestion(
             version: version, sourceHasAlpha: flight.snapshot.source?.hasAlpha,
-            focalPoint: flight.snapshot.source?.focalPoint, isSourceKnown: flight.snapshot.source != nil, now: now,
-            rules: rules.reuse)
+            focalPoint: flight.snapshot.source?.focalPoint,
+            isFocusKnown: flight.snapshot.source?.isFocusKnown ?? false, now: now, rules: rules.reuse)
         return flight.missing.flatMap { Donor.refusals(for: $0, in: flight.snapshot, question) }
     }
 }

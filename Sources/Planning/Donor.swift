@@ -20,7 +20,7 @@ package struct Donor: Sendable, Hashable {
         guard !row.spec.extras.isBurnedIn else { throw .burnedIn }
         guard DonorRule.keepsFrames(row, for: spec) else { throw .frames }
         guard !spec.extras.needsSource, DonorRule.knowsFocus(row, for: spec),
-            question.isSourceKnown || !spec.isSteered
+            question.isFocusKnown || !spec.isSteered
         else { throw .pixels }
         guard let crop = placement.crop(from: row.size, showing: row.region) else { throw .region }
         let ratio = DonorRule.ratio(of: crop, to: placement.output)

@@ -9,16 +9,16 @@ package struct DonorQuestion: Sendable {
     package let sourceHasAlpha: Bool?
     /// Where crops lie that name no place.
     package let focalPoint: FocalPoint?
-    /// Without the source's row nobody knows that.
-    package let isSourceKnown: Bool
+    /// Without the source's row nobody knows that, nor by a row of a program that did not look.
+    package let isFocusKnown: Bool
     package let now: Int64
     package let rules: ReuseRules
 
     package init(
-        version: SourceVersion, sourceHasAlpha: Bool?, focalPoint: FocalPoint? = nil, isSourceKnown: Bool = true,
+        version: SourceVersion, sourceHasAlpha: Bool?, focalPoint: FocalPoint? = nil, isFocusKnown: Bool = true,
         now: Int64, rules: ReuseRules
     ) {
-        (self.focalPoint, self.isSourceKnown) = (focalPoint, isSourceKnown)
+        (self.focalPoint, self.isFocusKnown) = (focalPoint, isFocusKnown)
         (self.version, self.sourceHasAlpha, self.now, self.rules) = (version, sourceHasAlpha, now, rules)
     }
 }

@@ -54,7 +54,7 @@ package struct Plan: Sendable, Hashable {
         }
         let question = DonorQuestion(
             version: version, sourceHasAlpha: snapshot.source?.hasAlpha, focalPoint: snapshot.source?.focalPoint,
-            isSourceKnown: snapshot.source != nil, now: now, rules: rules)
+            isFocusKnown: snapshot.source?.isFocusKnown ?? false, now: now, rules: rules)
         var batches: [RenderBatch] = []
         for spec in missing {
             guard let donor = Donor.best(for: spec, in: snapshot, question) else { return nil }

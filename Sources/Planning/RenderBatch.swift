@@ -1,5 +1,5 @@
 package import ImageModel
-internal import VariantSpec
+package import VariantSpec
 
 /// One decode and all that is made from it.
 package struct RenderBatch: Sendable, Hashable {
@@ -17,6 +17,11 @@ package struct RenderBatch: Sendable, Hashable {
 
     init(_ donor: Donor, _ focalPoint: FocalPoint?, first order: RenderOrder) {
         (renderSource, orders) = (RenderSource(donor: donor.row, focalPoint: focalPoint), [order])
+    }
+
+    /// The same, once its picture is inspected: what a kept original marks steers its crops, though its row does not say it.
+    package func inspected(_ focalPoint: FocalPoint?) -> RenderBatch {
+        renderSource.around(focalPoint).map { RenderBatch($0, orders.map(\.spec)) } ?? self
     }
 
     /// The orders that must be made: a small source gives the same picture for several specs.

@@ -18,7 +18,7 @@ package struct RenderSource: Sendable, Hashable {
     package let version: SourceVersion
     package let sourceSize: PixelSize
     /// Where crops lie that name no place.
-    package let focalPoint: FocalPoint?
+    package private(set) var focalPoint: FocalPoint?
     /// A derivative is fresh as long as the bytes that it was made from.
     package let expires: Int64
 
@@ -38,6 +38,14 @@ package struct RenderSource: Sendable, Hashable {
     private init(_ row: SourceRow, _ input: Input) {
         (self.input, source, version, focalPoint) = (input, row.source, row.version, row.focalPoint)
         (sourceSize, expires) = (row.size, row.expires)
+    }
+
+    /// The same around the point that the kept original marks itself; nil where its row says that, and of all else.
+    func around(_ focalPoint: FocalPoint?) -> RenderSource? {
+        guard case .original(let row, at: _) = input, !row.isFocusKnown else { return nil }
+        var source = self
+        source.focalPoint = focalPoint
+        return source
     }
 
     /// The row of a variant that was rendered and stored.

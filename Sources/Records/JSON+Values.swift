@@ -54,13 +54,15 @@ extension JSONReader {
         return region
     }
 
-    mutating func focalPoint() throws(JSONFailure) -> FocalPoint {
+    /// nil of an empty array.
+    mutating func focalPoint() throws(JSONFailure) -> FocalPoint? {
         let start = offset
         var numbers: [Int] = []
         try openArray()
         while try nextElement() { numbers.append(try integer(in: FocalPoint.range)) }
+        if numbers.isEmpty { return nil }
         guard let point = FocalPoint(told: numbers) else {
-            throw refuse("an array of x and y in thousandths", "\(numbers.count) numbers", at: start)
+            throw refuse("an empty array, or one of x and y in thousandths", "\(numbers.count) numbers", at: start)
         }
         return point
     }

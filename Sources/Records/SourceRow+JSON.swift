@@ -25,11 +25,13 @@ extension SourceRow {
         json.field("fetchedAt", fetchedAt)
         json.field("expires", expires)
         if policy != CachePolicy() { json.policy(policy) }
-        if let focalPoint {
+        if isFocusKnown {
             json.key("focus")
             json.beginArray()
-            json.integer(focalPoint.x)
-            json.integer(focalPoint.y)
+            if let focalPoint {
+                json.integer(focalPoint.x)
+                json.integer(focalPoint.y)
+            }
             json.endArray()
         }
         json.endObject()
@@ -61,7 +63,7 @@ extension SourceRow {
             var fetchedAt: Int64?
             var expires: Int64?
             var policy: CachePolicy?
-            var focalPoint: FocalPoint?
+            var (focalPoint, isFocusKnown): (FocalPoint?, Bool) = (nil, false)
             try reader.openObject()
             while let key = try reader.nextKey() {
                 switch key {
@@ -78,7 +80,7 @@ extension SourceRow {
                 case "fetchedAt": fetchedAt = try reader.time()
                 case "expires": expires = try reader.time()
                 case "http": policy = try reader.policy()
-                case "focus": focalPoint = try reader.focalPoint()
+                case "focus": (focalPoint, isFocusKnown) = (try reader.focalPoint(), true)
                 default: try reader.skip()
                 }
             }
@@ -88,7 +90,8 @@ extension SourceRow {
                 format: try format.field("format"), bytes: try bytes.field("bytes"), digest: try digest.field("digest"),
                 hasAlpha: try hasAlpha.field("alpha"), frames: frames ?? 1, original: original,
                 fetchedAt: try fetchedAt.field("fetchedAt"),
-                expires: try expires.field("expires"), policy: policy ?? CachePolicy(), focalPoint: focalPoint)
+                expires: try expires.field("expires"), policy: policy ?? CachePolicy(), focalPoint: focalPoint,
+                isFocusKnown: isFocusKnown)
         }
     }
 }

@@ -99,6 +99,7 @@ extension Worker {
 
     /// 4. What a task made of one picture.
     struct Pictures: Sendable {
+        let source: RenderSource
         let variants: [RenderedVariant]
         let facts: SourceFacts
     }
@@ -117,18 +118,19 @@ extension Worker {
             blobs.append(NewBlob(FileSlice(whole: picture.source.body), as: name))
         }
         let originals = blobs.count
-        if let pictures, let source = task.batch?.renderSource {
+        if let pictures {
+            let source = pictures.source
             blobs += pictures.variants.map { NewBlob($0.content, as: BlobName(source.source, source.version, $0.spec)) }
         }
         var stored = try await ports.store.put(blobs)
         let original = originals > 0 ? stored[0].location : nil
-        guard let pictures, let source = task.batch?.renderSource else { return (original, []) }
+        guard let pictures else { return (original, []) }
         stored.removeFirst(originals)
         // One for all: what was made together is told by it (`Flight.next`).
         let storedAt = now
         var rows: [VariantRow] = []
         for (variant, blob) in zip(pictures.variants, stored) {
-            var row = source.row(
+            var row = pictures.source.row(
                 of: variant.spec, as: variant.rendition, facts: pictures.facts, bytes: blob.bytes, digest: blob.digest,
                 location: blob.location, at: storedAt)
             // Of another making that ended before its row: what it was made from is not known, so it may be no donor.

@@ -46,7 +46,8 @@ extension Worker {
         }
         // To read what is stored takes time, and the partition may have come back with a flight of its own.
         _ = try await owner(of: flight)
-        let orders = batch.distinct
+        let inspected = batch.inspected(picture.facts.focalPoint)
+        let orders = inspected.distinct
         var made = orders.compactMap { order -> (order: RenderOrder, variant: RenderedVariant)? in
             earlier.first { $0.spec == order.spec }.map { (order, $0) }
         }
@@ -65,10 +66,11 @@ extension Worker {
                     return .refused(part[0].spec, FailureNote(error), made.map(\.variant))
                 }
             }
-            let variants = batch.orders.compactMap { order in
+            let variants = inspected.orders.compactMap { order in
                 made.first { order.isSamePicture(as: $0.order) }?.variant.named(order.spec)
             }
-            return .made(Pictures(variants: variants, facts: picture.facts.ofSource))
+            return .made(
+                Pictures(source: inspected.renderSource, variants: variants, facts: picture.facts.ofSource))
         } catch {
             switch error {
             case .output(let spec, _), .outOfMemory(let spec?, _), .tooManyFrames(let spec, _):
@@ -117,7 +119,7 @@ extension Worker {
         else { return made }
         let before = try again.variants.filter(isBefore)
         let variants = made.variants.map { variant in before.first { $0.spec == variant.spec } ?? variant }
-        return Pictures(variants: variants, facts: made.facts)
+        return Pictures(source: made.source, variants: variants, facts: made.facts)
     }
 
     /// What is stored is gone or damaged, not the source. Its file goes too, or a put would find it under its name and keep

@@ -289,7 +289,9 @@ struct Rows {
                     etag: "\"\(number)\"",
                     lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", selection: Selection(names: ["accept"], word: 7),
                     location: number % 2 == 0 ? "https://a.example/\(number)" : nil),
-            focalPoint: number % 4 == 0 ? FocalPoint(x: number % 1_001, y: 1_000) : nil)
+            focalPoint: number % 4 == 0 ? FocalPoint(x: number % 1_001, y: 1_000) : nil,
+            // Of those without, some are of programs that did not look.
+            isFocusKnown: [0, 3].contains(number % 4))
         variants = [1280, 640, 160].map { side in
             let spec = VariantSpec(width: side, height: side, format: .webp)
             return VariantRow(

@@ -90,6 +90,17 @@ struct PlanTests {
         source.original = "ab/original.jpg"
         #expect(crops(source) == around)
         #expect(crops(nil) == [nil, nil, nil])
+        // A row of a program that did not look: no donor, and the kept original is asked itself.
+        let kept = try #require(source.original)
+        (source.focalPoint, source.isFocusKnown, source.original) = (nil, false, nil)
+        #expect(crops(source) == [nil, nil, nil])
+        #expect(Plan(["300y300-west.jpg", "300x300.jpg"], Example.snapshot(rows, source: source)).toFetch.isEmpty)
+        source.original = kept
+        let planned = try #require(Plan(wanted, Example.snapshot(rows, source: source)).reuses.first)
+        let inspected = planned.inspected(FocalPoint(x: 800, y: 100))
+        #expect(planned.orders.map(\.crop) == middle && inspected.orders.map(\.crop) == around)
+        #expect(inspected.renderSource.focalPoint == FocalPoint(x: 800, y: 100))
+        (source.focalPoint, source.isFocusKnown) = (FocalPoint(x: 800, y: 100), true)
         let fetched = try #require(
             FetchedPlan(wanted.map { spec($0) }, snapshot: Example.snapshot([]), fetched: source).batch)
         #expect(fetched.orders.map(\.crop) == around)

@@ -33,6 +33,13 @@ struct RecordsRowTests {
             location: "http://b.example/")
         row.focalPoint = FocalPoint(x: 1_000, y: 0)
         #expect(try back() == row)
+        // Nothing is marked, and nobody looked.
+        row.focalPoint = nil
+        #expect(try back() == row)
+        #expect(Fixture.text(row.newRecord(partition: Fixture.partition).value).contains("\"focus\":[]"))
+        row.isFocusKnown = false
+        #expect(try back() == row)
+        #expect(!Fixture.text(row.newRecord(partition: Fixture.partition).value).contains("focus"))
         let text = Fixture.text(row.newRecord(partition: Fixture.partition).value)
             .replacing("W/\\\"ä\\\"", with: "a\\r\\nHost: b")
         let forged = Fixture.record(.variants, value: Array(text.utf8), key: RecordKey.source(Fixture.source).bytes)
