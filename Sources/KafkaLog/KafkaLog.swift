@@ -184,8 +184,7 @@ private actor Outside {
         }
     }
 
-    /// Asks again for failed places, for `patience`: a new client of librdkafka 2.0.2 answers its first question for high
-    /// watermarks with "Not leader for partition", and topics that were just made have no leaders at first.
+    /// Asks again for failed places, for `patience`: a leader may have moved.
     func offsets(of points: [LogPoint]) -> [Result<PartitionOffsets, LogFailure>] {
         guard !isClosed else { return points.map { _ in .failure(.closed) } }
         let places = points.map { KafkaPlace($0.topic, $0.partition) }

@@ -10,6 +10,18 @@ extension KafkaQuestions {
     ///
     /// - Parameter milliseconds: how long the coordinator may take; nil: `kafka.timing.answer`.
     func members(within milliseconds: Int32? = nil) throws(LogFailure) -> [LogMember] {
+        let deadline = SystemTime.monotonicNanoseconds + Int64(milliseconds ?? timeout) * 1_000_000
+        while true {
+            let left = Int32(clamping: max(1, (deadline - SystemTime.monotonicNanoseconds) / 1_000_000))
+            do throws(LogFailure) { return try membersOnce(within: left) } catch {
+                // A coordinator that starts reads its groups first, and one that was replaced says no more than that.
+                guard case .unavailable = error, SystemTime.monotonicNanoseconds < deadline else { throw error }
+                usleep(50_000)
+            }
+        }
+    }
+
+    private func membersOnce(within milliseconds: Int32) throws(LogFailure) -> [LogMember] {
         let anchor = configuration.name(.anchor)
         var members: [LogMember] = []
         try describeMembers(within: milliseconds) { member in
@@ -28,7 +40,7 @@ extension KafkaQuestions {
     }
 
     private func describeMembers(
-        within milliseconds: Int32?, _ body: (OpaquePointer) -> Void
+        within milliseconds: Int32, _ body: (OpaquePointer) -> Void
     ) throws(LogFailure) {
         let group = try cString(configuration.group)
         defer { group.deallocate() }
@@ -36,13 +48,19 @@ extension KafkaQuestions {
         let event = try ask(
             RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, "group \(configuration.group)", within: milliseconds
         ) {
-            options, queue in
-            rd_kafka_DescribeConsumerGroups(client.handle, &groups, 1, options, queue)
+            handle, options, queue in
+            rd_kafka_DescribeConsumerGroups(handle, &groups, 1, options, queue)
         }
         var count = 0
         guard let described = rd_kafka_DescribeConsumerGroups_result_groups(event.pointer, &count), count == 1,
             let group = described[0]
         else { return }
+        if let error = rd_kafka_ConsumerGroupDescription_error(group) {
+            forgetCoordinator()
+            throw LogFailure(
+                rd_kafka_error_code(error),
+                reason: "group \(configuration.group): \(String(cString: rd_kafka_error_string(error)))")
+        }
         for index in 0..<rd_kafka_ConsumerGroupDescription_member_count(group) {
             if let member = rd_kafka_ConsumerGroupDescription_member(group, index) { body(member) }
         }
@@ -66,8 +84,8 @@ extension KafkaQuestions {
             for setting in plan.settings { rd_kafka_NewTopic_set_config(topic, setting.name, setting.value) }
             new.append(topic)
         }
-        let event = try ask(RD_KAFKA_ADMIN_OP_CREATETOPICS, "creating topics") { options, queue in
-            rd_kafka_CreateTopics(client.handle, &new, new.count, options, queue)
+        let event = try ask(RD_KAFKA_ADMIN_OP_CREATETOPICS, "creating topics") { handle, options, queue in
+            rd_kafka_CreateTopics(handle, &new, new.count, options, queue)
         }
         var count = 0
         let results = rd_kafka_CreateTopics_result_topics(event.pointer, &count)
@@ -78,8 +96,8 @@ extension KafkaQuestions {
     func delete(_ names: [String]) throws(LogFailure) -> [String: String] {
         var old: [OpaquePointer?] = names.map { rd_kafka_DeleteTopic_new($0) }
         defer { for topic in old { rd_kafka_DeleteTopic_destroy(topic) } }
-        let event = try ask(RD_KAFKA_ADMIN_OP_DELETETOPICS, "removing topics") { options, queue in
-            rd_kafka_DeleteTopics(client.handle, &old, old.count, options, queue)
+        let event = try ask(RD_KAFKA_ADMIN_OP_DELETETOPICS, "removing topics") { handle, options, queue in
+            rd_kafka_DeleteTopics(handle, &old, old.count, options, queue)
         }
         var count = 0
         let results = rd_kafka_DeleteTopics_result_topics(event.pointer, &count)
@@ -90,8 +108,8 @@ extension KafkaQuestions {
     func deleteGroup() throws(LogFailure) {
         var group = rd_kafka_DeleteGroup_new(configuration.group)
         defer { rd_kafka_DeleteGroup_destroy(group) }
-        _ = try ask(RD_KAFKA_ADMIN_OP_DELETEGROUPS, "removing group \(configuration.group)") { options, queue in
-            rd_kafka_DeleteGroups(client.handle, &group, 1, options, queue)
+        _ = try ask(RD_KAFKA_ADMIN_OP_DELETEGROUPS, "removing group \(configuration.group)") { handle, options, queue in
+            rd_kafka_DeleteGroups(handle, &group, 1, options, queue)
         }
     }
 
@@ -132,8 +150,8 @@ extension KafkaQuestions {
     ) throws(LogFailure) -> [String: [String: String]] {
         var resources: [OpaquePointer?] = topics.map { rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0) }
         defer { for resource in resources { rd_kafka_ConfigResource_destroy(resource) } }
-        let event = try ask(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, "the settings of topics") { options, queue in
-            rd_kafka_DescribeConfigs(client.handle, &resources, resources.count, options, queue)
+        let event = try ask(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, "the settings of topics") { handle, options, queue in
+            rd_kafka_DescribeConfigs(handle, &resources, resources.count, options, queue)
         }
         var count = 0
         var all: [String: [String: String]] = [:]
@@ -160,24 +178,46 @@ extension KafkaQuestions {
     /// One request of librdkafka's admin interface and the event that answers it.
     private func ask(
         _ operation: rd_kafka_admin_op_t, _ subject: String, within milliseconds: Int32? = nil,
-        _ request: (OpaquePointer?, OpaquePointer?) -> Void
+        _ request: (_ handle: OpaquePointer, _ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
     ) throws(LogFailure) -> KafkaEvent {
-        let wait = milliseconds ?? Int32(clamping: configuration.timing.answer.milliseconds)
-        let options = rd_kafka_AdminOptions_new(client.handle, operation)
-        defer { rd_kafka_AdminOptions_destroy(options) }
-        _ = withErrorText { rd_kafka_AdminOptions_set_request_timeout(options, wait, $0, $1) }
-        if operation == RD_KAFKA_ADMIN_OP_CREATETOPICS {
-            // Until the cluster serves them.
-            _ = withErrorText { rd_kafka_AdminOptions_set_operation_timeout(options, wait, $0, $1) }
-        }
-        let queue = rd_kafka_queue_new(client.handle)
-        defer { rd_kafka_queue_destroy(queue) }
-        request(options, queue)
-        guard let queue, let event = KafkaEvent(from: queue, of: client, waiting: wait + 2_000) else {
+        let wait = milliseconds ?? timeout
+        let isOfCoordinator =
+            operation == RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS || operation == RD_KAFKA_ADMIN_OP_DELETEGROUPS
+        let answer =
+            isOfCoordinator
+            ? Self.answer(of: try coordinatorAsker(), operation, within: Self.longestMilliseconds, waiting: wait, request)
+            : Self.answer(of: client, operation, within: wait, waiting: wait + 2_000, request)
+        guard let event = answer else {
+            if isOfCoordinator { forgetCoordinator() }
             throw .unavailable(reason: "\(subject): no answer within \(wait / 1_000) s")
         }
         if !event.error.isNone { throw LogFailure(event.error, reason: "\(subject): \(event.text)") }
         return event
+    }
+
+    /// The longest that librdkafka takes: our wait for a coordinator is the shorter one (`coordinatorAsker`).
+    private static let longestMilliseconds: Int32 = 3_600_000
+
+    /// nil: none came.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: how long librdkafka tries.
+    ///   - wait: how long its answer is waited for, milliseconds.
+    private static func answer(
+        of client: KafkaClient, _ operation: rd_kafka_admin_op_t, within milliseconds: Int32, waiting wait: Int32,
+        _ request: (OpaquePointer, OpaquePointer?, OpaquePointer?) -> Void
+    ) -> KafkaEvent? {
+        let options = rd_kafka_AdminOptions_new(client.handle, operation)
+        defer { rd_kafka_AdminOptions_destroy(options) }
+        _ = withErrorText { rd_kafka_AdminOptions_set_request_timeout(options, milliseconds, $0, $1) }
+        if operation == RD_KAFKA_ADMIN_OP_CREATETOPICS {
+            // Until the controller has them.
+            _ = withErrorText { rd_kafka_AdminOptions_set_operation_timeout(options, milliseconds, $0, $1) }
+        }
+        let queue = rd_kafka_queue_new(client.handle)
+        defer { rd_kafka_queue_destroy(queue) }
+        request(client.handle, options, queue)
+        return queue.flatMap { KafkaEvent(from: $0, of: client, waiting: wait) }
     }
 
     private func cString(_ text: String) throws(LogFailure) -> UnsafeMutablePointer<CChar> {

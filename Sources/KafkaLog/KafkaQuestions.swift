@@ -17,6 +17,8 @@ final class KafkaQuestions: Sendable {
     let configuration: KafkaConfiguration
     /// Asks for high watermarks; made for the first question.
     private let hiddenClient = Mutex<KafkaClient?>(nil)
+    /// Asks the group's coordinator; made for the first question, and anew after one that had no answer.
+    private let coordinatorClient = Mutex<KafkaClient?>(nil)
 
     init(_ configuration: KafkaConfiguration) throws(LogFailure) {
         self.configuration = configuration
@@ -59,12 +61,25 @@ final class KafkaQuestions: Sendable {
         }
     }
 
-    func highClient() throws(LogFailure) -> KafkaClient {
-        if let client = hiddenClient.withLock({ $0 }) { return client }
-        let made = try KafkaClient(configuration, .hiddenQuestions)
-        // One that has not asked yet takes every broker for the wrong one.
-        made.learnLeaders(within: Self.tryMilliseconds)
-        return hiddenClient.withLock { client in
+    func highClient() throws(LogFailure) -> KafkaClient { try kept(in: hiddenClient, .hiddenQuestions) }
+
+    /// - Important: `forgetCoordinator` must follow a question without an answer. librdkafka (2.0.2 and at least up to 2.10)
+    ///   forgets a question to a coordinator when its time has run out, and ends the process by an assertion once the coordinator
+    ///   is back (librdkafka #4605). A client that ends drops its questions.
+    func coordinatorAsker() throws(LogFailure) -> KafkaClient { try kept(in: coordinatorClient, .questions) }
+
+    /// The next question looks for the coordinator again. librdkafka keeps the old one for minutes.
+    func forgetCoordinator() {
+        coordinatorClient.withLock { client in
+            client?.abandon()
+            client = nil
+        }
+    }
+
+    private func kept(in place: borrowing Mutex<KafkaClient?>, _ kind: ClientKind) throws(LogFailure) -> KafkaClient {
+        if let client = place.withLock({ $0 }) { return client }
+        let made = try KafkaClient(configuration, kind)
+        return place.withLock { client in
             client = client ?? made
             return client ?? made
         }
@@ -148,5 +163,5 @@ final class KafkaQuestions: Sendable {
     /// How long one try may wait for a broker that may be gone.
     static let tryMilliseconds: Int32 = 2_000
 
-    private var timeout: Int32 { Int32(clamping: configuration.timing.answer.milliseconds) }
+    var timeout: Int32 { Int32(clamping: configuration.timing.answer.milliseconds) }
 }

@@ -74,6 +74,9 @@ package enum KafkaTopics {
             knowing = isKnown ? knowing + 1 : 0
             if !isKnown { usleep(20_000) }
         }
+        // Brokers tell of a partition before they have made its log: until then its leader answers "Not leader for partition".
+        _ = try questions.bounds(
+            missing.flatMap { plan in (0..<Int32(plan.partitions)).map { KafkaPlace(plan.topic, PartitionID($0)) } })
         return TopicsMade(
             topics: missing, isFewer: replication == nil && cluster.brokers < TopicsMade.copies,
             problems: wrongCounts(there, plans, wanted) + tooFewCopies(there, plans, replication)

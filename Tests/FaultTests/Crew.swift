@@ -94,7 +94,8 @@ actor Crew {
             let found = try await log.partitionOffsets(Topic.worked, log.partitions)
             let left = found.reduce(0) { $0 + $1.records }
             let isAnyLeft = workers.contains { $0.isRunning }
-            try #require(left == 0 || isAnyLeft, "\(left) records are left, and no worker")
+            let words = isAnyLeft ? "" : workers.map(\.errors).joined(separator: "\n")
+            try #require(left == 0 || isAnyLeft, "\(left) records are left, and no worker: \(words)")
             return left == 0
         }
         await log.close()

@@ -7,6 +7,25 @@ import TestSupport
 import Testing
 
 extension KafkaTests {
+    @Suite("A group whose coordinator is away")
+    struct AwayCoordinator {
+        @Test("answers once it is back, and questions whose time has run out end no process", .timeLimit(.minutes(2)))
+        func back() async {
+            await #expect(processExitsWith: .success) {
+                let broker = try await KafkaBroker.start()
+                let bench = try await KafkaBench(on: broker, partitions: 1)
+                let questions = try KafkaQuestions(bench.configuration)
+                #expect(try questions.members().isEmpty)
+                for _ in 0..<3 {
+                    try await broker.run("kill", "1")
+                    for _ in 0..<3 { #expect(throws: LogFailure.self) { try questions.members(within: 200) } }
+                    try await broker.run("revive", "1")
+                    try await eventually { (try? questions.members(within: 1_000)) == [] }
+                }
+            }
+        }
+    }
+
     @Suite("A partition whose leader is away")
     struct AwayLeader {
         private static let (here, away) = (PartitionID(0), PartitionID(1))

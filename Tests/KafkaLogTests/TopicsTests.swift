@@ -26,6 +26,17 @@ extension KafkaTests {
             await log.close()
         }
 
+        @Test("Once they are made, their leaders answer the first question")
+        func served() async throws {
+            let bench = try await KafkaBench(partitions: 64)
+            let questions = try KafkaQuestions(bench.configuration)
+            let places = Topic.allCases.flatMap { topic in (0..<Int32(64)).map { KafkaPlace(topic, PartitionID($0)) } }
+            let leaders = try #require(questions.leaders(within: 10_000))
+            for answer in questions.offsetsOnce(places, leaders: leaders, within: 10_000) {
+                #expect(throws: Never.self) { try answer.get() }
+            }
+        }
+
         @Test(
             "No request asks for more partitions than a cluster makes at once",
             arguments: [(12, 1), (1_000, 3), (20_000, 13)])
