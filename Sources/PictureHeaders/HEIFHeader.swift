@@ -64,17 +64,16 @@ enum HEIFHeader {
         for property in listed where property.type == "clap" {
             visible = try aperture(&bytes, property, format) ?? visible
         }
-        for property in listed where property.type == "irot" {
-            guard let turns = try bytes[property.content.lowerBound], turns & 1 == 1 else { continue }
-            visible = PixelSize(width: visible.height, height: visible.width)
-        }
+        let turns = try turns(&bytes, listed)
+        visible = turns.reduce(visible) { $1.upright($0) }
         var header = PictureHeader(stored: visible)
+        header.turns = turns
         header.colours = try colours(&bytes, listed)
         for item in try auxiliary(&bytes, parts, of: named, format) {
             for property in try own(item) where property.type == "auxC" {
                 let text =
                     try bytes.bytes(property.content.lowerBound + 4, min(64, max(0, property.content.count - 4))) ?? []
-                if String(decoding: text, as: UTF8.self).contains("alpha") { header.hasAlpha = true }
+                if Self.isAlpha(String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)) { header.hasAlpha = true }
             }
         }
         // Boxes are read as long as they are whole.
@@ -82,11 +81,30 @@ enum HEIFHeader {
         header.isTruncated = header.end != bytes.length
         let rights = try HEIFMetadata.found(&bytes, parts, format)
         header.rights = rights.all
-        // Regions are of pixels that were not turned or cut.
-        let isTransformed = listed.contains { ["clap", "irot", "imir"].contains($0.type) }
-        if !isTransformed { header.marked = rights.marked }
+        // Regions are of pixels that were not cut.
+        if !listed.contains(where: { $0.type == "clap" }) { header.marked = rights.marked }
         header.memory = try coding(&bytes, properties, hasAlpha: header.hasAlpha).bytes(of: largest)
         return header
+    }
+
+    /// Whether a kind of auxiliary image is alpha: MPEG's name, or the number that AVC and HEVC have for it.
+    private static func isAlpha(_ kind: String) -> Bool {
+        kind.contains("alpha") || ["urn:mpeg:avc:2015:auxid:1", "urn:mpeg:hevc:2015:auxid:1"].contains(kind)
+    }
+
+    /// How the decoder turns and mirrors, in order: quarter turns against the clock, top and bottom or left and right swapped.
+    private static func turns(
+        _ bytes: inout PictureBytes, _ properties: [Box]
+    ) throws(RenderFailure) -> [Orientation] {
+        var found: [Orientation] = []
+        for property in properties where property.type == "irot" || property.type == "imir" {
+            guard let value = try bytes[property.content.lowerBound] else { continue }
+            found.append(
+                property.type == "imir"
+                    ? value & 1 == 1 ? .mirrored : .flipped
+                    : [.upright, .threeQuarterTurn, .upsideDown, .quarterTurn][Int(value & 3)])
+        }
+        return found
     }
 
     /// Of its planes, from the configurations of its codec: the largest of all, since tiles have their own.

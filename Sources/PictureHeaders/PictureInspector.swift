@@ -58,6 +58,8 @@ struct PictureHeader {
     /// As stored, before orientation; made by `PixelSize(_:_:of:)`.
     var stored: PixelSize
     var orientation = Orientation.upright
+    /// What its decoder has turned and mirrored already, in order.
+    var turns: [Orientation] = []
     var frames = 1
     /// Of all frames, in milliseconds.
     var duration = 0
@@ -66,7 +68,7 @@ struct PictureHeader {
     /// The file ends before what it says of itself does.
     var isTruncated = false
     var rights = PictureRights()
-    /// What XMP marks, in stored pixels.
+    /// What XMP marks, in stored pixels, before any turn.
     var marked = MarkedRegions()
     /// Behind its last byte, where reading came so far; nil: only `PictureEnd` knows.
     var end: Int?
@@ -79,6 +81,10 @@ struct PictureHeader {
 extension PictureHeader {
     /// The middle of what is marked, as people see the picture.
     var focalPoint: FocalPoint? {
-        KeptRegion.focalPoint(of: marked.regions(of: stored).compactMap { orientation.upright($0) })
+        let coded = turns.reduce(stored) { $1.upright($0) }
+        return KeptRegion.focalPoint(
+            of: marked.regions(of: coded).compactMap { region in
+                (turns + [orientation]).reduce(region) { region, turn in region.flatMap { turn.upright($0) } }
+            })
     }
 }

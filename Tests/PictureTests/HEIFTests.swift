@@ -41,6 +41,32 @@ struct HEIFTests {
         #expect([usual.width, usual.height] == (types.contains("irot") ? sides : sides.reversed()))
     }
 
+    /// The same places as of the regions of `MarkedRegionTests`.
+    @Test(
+        "A quarter turn goes against the clock; a mirror swaps top and bottom, or left and right",
+        arguments: [
+            ([("irot", 0)], 250, 900), ([("irot", 1)], 900, 750), ([("irot", 2)], 750, 100), ([("irot", 3)], 100, 250),
+            ([("imir", 0)], 250, 100), ([("imir", 1)], 750, 900), ([("irot", 1), ("imir", 1)], 100, 750),
+            ([("imir", 1), ("irot", 1)], 900, 250),
+        ] as [([(String, UInt8)], Int, Int)])
+    func turns(transforms: [(type: String, value: UInt8)], x: Int, y: Int) async throws {
+        var source = Sources.flat([20, 20, 20], width: 60, height: 40)
+        for y in 33..<39 {
+            for x in 12..<18 { for channel in 0..<3 { source.bytes[(y * 60 + x) * 3 + channel] = 250 } }
+        }
+        let plain = try await Workshop.make("full-q95.avif", of: try Workshop.file(source.png))
+        let turned = Sources.avif(
+            try plain.content.bytes(), properties: transforms.map { Bombs.box($0.type, [$0.value]) }
+        ) { links, next in links[1, default: []] += transforms.indices.map { next + $0 } }
+        let made = try await Workshop.pixels(of: turned)
+        let light = (0..<made.width * made.height).filter { made[$0 % made.width, $0 / made.width, 0] > 128 }
+        func middle(_ places: [Int], of side: Int) -> Int {
+            (places.reduce(0) { $0 + 2 * $1 + 1 } * 500) / max(1, places.count) / side
+        }
+        #expect(abs(middle(light.map { $0 % made.width }, of: made.width) - x) < 12)
+        #expect(abs(middle(light.map { $0 / made.width }, of: made.height) - y) < 12)
+    }
+
     /// Seen to fail: alpha without the image's turn was dropped, and what is clear came out in its hidden colour.
     @Test("Alpha has the turns of its image, whether it says so or not", arguments: [true, false])
     func alpha(isTold: Bool) async throws {

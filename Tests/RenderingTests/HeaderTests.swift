@@ -220,6 +220,18 @@ struct HeaderTests {
         }
     }
 
+    /// Seen to fail: by HEVC's number it had no alpha, and `auto` made a JPEG on white of it.
+    @Test(
+        "Alpha of an AVIF or HEIC is known by each name that libheif knows",
+        arguments: [
+            ("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", true), ("urn:mpeg:hevc:2015:auxid:1", true),
+            ("urn:mpeg:avc:2015:auxid:1", true), ("urn:mpeg:hevc:2015:auxid:2", false),
+            ("urn:mpeg:hevc:2015:auxid:10", false), ("urn:com:apple:photo:2020:aux:hdrgainmap", false),
+        ])
+    func auxiliary(kind: String, isAlpha: Bool) throws {
+        #expect(try facts(Samples.avif(width: 40, height: 30, hasAlpha: true, auxiliary: kind)).hasAlpha == isAlpha)
+    }
+
     @Test("TIFF, JPEG XL and SVG say their size too, where they are let in")
     func others() throws {
         let inspector = PictureInspector(limits: RenderLimits(formats: Set(ImageFormat.allCases)))

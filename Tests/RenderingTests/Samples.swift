@@ -121,7 +121,9 @@ enum Samples {
 
     /// The boxes of an AVIF that say what it is, without its pixels.
     static func avif(
-        width: Int, height: Int, turns: Int = 0, hasAlpha: Bool = false, aperture: (width: Int, height: Int)? = nil
+        width: Int, height: Int, turns: Int = 0, hasAlpha: Bool = false,
+        auxiliary kind: String = "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha",
+        aperture: (width: Int, height: Int)? = nil
     ) -> [UInt8] {
         let box = Bombs.box
         var properties = box("ispe", big(0, 4) + big(width, 4) + big(height, 4)) + box("irot", [UInt8(turns)])
@@ -131,7 +133,7 @@ enum Samples {
                 "clap", [aperture.width * 2, 2, aperture.height * 2, 2, 0, 1, 0, 1].flatMap { big($0, 4) })
         }
         if hasAlpha {
-            properties += box("auxC", big(0, 4) + Array("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0".utf8))
+            properties += box("auxC", big(0, 4) + Array("\(kind)\0".utf8))
         }
         let own: [UInt8] = aperture == nil ? [2, 1, 0x82] : [3, 1, 0x82, 0x83]
         let last = UInt8(aperture == nil ? 3 : 4)
