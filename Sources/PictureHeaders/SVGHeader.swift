@@ -24,7 +24,8 @@ enum SVGHeader {
         default: throw .unsupportedFeature(.svg, reason: "its root has neither a width and a height nor a viewBox")
         }
         guard (1..<65_536).contains(size.0), (1..<65_536).contains(size.1) else {
-            throw .malformed(.svg, reason: "its size is \(size.0)×\(size.1)")
+            throw .unsupportedFeature(
+                .svg, reason: "its size is \(size.0)×\(size.1) pixels, and each side must be 1 to 65,535")
         }
         var header = PictureHeader(
             stored: try PixelSize(Int(size.0.rounded()), Int(size.1.rounded()), of: .svg))

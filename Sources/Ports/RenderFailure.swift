@@ -95,9 +95,8 @@ package enum RenderFailure: CodedFailure, Hashable {
     /// Pixels that a library did not decode, for a reason in its own words: many decode less than their format has.
     package init(undecoded facts: PictureFacts, reason: String) {
         let words = reason.lowercased()
-        let limits = [
-            "unsupported", "not supported", "unimplemented", "not implemented", "security limit", "out of range",
-        ]
+        // librsvg reads an SVG whole before it draws: only its parser finds damage.
+        let isDrawn = facts.format == .svg && !Self.svgDamage.contains(where: words.contains)
         self =
             if facts.isTruncated {
                 .truncated(facts.format, reason: reason)
@@ -105,6 +104,13 @@ package enum RenderFailure: CodedFailure, Hashable {
                 .unsupportedFeature(facts.format, reason: reason)
             } else { .malformed(facts.format, reason: reason) }
     }
+
+    /// The last is libxml2's, for elements within 256 others.
+    private static let limits = [
+        "unsupported", "not supported", "unimplemented", "not implemented", "security limit", "out of range",
+        "use xml_parse_huge",
+    ]
+    private static let svgDamage = ["xml parse error", "xml does not have <svg> root"]
 
     package enum Code: String, FailureCode {
         case unrecognised = "render.unrecognised"

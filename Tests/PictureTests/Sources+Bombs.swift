@@ -172,6 +172,11 @@ extension Sources {
                 "<g id='a\(level)'>" + String(repeating: "<use xlink:href='#a\(level - 1)' x='1'/>", count: 10) + "</g>"
             }.joined() + "</defs><use xlink:href='#a9'/></svg>").utf8)
 
+    /// 100 by 100, with these elements.
+    static func svg(_ elements: String) -> [UInt8] {
+        Array("<svg xmlns='http://www.w3.org/2000/svg' width='100' height='100'>\(elements)</svg>".utf8)
+    }
+
     /// Entities that grow to 3 GB of text.
     static let laughingSVG = Array(
         ("<?xml version='1.0'?><!DOCTYPE svg [<!ENTITY a0 'ha'>"

@@ -254,8 +254,15 @@ struct HeaderTests {
                 "<!DOCTYPE svg [<!ENTITY a '<svg>'>]>\n<svg width='30' height='20'>", PixelSize(width: 30, height: 20)
             ),
         ] { #expect(try facts(Array(text.utf8)).size == size, "\(text)") }
-        for text in ["<svg/>", "<svg width='3lh' height='4lh'/>", "<svg width='1e9' height='5'/>"] {
-            #expect(throws: RenderFailure.self) { try facts(Array(text.utf8)) }
+        // Seen to fail: sizes that are not drawn were damage, to be replaced at the origin.
+        for text in [
+            "<svg/>", "<svg width='3lh' height='4lh'/>", "<svg width='1e9' height='5'/>",
+            "<svg width='.5' height='.5'/>",
+            "<svg width='65536' height='9'/>",
+        ] {
+            #expect { try facts(Array(text.utf8)) } throws: {
+                ($0 as? RenderFailure)?.code == "render.unsupported" && !"\($0)".contains("origin")
+            }
         }
         // 256 by 256, small: the bit for it, five bits of height, three of ratio 1:1, then nothing but defaults.
         #expect(try facts([0xff, 0x0a, 0x7f, 0x02, 0, 0]).size == PixelSize(width: 256, height: 256))

@@ -63,4 +63,30 @@ struct BlameTests {
         }
         #expect(failure(false).code == code && failure(true).code == "render.truncated")
     }
+
+    /// Of librsvg 2.54 and libxml2 2.9. Seen to fail: all were to be replaced at the origin.
+    @Test(
+        "An SVG that is parsed is not damaged, whatever its drawing fails for",
+        arguments: [
+            ("exceeded more than 500000 referenced elements", "render.unsupported"),
+            ("cannot load more than 1000000 XML elements", "render.unsupported"),
+            ("rendering error: NoMemory", "render.unsupported"),
+            (
+                "XML parse error: Error domain 1 code 1 on line 1 column 877 of data: Excessive depth in document: 256 use XML_PARSE_HUGE option",
+                "render.unsupported"
+            ),
+            (
+                "XML parse error: Error domain 1 code 77 on line 1 column 112 of data: Premature end of data in tag depth line 1",
+                "render.malformed"
+            ),
+            (
+                "XML parse error: Error domain 1 code 89 on line 1 column 676 of data: Detected an entity reference loop",
+                "render.malformed"
+            ),
+            ("XML does not have <svg> root", "render.malformed"),
+        ])
+    func drawing(words: String, code: String) {
+        let facts = PictureFacts(format: .svg, size: Self.size, orientation: 1, frames: 1, hasAlpha: true)
+        #expect(RenderFailure(undecoded: facts, reason: words).code == code)
+    }
 }
