@@ -1,5 +1,6 @@
+package import Ports
 package import RenderProtocol
-package import VariantSpec
+internal import VariantSpec
 
 /// The highest quality at which a variant has no more bytes than it may: by bisection, since bytes grow with quality.
 package struct QualitySearch {
@@ -13,17 +14,20 @@ package struct QualitySearch {
     /// What each file carries, and counts as its bytes.
     private let packet: [UInt8]?
     private let format: ImageFormat
-    /// The wish's lowest quality. A source's own pixels in its own format go as low as the wish needs, since the source shows as
-    /// much in as many bytes. All others give up a few points of what was asked, and never the full chroma.
+    /// The wish's lowest quality. A lossy source's own pixels in its own format go as low as the wish needs, since the source
+    /// shows as much in as many bytes. All others give up a few points of what was asked. None gives up full chroma that was
+    /// asked for.
     private let least: Int
     private static let wishedSteps = 5
-    private static let wishedFloors = [40, RenderOutput.fullChromaQuality]
+    private static let wishedFloor = 40
 
     /// - Parameter mayRepeat: the pixels can be encoded more than once.
-    package init(_ output: RenderOutput, of source: ImageFormat, mayRepeat: Bool = true) {
-        let isSource = output.format == source && output.crop.isWhole(as: output.size)
-        let floor = Self.wishedFloors.last { $0 <= output.quality } ?? output.quality
-        least = isSource ? 1 : max(floor, output.quality - Self.wishedSteps)
+    package init(_ output: RenderOutput, of source: PictureFacts, mayRepeat: Bool = true) {
+        let isSource =
+            output.format == source.format && !source.isLossless && output.crop.isWhole(as: output.size)
+        let floors = [isSource ? 1 : Self.wishedFloor, RenderOutput.fullChromaQuality]
+        let floor = floors.last { $0 <= output.quality } ?? output.quality
+        least = isSource ? floor : max(floor, output.quality - Self.wishedSteps)
         canSearch = output.format.hasQuality && mayRepeat
         (budget, quality) = (output.extras.byteBudget, output.quality)
         (packet, format) = (output.packet, output.format)

@@ -198,11 +198,11 @@ extension Settings {
         ),
         SettingKey(
             "render.belowSource", \.render.belowSource, .flag,
-            "Whether a variant with more bytes than its source is encoded at a lower quality: at most 5 steps lower, never from 90 and above to below 90, and never below 40. If that does not help, the requested quality stays. If the variant shows the source's own pixels in its own format, its quality goes as low as needed. Variants of more than 8 million pixels (AVIF 1.5) keep the requested quality."
+            "Whether a variant with more bytes than its source is encoded at a lower quality: at most 5 steps lower, never from 90 and above to below 90, and never below 40. If that does not help, the requested quality stays. If the variant shows the pixels of a lossy source at the source's size and in its format, its quality goes as low as needed, but never from 90 and above to below 90. Variants of more than 8 million pixels (AVIF 1.5) keep the requested quality."
         ),
         SettingKey(
             "render.metadata", \.render.metadata, .choice(["copyright", "none"]),
-            "What variants keep of their source's metadata. copyright: by-line, credit, copyright notice and IPTC's digital source type (which says that a machine made it), in one XMP packet of at most 2 KiB; nothing where the source says nothing. none: nothing. Places, cameras, dates, thumbnails and other names are never kept. A change holds for variants that are made afterwards."
+            "What variants keep of their source's metadata. copyright: by-line, credit, copyright notice and IPTC's digital source type (which says that a machine made it), in one XMP packet of at most 2 KiB; nothing where the source says nothing. none: nothing. Places, cameras, dates, thumbnails and other names are never kept. Metadata of JPEG XL and SVG sources is not read. A change holds for variants that are made afterwards."
         ),
         SettingKey(
             "render.watermarks", \.render.watermarks, .path(allowsEmpty: true),

@@ -134,7 +134,7 @@ package struct VipsEngine: RenderEngine {
                 placeholders[PlaceholderKey(output, of: request.facts)] =
                     keepsProfile ? held.placeholderInOwnColours() : held.placeholder()
             }
-            results[index] = try encode(held, output, index, of: request.facts.format, mayRepeat: isHeld)
+            results[index] = try encode(held, output, index, of: request.facts, mayRepeat: isHeld)
         }
         for index in results.keys {
             results[index]?.output.placeholder =
@@ -148,7 +148,7 @@ package struct VipsEngine: RenderEngine {
 
     /// At the quality asked, or the best that its byte budget allows.
     func encode(
-        _ raster: Raster, _ output: RenderOutput, _ index: Int, of source: ImageFormat, mayRepeat: Bool
+        _ raster: Raster, _ output: RenderOutput, _ index: Int, of source: PictureFacts, mayRepeat: Bool
     ) throws(EngineFailure) -> Encoded {
         do throws(RasterFailure) {
             let bare = try raster.withoutMetadata(keepsProfile: output.extras.keepsProfile)
