@@ -199,7 +199,8 @@ extension PartitionState {
             change: flight.change(completedBy: batch),
             debt: flight.debt(after: batch, at: now.wall, life: rules.ownLife), lane: flight.lane,
             traceparent: flight.traceparent, origin: flight.host,
-            made: flight.made.flatMap { $0.source == batch?.renderSource ? $0.variants : nil } ?? [])
+            made: flight.made.flatMap { $0.source == batch?.renderSource ? $0.variants : nil } ?? [],
+            isLate: flight.results.values.contains { $0.failure?.code == RenderFailure.Code.deadline.rawValue })
     }
 
     mutating func rendered(_ id: FlightID, _ effects: inout [PartitionEffect]) {
@@ -256,14 +257,16 @@ extension PartitionState {
     }
 
     mutating func refused(
-        _ id: FlightID, _ spec: VariantSpec, _ note: FailureNote, _ made: [RenderedVariant], _ now: Moment,
+        _ id: FlightID, _ specs: [VariantSpec], _ note: FailureNote, _ made: [RenderedVariant], _ now: Moment,
         _ effects: inout [PartitionEffect]
     ) {
         effects.append(.permit(.release(.render, id)))
         if case .rendering(let task, _)? = flights[id]?.stage, let batch = task.batch {
             flights[id]?.made = (batch.renderSource, made)
         }
-        flights[id]?.results[spec] = VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
+        for spec in specs {
+            flights[id]?.results[spec] = VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
+        }
         advance(id, now, &effects)
     }
 

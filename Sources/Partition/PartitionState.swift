@@ -191,8 +191,8 @@ package struct PartitionState: ~Copyable, Sendable {
         case .announced(let id, let original, let rows, let position):
             announced(id, original, rows, position, now, &effects)
         case .blobsGone(let id, let locations): blobsGone(id, locations, now, &effects)
-        case .refusedVariant(let id, let spec, let note, let made):
-            refused(id, spec, note, made, now, &effects)
+        case .refusedVariants(let id, let specs, let note, let made):
+            refused(id, specs, note, made, now, &effects)
         case .unfetched(let id, let report): unfetched(id, report, now, &effects)
         case .held(let id, let hold): held(id, hold, now, &effects)
         case .failed(let id, let note):

@@ -29,6 +29,8 @@ package struct RenderTask: Sendable {
     package let origin: OriginHost
     /// What an earlier task of the flight rendered of the batch already.
     package let made: [RenderedVariant]
+    /// Whether a part of an earlier task of the flight passed its deadline.
+    package let isLate: Bool
 
     /// Made without a fetch: counts as reused.
     package var isReuse: Bool { fetched?.picture == nil }

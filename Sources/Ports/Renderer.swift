@@ -78,10 +78,10 @@ package protocol Renderer: Sendable {
     /// Whether a picture whose header speaks of alpha shows none: its pixels are looked at.
     func isOpaque(_ picture: Picture, lane: Lane, origin: String?) async -> Bool
 
-    /// What to ask at once, each with a deadline of its own.
+    /// The orders of each request: a part has a deadline of its own. No orders have no parts.
     func parts(of orders: [RenderOrder], from picture: Picture, isReuse: Bool) -> [[RenderOrder]]
 
-    /// All of `orders` from one decode. `isReuse`: the picture is a stored donor, decoded in full. `origin`: whose picture it
+    /// Renders all of `orders`, which are one part: its deadline covers every decode that they need. `isReuse`: the picture is a stored donor, decoded in full. `origin`: whose picture it
     /// is, so that those of others may be kept from what renders it.
     func render(
         _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
@@ -116,8 +116,7 @@ package enum RenderPart {
     /// In their order, but for what moves: each of those is a part of its own, after all stills, which do not wait for it.
     package static func all(of orders: [RenderOrder], frames: Int) -> [[RenderOrder]] {
         guard frames > 1 else { return all(of: orders) }
-        let stills = orders.filter { !$0.spec.isAnimated }
-        return (stills.isEmpty ? [] : all(of: stills)) + orders.filter(\.spec.isAnimated).map { [$0] }
+        return all(of: orders.filter { !$0.spec.isAnimated }) + orders.filter(\.spec.isAnimated).map { [$0] }
     }
 
     /// In their order.
@@ -132,6 +131,6 @@ package enum RenderPart {
             part.append(order)
             pixels += own
         }
-        return parts + [part]
+        return part.isEmpty ? parts : parts + [part]
     }
 }

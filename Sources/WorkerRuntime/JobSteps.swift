@@ -78,8 +78,8 @@ extension Worker {
                 case .made(let made):
                     pictures = try await likeBefore(made, batch, of: task, flight)
                     steps.end(.render(batch.formats))
-                case .refused(let spec, let note, let made):
-                    return await done(.refusedVariant(flight, spec, note, made: made))
+                case .refused(let specs, let note, let made):
+                    return await done(.refusedVariants(flight, specs, note, made: made))
                 case .unusable: return try await forget([batch.renderSource.input], of: flight)
                 }
             }

@@ -94,7 +94,7 @@ extension Worker {
         underWay -= 1
         if let flight = event.flight { watch.end(flight) }
         switch event {
-        case .failed(_, let note), .unannounced(_, let note), .refusedVariant(_, _, let note, _):
+        case .failed(_, let note), .unannounced(_, let note), .refusedVariants(_, _, let note, _):
             counters.countFailure(note.code)
         // One that was aborted did not fail.
         case .unfetched(let flight, let report) where has(flight): counters.countFailure(report.note.code)

@@ -13,8 +13,8 @@ internal import VariantSpec
 extension Worker {
     enum Rendered {
         case made(Pictures)
-        /// One of them cannot be written; the others can, and some of them are.
-        case refused(VariantSpec, FailureNote, [RenderedVariant])
+        /// These cannot be rendered. The others may, and some of them are rendered.
+        case refused([VariantSpec], FailureNote, [RenderedVariant])
         /// What is stored is gone, or is no picture any more.
         case unusable
     }
@@ -51,36 +51,31 @@ extension Worker {
         var made = orders.compactMap { order -> (order: RenderOrder, variant: RenderedVariant)? in
             earlier.first { $0.spec == order.spec }.map { (order, $0) }
         }
-        do throws(RenderFailure) {
-            let isReuse = batch.renderSource.isDonor
-            let lacking = orders.filter { order in !made.contains { $0.order == order } }
-            for part in ports.renderer.parts(of: lacking, from: picture, isReuse: isReuse) {
-                if !made.isEmpty { await comesOn(flight) }
+        let isReuse = batch.renderSource.isDonor
+        let lacking = orders.filter { order in !made.contains { $0.order == order } }
+        for part in ports.renderer.parts(of: lacking, from: picture, isReuse: isReuse) {
+            if !made.isEmpty { await comesOn(flight) }
+            do throws(RenderFailure) {
                 let origin = task.origin.description
-                do throws(RenderFailure) {
-                    let variants = try await renderTwice(picture, part, on: lane, isReuse, origin, flight)
-                    made += zip(part, variants).map { ($0, $1) }
-                } catch {
-                    // What moves is a part of its own: the stills are not lost with it.
-                    guard case .deadline = error, part.count == 1, orders.count > 1 else { throw error }
-                    return .refused(part[0].spec, FailureNote(error), made.map(\.variant))
+                let variants = try await renderTwice(picture, part, on: lane, isReuse, origin, flight)
+                made += zip(part, variants).map { ($0, $1) }
+            } catch {
+                let rest = inspected.orders.filter { order in !made.contains { order.isSamePicture(as: $0.order) } }
+                let specs = error.refused(
+                    part, of: rest, frames: picture.facts.frames, hasMade: !made.isEmpty, isSecond: task.isLate)
+                if let specs { return .refused(specs, FailureNote(error), made.map(\.variant)) }
+                switch error {
+                case .malformed where !input.isFetched, .truncated where !input.isFetched,
+                    .unsupportedFeature where !input.isFetched:
+                    return try await removed(input)
+                default: throw error
                 }
             }
-            let variants = inspected.orders.compactMap { order in
-                made.first { order.isSamePicture(as: $0.order) }?.variant.named(order.spec)
-            }
-            return .made(
-                Pictures(source: inspected.renderSource, variants: variants, facts: picture.facts.ofSource))
-        } catch {
-            switch error {
-            case .output(let spec, _), .outOfMemory(let spec?, _), .tooManyFrames(let spec, _):
-                return .refused(spec, FailureNote(error), made.map(\.variant))
-            case .malformed where !input.isFetched, .truncated where !input.isFetched,
-                .unsupportedFeature where !input.isFetched:
-                return try await removed(input)
-            default: throw error
-            }
         }
+        let variants = inspected.orders.compactMap { order in
+            made.first { order.isSamePicture(as: $0.order) }?.variant.named(order.spec)
+        }
+        return .made(Pictures(source: inspected.renderSource, variants: variants, facts: picture.facts.ofSource))
     }
 
     /// A deadline that passed may be the machine's: the same bytes have a second try, without another fetch.

@@ -83,7 +83,7 @@ extension PartitionStateTests {
         _ = driver.feed(.fetched(id, Self.picture))
         _ = driver.feed(.granted(.render, id))
         let note = FailureNote(code: "render.output", message: "no", verdict: .fail)
-        _ = driver.feed(.refusedVariant(id, Self.small, note))
+        _ = driver.feed(.refusedVariants(id, [Self.small], note))
         // Its render comes too late for the first, and the second has failed in time.
         #expect(kinds(driver.feed(.granted(.render, id), at: 60)) == [.expired])
         let task = try #require(renderTask(driver.feed(.granted(.render, id), at: 60)))

@@ -17,7 +17,7 @@ extension PartitionStateTests {
         _ = driver.feed(.fetched(id, Self.picture))
         _ = driver.feed(.granted(.render, id))
         let note = FailureNote(code: "render.output", message: "no", verdict: .fail)
-        _ = driver.feed(.refusedVariant(id, Self.small, note))
+        _ = driver.feed(.refusedVariants(id, [Self.small], note))
         let task = try #require(renderTask(driver.feed(.granted(.render, id))))
         #expect(task.batch?.orders.map(\.spec) == [Self.large])
         _ = driver.feed(.rendered(id))
@@ -43,7 +43,7 @@ extension PartitionStateTests {
         var effects: [PartitionEffect] = []
         for (spec, verdict) in [(Self.large, first), (Self.small, second)] {
             effects = driver.feed(
-                .refusedVariant(id, spec, FailureNote(code: verdict.rawValue, message: "", verdict: verdict)))
+                .refusedVariants(id, [spec], FailureNote(code: verdict.rawValue, message: "", verdict: verdict)))
             _ = driver.feed(.granted(.render, id))
         }
         let least = min(first, second).rawValue
@@ -69,7 +69,7 @@ extension PartitionStateTests {
             _ = driver.feed(.granted(.fetch, id))
             _ = driver.feed(.fetched(id, Self.picture))
             _ = driver.feed(.granted(.render, id))
-            _ = driver.feed(.refusedVariant(id, Self.large, refusal))
+            _ = driver.feed(.refusedVariants(id, [Self.large], refusal))
             let task = try #require(renderTask(driver.feed(.granted(.render, id))))
             #expect(task.batch?.orders.map(\.spec) == [Self.small])
             _ = driver.feed(.rendered(id))

@@ -286,7 +286,7 @@ struct PartitionStateTests {
         #expect(task.batch?.orders.map(\.spec) == [donor.spec, small])
         // One that cannot be written does not bring the old rows back.
         let note = FailureNote(code: "render.output", message: "no", verdict: .fail)
-        _ = driver.feed(.refusedVariant(id, small, note))
+        _ = driver.feed(.refusedVariants(id, [small], note))
         let again = try #require(renderTask(driver.feed(.granted(.render, id))))
         #expect(again.batch?.orders.map(\.spec) == [donor.spec])
         #expect(again.batch?.renderSource.version == Self.picture.source.version)

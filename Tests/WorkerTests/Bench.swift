@@ -153,6 +153,10 @@ private struct CountingRenderer: Renderer {
         await inner.isOpaque(picture, lane: lane, origin: origin)
     }
 
+    func parts(of orders: [RenderOrder], from picture: Picture, isReuse: Bool) -> [[RenderOrder]] {
+        inner.parts(of: orders, from: picture, isReuse: isReuse)
+    }
+
     func render(_ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?)
         async throws(RenderFailure)
         -> [RenderedVariant]

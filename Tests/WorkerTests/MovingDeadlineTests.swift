@@ -13,19 +13,20 @@ import WorkerRuntime
 
 @Suite("What moves and takes too long", .timeLimit(.minutes(2)))
 struct MovingDeadlineTests {
-    /// Two frames of one pixel, red and blue.
-    private static let source: [UInt8] =
-        Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 200, 0, 0, 0, 0, 200]
-        + [0, 1].flatMap { index -> [UInt8] in
-            [0x21, 0xf9, 4, 0, 10, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, index == 0 ? 0x44 : 0x4c, 1, 0]
-        } + [0x3b]
+    /// Two frames of one pixel, red and blue. A damaged second frame has a code that its table lacks.
+    static func source(isDamaged: Bool = false) -> [UInt8] {
+        let frames = [0x44, isDamaged ? 0x7c : 0x4c].flatMap { pixel -> [UInt8] in
+            [0x21, 0xf9, 4, 0, 10, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, pixel, 1, 0]
+        }
+        return Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 200, 0, 0, 0, 0, 200] + frames + [0x3b]
+    }
 
     /// Seen to fail: all were rendered at once and none was stored, and the source was fetched for each of three attempts. And:
     /// stills were rendered a second time.
     @Test("Stills are stored though what moves passes its deadline, and the source is fetched once")
     func stills() async throws {
         let bench = try Bench()
-        bench.origin.serve("/a.gif", .bytes(Self.source, type: "image/gif"))
+        bench.origin.serve("/a.gif", .bytes(Self.source(), type: "image/gif"))
         let log = try bench.log
         try await bench.publish([(url: bench.url("/a.gif"), variants: ["1x1.webp", "1x1.png"], lane: .fast)], to: log)
         let asked = Mutex<[[String]]>([])

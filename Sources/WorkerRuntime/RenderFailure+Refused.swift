@@ -1,0 +1,31 @@
+internal import Failures
+package import ImageModel
+internal import Planning
+package import Ports
+package import VariantSpec
+
+extension RenderFailure {
+    /// The specs that a failed part refuses, so that the job's other variants are stored; nil if the failure is one of the
+    /// source: then the render fails whole, and the worker remembers the failure.
+    ///
+    /// A hostile source may pass every deadline. The source is to blame unless something of it is rendered, or the part
+    /// moves. The second deadline of a flight refuses all that it lacks.
+    ///
+    /// - Parameters:
+    ///   - lacking: all orders that are not rendered yet, with those of `part`.
+    ///   - hasMade: whether another order of the source is rendered.
+    ///   - isSecond: whether a part passed its deadline earlier in the flight.
+    package func refused(
+        _ part: [RenderOrder], of lacking: [RenderOrder], frames: Int, hasMade: Bool, isSecond: Bool
+    ) -> [VariantSpec]? {
+        let own = lacking.filter { order in part.contains(where: order.isSamePicture) }.map(\.spec)
+        let isMoving = frames > 1 && part.allSatisfy(\.spec.isAnimated)
+        switch self {
+        case .output(let spec, _), .outOfMemory(let spec?, _), .tooManyFrames(let spec, _): return [spec]
+        case .deadline:
+            if isSecond { return hasMade ? lacking.map(\.spec) : nil }
+            return hasMade || isMoving && own.count < lacking.count ? own : nil
+        default: return hasMade && isMoving && kind.verdict == .fail ? own : nil
+        }
+    }
+}
