@@ -10,7 +10,7 @@ package struct PictureFacts: Sendable, Hashable {
     /// EXIF orientation, 1...8; 1 where there is none.
     package let orientation: Int
     package let frames: Int
-    package let hasAlpha: Bool
+    package fileprivate(set) var hasAlpha: Bool
     /// Of all frames, in milliseconds; 0 where it stands still.
     package let duration: Int
     /// The file ends before what it says of itself does; whether pixels are lacking, only decoding tells.
@@ -99,10 +99,8 @@ extension Renderer {
 extension Picture {
     /// The same without its alpha, which shows nothing.
     package var opaque: Picture {
-        let facts = PictureFacts(
-            format: facts.format, size: facts.size, orientation: facts.orientation, frames: facts.frames,
-            hasAlpha: false, duration: facts.duration, isTruncated: facts.isTruncated, colours: facts.colours,
-            memory: facts.memory, focalPoint: facts.focalPoint)
+        var facts = facts
+        facts.hasAlpha = false
         return Picture(facts: facts, file: file)
     }
 }
