@@ -258,7 +258,9 @@ let package = Package(
                 "SQLite",
             ]),
         tests("KafkaLog", needs: ["Failures", "Records", "KafkaLog", "KafkaSetup", "Ports", "Posix"]),
-        tests("LogContract", needs: ["Records", "EmbeddedLog", "KafkaLog", "KafkaSetup", "Ports"]),
+        tests(
+            "LogContract",
+            needs: ["Failures", "ImageModel", "Records", "EmbeddedLog", "KafkaLog", "KafkaSetup", "Ports"]),
         tests(
             "Metrics",
             needs: [

@@ -44,8 +44,10 @@ extension Log {
                 oldest = known.oldest
                 // What is left may be gaps only: compaction, or records that a retention took meanwhile.
                 if oldest == nil {
-                    let first = try await read(topic, partition, from: offsets.start, limit: 1).first
-                    oldest = first.map { (try? RetryNote($0).firstSeen) ?? $0.timestamp }
+                    // A retry is appended anew for each attempt: an older job may stand behind a younger one.
+                    let first = try await read(
+                        topic, partition, from: offsets.start, limit: topic.isRetry ? Self.retriesRead : 1)
+                    oldest = first.lazy.map { (try? RetryNote($0).firstSeen) ?? $0.timestamp }.min()
                 }
             }
             let records = oldest == nil ? offsets.hidden : unfinished
@@ -60,6 +62,9 @@ extension Log {
         }
         return lags
     }
+
+    /// As many as a sample of lagwatch has.
+    private static var retriesRead: Int { 500 }
 
     /// The newest progress row that is found at once: by an index, or among the last `records` of the changelog.
     package func newestProgress(

@@ -1,3 +1,5 @@
+import Failures
+import ImageModel
 import Ports
 import Records
 import TestSupport
@@ -41,6 +43,22 @@ struct AppendAndReadTests {
             #expect(bounds.upperBound > (read.last?.offset ?? .max))
         }
         #expect(try await log.bounds(.retry, Self.p0) == 0..<0)
+        await log.close()
+    }
+
+    @Test("The age of retried jobs is that of the oldest, wherever it stands", arguments: LogBench.all)
+    func retriedAge(bench: LogBench) async throws {
+        let log = try await bench.open("age").log
+        let retries = [9_000, 5_000, 7_000].map { (seen: Int64) in
+            RetryNote(
+                job: "j", lane: .fast, attempt: 1, notBefore: 0, firstSeen: seen,
+                cause: FailureNote(code: "fetch.status", message: "No.", verdict: .retry),
+                origin: RecordOrigin(topic: .jobsFast, partition: Self.p0, offset: 1)
+            ).newRecord(topic: .retry1m, key: [1], body: [], partition: Self.p0, at: 9_000)
+        }
+        #expect(await log.append(retries).allSatisfy { $0.offset != nil })
+        let lags = try await log.lags(try await log.partitionOffsets([.retry1m], [Self.p0]))
+        #expect(lags.map(\.oldest) == [5_000])
         await log.close()
     }
 
