@@ -185,7 +185,8 @@ extension KafkaQuestions {
             operation == RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS || operation == RD_KAFKA_ADMIN_OP_DELETEGROUPS
         let answer =
             isOfCoordinator
-            ? Self.answer(of: try coordinatorAsker(), operation, within: Self.longestMilliseconds, waiting: wait, request)
+            ? Self.answer(
+                of: try coordinatorAsker(), operation, within: Self.longestMilliseconds, waiting: wait, request)
             : Self.answer(of: client, operation, within: wait, waiting: wait + 2_000, request)
         guard let event = answer else {
             if isOfCoordinator { forgetCoordinator() }

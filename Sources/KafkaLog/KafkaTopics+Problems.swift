@@ -149,7 +149,7 @@ extension KafkaTopics {
             problems.append(
                 TopicProblem(
                     "\(name) has retention.bytes=\(bytes), and needs -1: a backlog that is larger loses jobs. "
-                        + command(name, "retention.bytes=-1")))
+                        + command(name, "retention.bytes=-1"), .refusesStart))
         }
         return problems
     }
@@ -178,12 +178,20 @@ extension KafkaTopics {
         return Topic.worked.compactMap { topic in
             let name = configuration.name(topic)
             let oldest = times.filter { $0.key.topic == topic }.compactMap { try? $0.value.get() }.min()
-            guard let oldest, let kept = settings[name]?["retention.ms"].flatMap({ Int64($0) }), kept >= 0,
-                now - oldest > kept / 2
-            else { return nil }
-            return
-                "\(name) has a record that has waited for \((now - oldest) / 60_000) min, and retention.ms=\(kept) removes it after \(kept / 60_000) min. Start more workers, or raise retention.ms."
+            guard let oldest, let kept = settings[name]?["retention.ms"].flatMap({ Int64($0) }) else { return nil }
+            return agingBacklog(name, age: now - oldest, kept: kept)
         }
+    }
+
+    /// nil: its oldest unread record may wait as long again.
+    ///
+    /// - Parameters:
+    ///   - age: of that record, milliseconds.
+    ///   - kept: `retention.ms`; negative for ever.
+    static func agingBacklog(_ name: String, age: Int64, kept: Int64) -> String? {
+        guard kept >= 0, age > kept / 2 else { return nil }
+        return
+            "\(name) has a record that has waited for \(age / 60_000) min, and retention.ms=\(kept) removes it after \(kept / 60_000) min. Start more workers, or raise retention.ms."
     }
 }
 

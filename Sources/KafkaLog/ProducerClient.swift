@@ -95,7 +95,11 @@ final class ProducerClient: @unchecked Sendable {
         case RD_KAFKA_EVENT_ERROR:
             notice(event.text)
             return !event.isFatal
-        default: if let line = event.logLine { notice(line.text) }
+        default:
+            // A coordinator that starts: librdkafka asks again, and an append that waits for too long fails by itself.
+            if let line = event.logLine, line.facility != "GETPID" || !line.text.hasSuffix("retrying") {
+                notice(line.text)
+            }
         }
         return true
     }

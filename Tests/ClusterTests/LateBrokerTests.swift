@@ -9,6 +9,21 @@ import Testing
 extension ClusterTests {
     @Suite("A worker whose brokers come after it, or refuse it")
     struct LateBrokers {
+        @Test("A first start on new topics of new brokers logs no notice")
+        func quiet() async throws {
+            let broker = try await KafkaBroker.start(brokers: 3)
+            let place = try await Workplace.onKafka(broker, replication: 3, "kafka.timing.session=30s")
+            let worker = try place.worker(untilIdle: false)
+            await worker.says("The worker runs")
+            try place.publish(place.draw(4).map { ($0, ["32x32.png"], .fast) })
+            try await eventually { try await place.outcomes().count == 4 }
+            worker.signal(SIGTERM)
+            let ended = try await worker.ended()
+            #expect(ended.status == 0)
+            #expect(ended.errors.split(separator: "\n").filter { !$0.contains("\"level\":\"info\"") } == [])
+            try await broker.run("wipe")
+        }
+
         @Test("It works once they answer; a wrong password ends it at once, with a sentence that names the settings")
         func late() async throws {
             // The script reads a broker's port from the one line that begins with "advertised.listeners=".

@@ -236,6 +236,12 @@ struct LostPositionTests {
             try publish(urls[39...], .slow, "left", to: place)
             let log = try await place.open()
             try await eventually { try await log.bounds(.jobsSlow, PartitionID(0)) == 39..<40 }
+            // No worker starts on a topic that loses jobs.
+            _ = try await broker.tool(
+                "configs", "--alter", "--entity-type", "topics", "--entity-name", name, "--delete-config",
+                "retention.bytes")
+            let kafka = try #require(place.kafka)
+            try await eventually { try await KafkaTopics.check(kafka) == [] }
             await log.close()
             let reader = isRunning ? worker : try place.worker(untilIdle: false)
             if isRunning { worker.signal(SIGCONT) }

@@ -1,10 +1,11 @@
 import Foundation
-@testable import KafkaLog
 import Ports
 import Posix
 import Records
 import TestSupport
 import Testing
+
+@testable import KafkaLog
 
 extension KafkaTests {
     @Suite("A group whose coordinator is away")
@@ -33,7 +34,10 @@ extension KafkaTests {
         @Test("keeps nobody from the others that come with it, and is taken up beside them once its leader is back")
         func beside() async throws {
             let broker = try await KafkaBroker.start(brokers: 3) { _ in
-                ["broker.session.timeout.ms=3000", "broker.heartbeat.interval.ms=500", "group.min.session.timeout.ms=500"]
+                [
+                    "broker.session.timeout.ms=3000", "broker.heartbeat.interval.ms=500",
+                    "group.min.session.timeout.ms=500",
+                ]
             }
             let bench = try await KafkaBench(on: broker, partitions: 2)
             try await bench.lead([Self.here: 1, Self.away: 3])

@@ -38,6 +38,15 @@ extension KafkaTests {
         }
 
         @Test(
+            "A backlog is named once its oldest record has waited for half of what the topic keeps",
+            arguments: [(3_600_000, 7_200_000, false), (3_600_001, 7_200_000, true), (1 << 50, -1, false)])
+        func aging(age: Int64, kept: Int64, isNamed: Bool) {
+            let sentence =
+                "jobs has a record that has waited for 60 min, and retention.ms=7200000 removes it after 120 min. Start more workers, or raise retention.ms."
+            #expect(KafkaTopics.agingBacklog("jobs", age: age, kept: kept) == (isNamed ? sentence : nil))
+        }
+
+        @Test(
             "No request asks for more partitions than a cluster makes at once",
             arguments: [(12, 1), (1_000, 3), (20_000, 13)])
         func batches(partitions: Int, requests: Int) {
@@ -220,6 +229,7 @@ extension KafkaTests {
             "No worker starts where jobs get lost, and one that runs ends where a job topic is compacted",
             arguments: [
                 ("cleanup.policy", "compact"), ("cleanup.policy", "[compact,delete]"), ("retention.ms", "60000"),
+                ("retention.bytes", "1000000"),
             ])
         func losing(setting: String, value: String) async throws {
             let bench = try await KafkaBench(partitions: 1)
