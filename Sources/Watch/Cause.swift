@@ -1,6 +1,6 @@
 /// What holds the work up, or that nothing does: one of a list that scripts rely on.
 ///
-/// In the order in which they are looked for: the first that applies is shown.
+/// Of causes that alternate, `SteadyDiagnosis` keeps the first in this order.
 package enum Cause: String, Sendable, CaseIterable {
     case starting
     case logUnreachable = "log-unreachable"

@@ -143,7 +143,13 @@ extension Findings {
             return (".", nil)
         }
         let share = Words.percent(Double(tally.dead), of: Double(tally.jobs))
-        return ("; \(share) of the jobs that ended in the last 5 minutes are dead letters.", example(of: worst))
+        let ofWorst = dead.lazy.filter { $0.key.code == worst.code }.reduce(0) { $0 + $1.value }
+        let part = Words.percent(Double(ofWorst), of: Double(tally.dead))
+        let code = part == "100 %" ? "" : ", \(part) of them by \(Words.cut(worst.code, 60))"
+        return (
+            "; \(share) of the jobs that ended in the last 5 minutes are dead letters\(code).",
+            example: example(of: worst)
+        )
     }
 
     var fine: Diagnosis { Diagnosis(.fine, "Jobs are begun in time.", since: nil) }

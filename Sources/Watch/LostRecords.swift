@@ -22,7 +22,7 @@ struct LostRecords: Sendable {
         guard records > 0 else { return }
         seen[Slot(topic: topic, hour: now / 3_600_000), default: 0] += records
         last = now
-        seen = seen.filter { $0.key.hour > (now - Self.milliseconds) / 3_600_000 }
+        seen = seen.filter { $0.key.hour >= (now - Self.milliseconds) / 3_600_000 }
     }
 
     /// What a worker has counted.
@@ -35,7 +35,7 @@ struct LostRecords: Sendable {
 
     /// nil: none.
     func summary(at now: Int64) -> WatchReport.LossReport? {
-        let seen = seen.filter { $0.key.hour > (now - Self.milliseconds) / 3_600_000 }
+        let seen = seen.filter { $0.key.hour >= (now - Self.milliseconds) / 3_600_000 }
         let counted = seen.values.reduce(0, +)
         let told = told.values.reduce(0) { $0 + ($1.at > now - Self.milliseconds ? $1.count : 0) }
         guard let last, max(counted, told) > 0 else { return nil }

@@ -87,8 +87,10 @@ extension WatchState {
     package func partitionsToSearch(_ limit: Int, at now: Int64) -> [PartitionID] {
         let doubtful = members.filter { watch in
             let rows = watch.member.partitions.reduce(0) { $0 + (changelogLengths[$1] ?? 0) }
-            return !watch.isSearched
-                && now - watch.since >= Self.foreignMilliseconds + rows / Self.restoredPerMillisecond
+            let restore = rows / Self.restoredPerMillisecond
+            // Workers mark their client id. One of a version before that may need longer, and is named until it has restored.
+            let allowed = watch.member.partitionsUsed == nil ? min(restore, Self.unmarkedMilliseconds) : restore
+            return !watch.isSearched && now - watch.since >= Self.foreignMilliseconds + allowed
                 && !isWorker(watch.member)
         }
         let partitions = doubtful.compactMap { watch in
@@ -116,6 +118,8 @@ extension WatchState {
 
     /// A worker names itself in the changelog as soon as it has restored a partition.
     private static let foreignMilliseconds: Int64 = 15_000
+    /// With the time above, a look and a search it stays below a minute.
+    private static let unmarkedMilliseconds: Int64 = 25_000
     /// A fifth of what was measured on two busy cores: 50,000 rows a second.
     private static let restoredPerMillisecond: Int64 = 10
 }

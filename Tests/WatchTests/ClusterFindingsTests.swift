@@ -110,17 +110,19 @@ struct ClusterFindingsTests {
     }
 
     @Test(
-        "A member that may still restore is not searched for, nor one whose metrics or whose word on hosts show a worker"
-    )
-    func restoring() {
+        "A member that may still restore is not searched for, nor one whose metrics or whose word on hosts show a worker",
+        // One whose client id names no number of partitions is named within a minute.
+        arguments: [(partitionsUsed: Int?.some(4), seconds: 112), (nil, 38)])
+    func restoring(partitionsUsed: Int?, seconds: Int) {
         var scene = Scene()
-        let member = LogMember(id: "1", client: "new", host: "10.0.0.1", partitions: [PartitionID(0)])
+        let member = LogMember(
+            id: "1", client: "new", host: "10.0.0.1", partitions: [PartitionID(0)], partitionsUsed: partitionsUsed)
         let changelog = LogPoint(.variants, PartitionID(0), nil)
         let million = PartitionOffsets(
             topic: .variants, partition: PartitionID(0), bounds: 0..<1_000_000, committed: nil)
         scene.apply(.offsets([.success(million)], of: [changelog]))
         scene.apply(.members([member]))
-        scene.look(112)
+        scene.look(seconds)
         #expect(scene.state.partitionsToSearch(9, at: scene.now) == [])
         scene.look(4)
         #expect(scene.state.partitionsToSearch(9, at: scene.now) == [PartitionID(0)])

@@ -269,7 +269,9 @@ struct DiagnosisTests {
         scene.look()
         #expect(scene.report.loss?.records == 60 && scene.report.diagnosis.cause == .jobsLost)
         #expect(scene.report.metrics.text.contains("\nmezzotint_watch_lost_records 60\n"))
-        for _ in 0..<43_200 { scene.advance() }
+        for _ in 0..<43_199 { scene.advance() }
+        #expect(scene.report.loss?.records == 60, "a day has not passed")
+        for _ in 0..<1_801 { scene.advance() }
         #expect(scene.report.loss == nil)
     }
 

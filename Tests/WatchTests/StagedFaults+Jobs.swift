@@ -226,6 +226,24 @@ extension StagedFault {
             $0.end(.dead, 875, code: "job.not-json", host: "")
         },
         StagedFault(
+            "two kinds of dead letters", .deadLetters,
+            ["; 100 % of the jobs that ended in the last 5 minutes are dead letters, 75 % of them by job.not-json."],
+            asks: "mezzotint dead list shows the records"
+        ) {
+            for number in 0..<4 {
+                var change = LetterChange(PartitionID(Int32(number)), isWhole: true)
+                if number == 0 {
+                    change.added = [
+                        .init(id: "1", code: "job.not-json", host: "", at: $0.now - 9),
+                        .init(id: "2", code: "job.unsigned", host: "", at: $0.now),
+                    ]
+                }
+                $0.apply(.letters(change))
+            }
+            $0.end(.dead, 30, code: "job.not-json", host: "")
+            $0.end(.dead, 10, code: "job.unsigned", host: "")
+        },
+        StagedFault(
             "one fast job of many that is retried for long", .retrying,
             ["1 job of https://a.example failed and is retried (fetch.server-error): It answered 503."],
             asks: "mezzotint origins unblock https://a.example"

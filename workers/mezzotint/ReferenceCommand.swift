@@ -59,7 +59,7 @@ enum ReferenceCommand {
 
         ## Causes
 
-        What `mezzotint-lagwatch` names, in the order in which it looks for them.
+        What the page of `mezzotint-lagwatch` names: one cause at a time, about from the gravest down.
 
         | cause | means | do |
         |---|---|---|

@@ -288,7 +288,7 @@ def forbidden(name):
 
 @fault("every job expires")
 def expired(name):
-    return all_fail(name, 200, ["expired before they were begun"], expires=1_577_836_800_000)
+    return all_fail(name, 200, ["of the jobs that ended in the last half minute expired"], expires=1_577_836_800_000)
 
 
 @fault("egress cut")
