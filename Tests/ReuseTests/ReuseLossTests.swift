@@ -10,7 +10,7 @@ import VariantSpec
 
 /// The loss table's promise, held against images that it was not measured by: other sizes, modes, qualities and ratios, at
 /// random, over every second photograph and every second drawing.
-@Suite("Reuse: the loss is within the budget", .serialized, .timeLimit(.minutes(30)))
+@Suite("Reuse: the loss is within the budget", .serialized, .timeLimit(.minutes(120)))
 struct ReuseLossTests {
     /// A source of the property.
     enum Subject: Sendable {
@@ -19,7 +19,7 @@ struct ReuseLossTests {
     }
 
     private static let isHere = SSIMULACRA2.isHere && Shared.has("images/photos")
-    private static let casesPerSource = Effort.count("MEZZOTINT_PAIRS", landing: 3, all: 67)
+    private static let casesPerSource = Effort.count("MEZZOTINT_PAIRS", landing: 3, all: 110)
     /// With MEZZOTINT_SHOW each cell's mean and worst are printed, and each pair beyond the budget.
     private static let isShown = ProcessInfo.processInfo.environment["MEZZOTINT_SHOW"] != nil
 
