@@ -59,7 +59,7 @@ enum ReferenceCommand {
 
         ## Causes
 
-        What the page of `mezzotint-lagwatch` names: one cause at a time, about from the gravest down.
+        The page of `mezzotint-lagwatch` names one cause at a time. The list begins with the gravest.
 
         | cause | means | do |
         |---|---|---|
