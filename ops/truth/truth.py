@@ -126,7 +126,7 @@ def compare(folder, rendered):
     if not by_sharp(list(zip(files, by_peer))):
         print("truth.py: NOT COMPARED with sharp: node, or ../shared/peers/node, is not here.", file=sys.stderr)
     classes = collections.defaultdict(collections.Counter)
-    sums = collections.defaultdict(float)
+    sums, peer_sums = collections.defaultdict(float), collections.defaultdict(float)
     for row, path, peer_path in zip(rows, files, by_peer):
         name = row["file"]
         try:
@@ -155,16 +155,21 @@ def compare(folder, rendered):
             sums[kind] += apart
             own[f"> {NOTICED}"] += apart > NOTICED
             own[f"> {WRONG}"] += apart > WRONG
+        if beside is not None:
+            own["beside"] += 1
+            peer_sums[kind] += beside
+            own[f"> {NOTICED} from S"] += beside > NOTICED
         if (apart or 0) > NOTICED or truth is not None and ours.size != truth.size:
             of_peer = "" if beside is None else f", {beside:.1f} from sharp"
             sizes = "" if ours.size == truth.size else f", {ours.size} where Pillow has {truth.size}"
             print(f"DIFFERS {name} ({kind}): {'-' if apart is None else f'{apart:.1f}'} from Pillow{of_peer}{sizes}")
-    heads = ["files", "M", "S", "P", "compared", "other size", f"> {NOTICED}", f"> {WRONG}"]
-    print("\n| class | " + " | ".join(heads) + " | mean |\n|---|" + "---|" * (len(heads) + 1))
+    heads = ["files", "M", "S", "P", "compared", "other size", f"> {NOTICED}", f"> {WRONG}", f"> {NOTICED} from S"]
+    print("\n| class | " + " | ".join(heads) + " | mean | mean from S |\n|---|" + "---|" * (len(heads) + 2))
     for kind in sorted(classes):
         own = classes[kind]
         mean = f"{sums[kind] / own['compared']:.2f}" if own["compared"] else "-"
-        print(f"| {kind} | " + " | ".join(str(own[head]) for head in heads) + f" | {mean} |")
+        of_peer = f"{peer_sums[kind] / own['beside']:.2f}" if own["beside"] else "-"
+        print(f"| {kind} | " + " | ".join(str(own[head]) for head in heads) + f" | {mean} | {of_peer} |")
 
 
 if __name__ == "__main__":
