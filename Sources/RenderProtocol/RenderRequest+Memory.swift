@@ -14,8 +14,9 @@ extension PictureFacts {
     /// Bytes that decoding it takes at most, at a `shrink`-th of its size: what its coding holds at any scale, rows on their way,
     /// and the pixels that libwebp gives.
     package func decodeBytes(shrink: Int) -> Int {
-        // 50 MiB of a PNG of 10,000 columns.
-        let rows = min(size.times(8), max(size.width, size.height) * (6 << 10))
+        // 50 MiB of a PNG of 10,000 columns: rows are as many however high it is.
+        let columns = orientation < 5 ? size.width : size.height
+        let rows = min(size.times(8), columns * (6 << 10))
         return memory + rows + (format == .webp ? size.times(8) / (shrink * shrink) : 0)
     }
 

@@ -28,6 +28,11 @@ struct LargeTests {
                 Sources.flatJPEG(PixelSize(width: 12_000, height: 9_000))
             },
             Large(name: "PNG, 10,000 × 10,000", mebibytes: 160) { Sources.blackPNG(width: 10_000, height: 10_000) },
+            // Both were refused, as if each row of a high picture were as wide as it is high.
+            Large(name: "PNG, 1,000 × 100,000", mebibytes: 60) { Sources.blackPNG(width: 1_000, height: 100_000) },
+            Large(name: "progressive JPEG, 1,600 × 60,000", mebibytes: 340) {
+                Sources.flatJPEG(PixelSize(width: 1_600, height: 60_000), isProgressive: true)
+            },
             Large(name: "progressive JPEG, 8,192 × 8,192", mebibytes: 512) {
                 Sources.flatJPEG(square(8_192), isProgressive: true, isHalved: false)
             },

@@ -33,6 +33,28 @@ struct DecodeMemoryTests {
         #expect(estimate >= mebibytes && estimate < mebibytes * 3 / 2 + 30, "\(estimate) MiB")
     }
 
+    /// Seen to fail: height counted as width does, and the tall ones were refused as too large for `render.memory`.
+    @Test(
+        "Rows on their way cost by the width that is stored, however high the picture is",
+        arguments: [
+            (Samples.png(width: 1_000, height: 100_000), 6, true),
+            (Samples.jpeg(width: 1_600, height: 40_000, coding: 0xc2), 375, true),
+            (Samples.jpeg(width: 1_600, height: 40_000, coding: 0xc2, segments: [Samples.exif(6)]), 375, true),
+            (Samples.png(width: 70_000, height: 1_000), 411, true),
+            (Samples.png(width: 100_000, height: 1_000), 586, false),
+            // No more than all of its pixels.
+            (Samples.png(width: 100_000, height: 100), 76, true),
+        ])
+    func rows(bytes: [UInt8], mebibytes: Int, isTaken: Bool) throws {
+        let facts = try PictureInspector(limits: RenderLimits(memory: 4 << 30)).inspect(Samples.file(bytes)).facts
+        #expect(abs(facts.decodeBytes(shrink: 1) >> 20 - mebibytes) <= 1, "\(facts.decodeBytes(shrink: 1) >> 20) MiB")
+        if isTaken {
+            _ = try PictureInspector().inspect(Samples.file(bytes))
+        } else {
+            #expect(throws: RenderFailure.self) { try PictureInspector().inspect(Samples.file(bytes)) }
+        }
+    }
+
     @Test(
         "A header says how its picture is coded",
         arguments: [
