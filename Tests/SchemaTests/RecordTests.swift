@@ -69,6 +69,23 @@ struct RecordTests {
         #expect(keys.first?.contains("key ") == true)
     }
 
+    /// Seen to fail: a point of one number was taken, which readers drop.
+    @Test(
+        "A source row's focus is two numbers, or empty",
+        arguments: [("[]", true), ("[500,20]", true), ("[500]", false), ("[500,20,3]", false), ("[500,1001]", false)])
+    func focus(point: String, isTaken: Bool) async throws {
+        var source = SourceRow(
+            source: SourceKey(SHA256.digest(of: [1])), url: "http://a.example/b", version: SourceVersion(word: 1),
+            size: PixelSize(width: 1, height: 1), format: .png, bytes: 1, digest: SHA256.digest(of: []),
+            hasAlpha: false, original: nil, fetchedAt: 5, expires: 6)
+        (source.focalPoint, source.isFocusKnown) = (FocalPoint(x: 7, y: 8), true)
+        var record = source.newRecord(partition: PartitionID(0))
+        let body = String(decoding: try #require(record.value), as: UTF8.self)
+        #expect(body.contains("[7,8]"))
+        record.value = Array(body.replacing("[7,8]", with: point).utf8)
+        #expect(try await Validator.check([record]).isEmpty == isTaken)
+    }
+
     @Test("Take what is told of a source that has changed")
     func changed() async throws {
         let source = SourceKey(SHA256.digest(of: [1]))
