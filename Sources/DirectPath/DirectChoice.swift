@@ -20,17 +20,8 @@ package struct JPEGTraits: Sendable, Hashable {
 package enum DirectChoice {
     /// What it writes itself.
     static let written: Set<ImageFormat> = [.jpeg, .webp, .png]
-    /// All outputs are in memory at once.
-    private static let pixelLimit = 24_000_000
-
-    /// Whether it may be worth looking at the JPEG's traits.
-    package static func mayTake(_ request: RenderRequest) -> Bool {
-        request.facts.format == .jpeg
-            && request.outputs.allSatisfy { $0.isPlain }
-            && request.outputs.reduce(0) { $0 + $1.size.pixels } <= pixelLimit
-    }
 
     package static func takes(_ request: RenderRequest, _ traits: JPEGTraits) -> Bool {
-        mayTake(request) && traits.isColour
+        request.mayGoDirect && traits.isColour
     }
 }

@@ -25,7 +25,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
         _ source: UnsafeRawBufferPointer, _ request: RenderRequest,
         write: (RenderedOutput, UnsafeRawBufferPointer) throws(EngineFailure) -> Void
     ) throws(EngineFailure) {
-        guard DirectChoice.mayTake(request) else { return try rest.render(source, request, write: write) }
+        guard request.mayGoDirect else { return try rest.render(source, request, write: write) }
         let reader = try reading { () throws(CodecFailure) in try JPEGReader.open(source) }
         let traits = reader.traits
         guard DirectChoice.takes(request, traits) else { return try rest.render(source, request, write: write) }

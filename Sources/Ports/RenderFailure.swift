@@ -100,7 +100,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         self =
             if facts.isTruncated {
                 .truncated(facts.format, reason: reason)
-            } else if limits.contains(where: words.contains) {
+            } else if isDrawn || Self.limits.contains(where: words.contains) {
                 .unsupportedFeature(facts.format, reason: reason)
             } else { .malformed(facts.format, reason: reason) }
     }
@@ -144,8 +144,9 @@ package enum RenderFailure: CodedFailure, Hashable {
             case .tooManyScans: "A JPEG has more scans than the limit."
             case .tooManyChunks: "A PNG has more chunks than the limit."
             case .tooMuchMemory:
-                "Decoding the picture (interlaced, progressive, WebP, GIF, AVIF, HEIC) would need more memory than render.memory lets one source have."
-            case .output: "The variant cannot be written in its format."
+                "Decoding the picture would need more memory than render.memory lets one source have. Its decoder holds all pixels (interlaced PNG, progressive JPEG, WebP, GIF, AVIF, HEIC, TIFF, JPEG XL), or its rows are very wide (PNG, above 76,000 pixels by default)."
+            case .output:
+                "The variant cannot be written in its format, or needs more of its source in memory than render.memory allows (trim, smart, large variants of a large WebP)."
             case .uninspected:
                 "The picture's header could not be read: two inspector processes ended over it, or took too long."
             case .crashed: "The renderer process ended during the job."

@@ -99,6 +99,15 @@ package struct RenderPlan: Sendable, Hashable {
 }
 
 extension RenderRequest {
+    /// Of all outputs together, which the direct path has in memory at once.
+    private static let directPixels = 24_000_000
+
+    /// Whether the direct path takes it, if the JPEG's own header says that it has colours.
+    package var mayGoDirect: Bool {
+        facts.format == .jpeg && outputs.allSatisfy(\.isPlain)
+            && outputs.reduce(0) { $0 + $1.size.pixels } <= Self.directPixels
+    }
+
     /// Places of outputs that share a decode. Pixels that more than one is made from are held meanwhile: of a large picture each
     /// of those is decoded for itself, with what is made of it.
     package var decodes: [[Int]] {

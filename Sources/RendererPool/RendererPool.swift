@@ -138,10 +138,10 @@ package final class RendererPool: Renderer {
         RenderPart.all(of: orders, frames: picture.facts.frames).flatMap { part -> [[RenderOrder]] in
             // The lane decides the effort alone.
             let outputs = part.map { output(for: $0, of: picture, on: .fast, isReuse: isReuse) }
-            // The direct path decodes once for all.
-            if picture.facts.format == .jpeg, outputs.allSatisfy(\.isPlain) { return [part] }
             let request = RenderRequest(
                 facts: picture.facts, isReuse: isReuse, deadlineMilliseconds: 0, outputs: outputs)
+            // The direct path decodes once for all.
+            if configuration.engine != .libvips, request.mayGoDirect { return [part] }
             return request.decodes.map { places in places.map { part[$0] } }
         }
     }

@@ -110,6 +110,26 @@ struct LargeTests {
         #expect(parts.count == count && Set(parts.flatMap { $0 }) == Set(orders))
     }
 
+    /// All shared one deadline, as if the direct path decoded them once.
+    @Test(
+        "So are those of a JPEG that libvips renders: by its setting, or since they are too large together",
+        arguments: [
+            (EngineChoice.direct, 900, 1), (.portable, 900, 1), (.libvips, 900, 3), (.direct, 2_900, 3),
+            (.direct, 2_800, 1),
+        ])
+    func parts(engine: EngineChoice, side: Int, count: Int) throws {
+        let facts = PictureFacts(format: .jpeg, size: Self.square(10_000), orientation: 1, frames: 1, hasAlpha: false)
+        let picture = Picture(facts: facts, file: try Workshop.file(Array("a".utf8)))
+        let orders = [0.0, 2_000, 4_000].map { place in
+            RenderOrder(
+                spec: VariantSpec(width: side, height: side, quality: 80, format: .jpeg), output: Self.square(side),
+                crop: Region(x: place, y: 0, width: 1.1 * Double(side), height: 1.1 * Double(side)))
+        }
+        var configuration = Workshop.configuration(count: 1)
+        configuration.engine = engine
+        #expect(RendererPool(configuration).parts(of: orders, from: picture, isReuse: false).count == count)
+    }
+
     @Test("What a WebP shows is the same, decoded smaller or in full, whole, cut and turned", arguments: [1, 6])
     func scaledWebP(orientation: Int) async throws {
         let photograph = Pixels.photograph(width: 600, height: 571, seed: 4)
