@@ -1,8 +1,10 @@
+internal import Foundation
 internal import ImageModel
 internal import Ports
 internal import Posix
 import RendererPool
 internal import TestPixels
+internal import TestSupport
 internal import Testing
 internal import VariantSpec
 
@@ -40,12 +42,39 @@ struct SizeTests {
         "Any size is made small, whatever its colours and format are",
         arguments: [
             "grey.tif", "rgb.tif", "inks.tif", "inks.jpg", "rgb.png", "tagged.png", "tagged.jpg", "rgb.webp",
-            "rgb.avif",
-        ],
-        [PixelSize(width: 800, height: 600), PixelSize(width: 1200, height: 900), PixelSize(width: 3000, height: 2000)])
+            "rgb.avif", "deep.tif", "deep-inks.tif", "deep.png", "grey.jpg", "progressive.jpg", "rgb.gif",
+        ], gridSizes)
     func grid(source: String, size: PixelSize) async throws {
-        let file = try Workshop.file(try await Self.made(source, size))
-        for target in ["120x120", "160y160", "640x640"] {
+        try await Self.makeSmall(try await Self.made(source, size))
+    }
+
+    /// The largest with MEZZOTINT_TESTS=all.
+    private static let gridSizes =
+        [(800, 600), (1200, 900), (3000, 2000), (6000, 4000)].map { PixelSize(width: $0.0, height: $0.1) }
+        .filter { $0.width < 6000 || Effort.asked == .all }
+
+    @Test(
+        "So are inks by their own profile",
+        .enabled(if: Shared.has("images/formats"), Comment(rawValue: Shared.absent)), arguments: gridSizes)
+    func profiledInks(size: PixelSize) async throws {
+        let url = try #require(Shared.part("images/formats/channel-digital-image-cmyk-color.jpg"))
+        let profile = Self.profile(of: Array(try Data(contentsOf: url)))
+        #expect(profile.count > 1_000)
+        try await Self.makeSmall(Sources.tagged(Sources.inks(size), profile))
+    }
+
+    @Test(
+        "So is a HEIC",
+        .enabled(if: Shared.has("images/formats"), Comment(rawValue: Shared.absent)))
+    func heic() async throws {
+        let url = try #require(Shared.part("images/formats/cheers-1440x960.heic"))
+        try await Self.makeSmall(Array(try Data(contentsOf: url)))
+    }
+
+    private static func makeSmall(_ source: [UInt8]) async throws {
+        let file = try Workshop.file(source)
+        let size = try await Workshop.everything.inspect(file).facts.size
+        for target in ["120x120", "160y160", "640x640", "1280x1280"] {
             for pool in [Workshop.everything, Workshop.libvips] {
                 let variant = try await Workshop.make("\(target)-q80.jpg", of: file, in: pool)
                 #expect(variant.size == (try Workshop.order("\(target).jpg", of: size)).output)
@@ -53,15 +82,32 @@ struct SizeTests {
         }
     }
 
+    /// The profile in a JPEG's segments.
+    private static func profile(of jpeg: [UInt8]) -> [UInt8] {
+        var (profile, offset): ([UInt8], Int) = ([], 2)
+        while offset + 4 < jpeg.count, jpeg[offset + 1] != 0xda {
+            let next = offset + 2 + Int(jpeg[offset + 2]) << 8 + Int(jpeg[offset + 3])
+            if jpeg[offset + 1] == 0xe2, jpeg[(offset + 4)...].starts(with: Array("ICC_PROFILE\0".utf8)) {
+                profile += jpeg[offset + 18..<next]
+            }
+            offset = next
+        }
+        return profile
+    }
+
     private static func made(_ source: String, _ size: PixelSize) async throws -> [UInt8] {
         let black = Sources.blackPNG(width: size.width, height: size.height)
-        func tiff(_ kind: Int, _ channels: Int) -> [UInt8] {
-            let bytes = [UInt8](repeating: 90, count: size.width * size.height * channels)
+        func tiff(_ kind: Int, _ channels: Int, bits: Int = 8) -> [UInt8] {
+            let bytes = [UInt8](repeating: 90, count: size.width * size.height * channels * bits / 8)
             let pixels = Pixels(width: size.width, height: size.height, channels: channels, bytes: bytes)
-            return Sources.tiff(of: pixels, kind: kind, rows: 16)
+            return Sources.tiff(of: pixels, kind: kind, rows: 16, bits: bits)
         }
         func rendered(_ format: String) async throws -> [UInt8] {
-            try await Workshop.make("full.\(format)", of: try Workshop.file(black)).content.bytes()
+            try await Workshop.make("full\(format)", of: try Workshop.file(black)).content.bytes()
+        }
+        func tile() async throws -> [UInt8] {
+            let tile = Sources.blackPNG(width: 500, height: 500)
+            return try await Workshop.make("full.avif", of: try Workshop.file(tile)).content.bytes()
         }
         return switch source {
         case "grey.tif": tiff(1, 1)
@@ -72,9 +118,18 @@ struct SizeTests {
         case "tagged.png":
             Sources.blackPNG(
                 width: size.width, height: size.height, chunks: [Sources.profileChunk(Sources.exchangedProfile)])
-        case "tagged.jpg": Sources.tagged(try await rendered("jpg"), Sources.exchangedProfile)
-        case "rgb.webp": try await rendered("webp")
-        default: try await rendered("avif")
+        case "tagged.jpg": Sources.tagged(try await rendered(".jpg"), Sources.exchangedProfile)
+        case "rgb.webp": try await rendered(".webp")
+        case "deep.tif": tiff(2, 3, bits: 16)
+        case "deep-inks.tif": tiff(5, 4, bits: 16)
+        case "deep.png": Sources.blackPNG(width: size.width, height: size.height, depth: 16)
+        case "grey.jpg": try await rendered("-grey.jpg")
+        case "progressive.jpg": Sources.flatJPEG(size, isProgressive: true)
+        case "rgb.gif": try await rendered(".gif")
+        case "rgb.avif" where size.width >= 6000:
+            // Square, of tiles: a renderer has not the memory to write so large a one.
+            try #require(Sources.gridAVIF(tile: try await tile(), side: 500, count: 12, shown: 6000))
+        default: try await rendered(".avif")
         }
     }
 }
