@@ -14,6 +14,8 @@ package struct SourceRow: Sendable, Hashable {
     package var bytes: Int
     package var digest: SHA256Digest
     package var hasAlpha: Bool
+    /// Whether `hasAlpha` is the header's word alone: nobody looked at the pixels.
+    package var isAlphaUnchecked: Bool
     package var frames: Int
     /// Where the fetched bytes are kept, relative to the store's root; nil if they were too large to keep.
     package var original: String?
@@ -29,8 +31,10 @@ package struct SourceRow: Sendable, Hashable {
     package init(
         source: SourceKey, url: String, version: SourceVersion, size: PixelSize, format: ImageFormat, bytes: Int,
         digest: SHA256Digest, hasAlpha: Bool, frames: Int = 1, original: String?, fetchedAt: Int64, expires: Int64,
-        policy: CachePolicy = CachePolicy(), focalPoint: FocalPoint? = nil, isFocusKnown: Bool = true
+        policy: CachePolicy = CachePolicy(), focalPoint: FocalPoint? = nil, isFocusKnown: Bool = true,
+        isAlphaUnchecked: Bool = false
     ) {
+        self.isAlphaUnchecked = isAlphaUnchecked
         (self.frames, self.isFocusKnown) = (frames, isFocusKnown)
         (self.source, self.url, self.version, self.size, self.format) = (source, url, version, size, format)
         (self.bytes, self.digest, self.hasAlpha, self.original) = (bytes, digest, hasAlpha, original)

@@ -176,7 +176,7 @@ enum RowCoding {
         bytes.put(row.format.rawValue)
         bytes.put(row.bytes)
         bytes.put(row.digest)
-        bytes.put(row.hasAlpha)
+        bytes.put(row.hasAlpha ? row.isAlphaUnchecked ? 2 : 1 : 0)
         bytes.put(row.frames)
         bytes.put(row.original != nil)
         if let original = row.original {
@@ -211,16 +211,17 @@ enum RowCoding {
             parts.text(), SourceVersion(word: parts.word()), parts.size(), parts.format()
         )
         let (count, digest) = (parts.int(in: RowLimits.bytes), parts.digest())
-        let (hasAlpha, frames) = (parts.flag(), parts.int(in: RowLimits.frames))
+        // 454fb1b and later wrote 0 or 1; 2: the header's word alone.
+        let (alpha, frames) = (parts.int(in: 0...2), parts.int(in: RowLimits.frames))
         var original = parts.flag() ? parts.text() : nil
         if form != .full, original == "" { original = BlobName(original: source, version, format).location }
         return SourceRow(
             source: source, url: url, version: version, size: size, format: format, bytes: count, digest: digest,
-            hasAlpha: hasAlpha, frames: frames, original: original, fetchedAt: parts.number(), expires: parts.number(),
+            hasAlpha: alpha > 0, frames: frames, original: original, fetchedAt: parts.number(), expires: parts.number(),
             policy: form.hasPolicy ? parts.policy() : CachePolicy(),
             focalPoint: form == .focused
                 ? FocalPoint(x: parts.int(in: FocalPoint.range), y: parts.int(in: FocalPoint.range)) : nil,
-            isFocusKnown: form.isFocusKnown)
+            isFocusKnown: form.isFocusKnown, isAlphaUnchecked: alpha == 2)
     }
 
     /// A multiply and fold for each eight bytes: against damage, not against people.

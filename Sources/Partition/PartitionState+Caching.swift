@@ -211,6 +211,27 @@ extension SourceRow {
         row.original = original
         return row
     }
+
+    /// The row with what its rendered variants show of its alpha. A clear pixel shows in a PNG, WebP or AVIF of the whole
+    /// source if that is reduced to a 21st of its sides at most, as in `Renderer.isOpaque`.
+    package func checked(by rows: [VariantRow]) -> SourceRow {
+        guard isAlphaUnchecked else { return self }
+        var row = self
+        let telling = rows.filter { $0.version == version && [.png, .webp, .avif].contains($0.spec.format) }
+        if telling.contains(where: { $0.hasAlpha && !$0.spec.extras.addsAlpha }) {
+            row.isAlphaUnchecked = false
+        } else if telling.contains(where: { $0.showsWhole(of: size) && !$0.hasAlpha }) {
+            (row.hasAlpha, row.isAlphaUnchecked) = (false, false)
+        }
+        return row
+    }
+}
+
+extension VariantRow {
+    fileprivate func showsWhole(of source: PixelSize) -> Bool {
+        madeFrom == .origin && !spec.hasExtras && region == Region(whole: source)
+            && size.width * 21 >= source.width && size.height * 21 >= source.height
+    }
 }
 
 extension SourceSnapshot {

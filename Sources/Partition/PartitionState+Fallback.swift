@@ -13,9 +13,10 @@ extension PartitionState {
     func fallback(
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ results: [VariantSpec: VariantOutcome], _ now: Moment
     ) -> (kind: OutcomeKind, variants: VariantOutcomes)? {
-        guard pending.job.fallback != .none, !pending.job.isOwn, let source = snapshot.source,
+        guard pending.job.fallback != .none, !pending.job.isOwn, var source = snapshot.source,
             now.wall < rules.freshness.ifError(source.policy, from: source.expires)
         else { return nil }
+        source.isAlphaUnchecked = false
         var variants: [VariantOutcome] = []
         for spec in pending.choosing(by: source, rules.qualities).job.variants {
             if let done = results[spec], done.row != nil {

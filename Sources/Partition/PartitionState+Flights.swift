@@ -144,7 +144,8 @@ extension PartitionState {
             source: flight.source, url: flight.url.fetched, version: body.version, size: facts.size,
             format: facts.format,
             bytes: body.bytes, digest: body.digest, hasAlpha: facts.hasAlpha, frames: facts.frames, original: nil,
-            fetchedAt: now.wall, expires: expires, policy: policy, focalPoint: facts.focalPoint)
+            fetchedAt: now.wall, expires: expires, policy: policy, focalPoint: facts.focalPoint,
+            isAlphaUnchecked: picture.isAlphaUnchecked)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
         flight.results = flight.results.filter { $0.value.row?.version == row.version }
         let known = flight.snapshot.source
@@ -173,6 +174,8 @@ extension PartitionState {
         flight.chosen = zip(asked, flight.pendingJobs).compactMap { asked, pending in
             asked.contains(where: \.isAuto) ? (asked, Set(pending.job.variants)) : nil
         }
+        // Jobs that joined while the source was fetched for others: nobody looked at its alpha.
+        setLate(&flight) { $0.job.variants.contains(where: \.isAuto) }
         course.fetched = fetched
         flight.stage = .waiting(.render, course)
         flights[flight.id] = flight
@@ -218,7 +221,9 @@ extension PartitionState {
         effects.append(.permit(.pass(id)))
         lastPass = (now.wall, now.wall)
         flight.made = nil
-        if let fetched = task.fetched { flight.snapshot.source = fetched.row.kept(at: original, fetched.picture) }
+        if let fetched = task.fetched {
+            flight.snapshot.source = fetched.row.kept(at: original, fetched.picture).checked(by: rows)
+        }
         for row in rows {
             let old = task.replaced[row.spec]
             // Other bytes of the source gave the same of the variant: it stands where it stood.

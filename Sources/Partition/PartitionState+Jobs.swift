@@ -37,14 +37,15 @@ extension PartitionState {
         // A change that the flight cannot tell of is looked at again once that is over.
         let left = flight.fetched == nil ? pending.change(in: snapshot) : nil
         let isOfFlight = !pending.job.isChange || left.map { flight.left?.id ?? $0.id == $0.id } ?? false
+        let chosen = pending.choosing(by: flight.fetched, rules.qualities)
+        let isChosen = flight.fetched == nil || !chosen.job.variants.contains(where: \.isAuto)
         // What was asked before the job came may tell of a time before it.
-        if flight.isOpen, isOfFlight, !isForced || flight.course == nil {
+        if flight.isOpen, isOfFlight, isChosen, !isForced || flight.course == nil {
             if var left {
                 left.add(flight.left?.stored ?? [])
                 flight.left = left
             }
-            let pending = pending.choosing(by: flight.fetched, rules.qualities)
-            flight.pendingJobs.append(pending)
+            flight.pendingJobs.append(chosen)
             // Its look-up asked for the blobs that it wants; the flight's own had asked for others only.
             let gone = pending.job.variants.filter { spec in
                 flight.results[spec] == nil && !snapshot.variants.contains { $0.spec == spec }
@@ -119,7 +120,9 @@ extension PartitionState {
 
     /// The pending job with the formats chosen that its job left open, if what is known of the source is fresh.
     private func choosing(_ pending: PendingJob, by snapshot: SourceSnapshot, at now: Int64) -> PendingJob {
-        let known = snapshot.source.flatMap { $0.expires > now || rules.reuse.allowsStale ? $0 : nil }
+        var known = snapshot.source.flatMap { $0.expires > now || rules.reuse.allowsStale ? $0 : nil }
+        // Nobody looks at pixels for a job that wants only what is stored.
+        if pending.job.freshness == .cacheOnly { known?.isAlphaUnchecked = false }
         return pending.choosing(by: known, rules.qualities)
     }
 
@@ -174,13 +177,15 @@ extension PartitionState {
 
 extension PendingJob {
     /// `auto` becomes a format once it is known of the source whether it moves and whether it is transparent; until then
-    /// nothing stored is like it, so that the source is fetched.
+    /// nothing stored is like it, so that the source is fetched. A header alone does not tell of transparency.
     func choosing(by source: SourceRow?, _ defaults: DefaultQualities) -> PendingJob {
         guard let source, job.variants.contains(where: \.isAuto) else { return self }
         var chosen = job
         chosen.variants = []
         for spec in job.variants {
-            let spec = spec.chosen(frames: source.frames, hasAlpha: source.hasAlpha, defaults: defaults)
+            let isOpen = source.isAlphaUnchecked && spec.isChosenByAlpha
+            let spec =
+                isOpen ? spec : spec.chosen(frames: source.frames, hasAlpha: source.hasAlpha, defaults: defaults)
             if !chosen.variants.contains(spec) { chosen.variants.append(spec) }
         }
         return PendingJob(

@@ -26,12 +26,19 @@ extension PartitionState {
 
     /// What the flight's URL gave tells nothing of the source's other URLs: jobs that name those are looked up once it is over.
     private mutating func lookUpOthers(_ id: FlightID) {
-        guard let flight = flights[id] else { return }
-        let others = flight.pendingJobs.filter { $0.job.url != flight.url }
+        guard var flight = flights[id] else { return }
+        let url = flight.url
+        setLate(&flight) { $0.job.url != url }
+        flights[id] = flight
+    }
+
+    /// Jobs that the flight cannot serve are looked up once it is over.
+    mutating func setLate(_ flight: inout Flight, _ isLate: (PendingJob) -> Bool) {
+        let others = flight.pendingJobs.filter(isLate)
         if others.isEmpty { return }
         if suspects.isNaming { for pending in others { suspects.outlive(pending.place) } }
-        flights[id]?.pendingJobs.removeAll { $0.job.url != flight.url }
-        flights[id]?.late.insert(contentsOf: others, at: 0)
+        flight.pendingJobs.removeAll(where: isLate)
+        flight.late.insert(contentsOf: others, at: 0)
     }
 
     /// An answer led elsewhere: another host's permit is asked for as any flight asks for its first, with the age that the

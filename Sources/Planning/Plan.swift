@@ -37,7 +37,9 @@ package struct Plan: Sendable, Hashable {
             }
         }
         guard !missing.isEmpty else { return }
-        if rules.isEnabled, let batches = Plan.reuses(missing, snapshot, version, now, rules) {
+        // A format that is still open takes a look at the source itself.
+        let isOpen = missing.contains(where: \.isAuto)
+        if rules.isEnabled, !isOpen, let batches = Plan.reuses(missing, snapshot, version, now, rules) {
             reuses = batches
         } else {
             toFetch = missing

@@ -87,7 +87,12 @@ package struct FetchedSource: Sendable {
 package struct FetchedPicture: Sendable {
     package let source: FetchedSource
     package let picture: Picture
-    package init(source: FetchedSource, picture: Picture) { (self.source, self.picture) = (source, picture) }
+    /// Whether the alpha of its facts is the header's word alone.
+    package let isAlphaUnchecked: Bool
+
+    package init(source: FetchedSource, picture: Picture, isAlphaUnchecked: Bool = false) {
+        (self.source, self.picture, self.isAlphaUnchecked) = (source, picture, isAlphaUnchecked)
+    }
 }
 
 /// Brings sources from their origins, under the address guard: one request, and its answer.

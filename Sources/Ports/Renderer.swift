@@ -81,8 +81,8 @@ package protocol Renderer: Sendable {
     /// The orders of each request: a part has a deadline of its own. No orders have no parts.
     func parts(of orders: [RenderOrder], from picture: Picture, isReuse: Bool) -> [[RenderOrder]]
 
-    /// Renders all of `orders`, which are one part: its deadline covers every decode that they need. `isReuse`: the picture is a stored donor, decoded in full. `origin`: whose picture it
-    /// is, so that those of others may be kept from what renders it.
+    /// Renders one part: its deadline covers every decode that `orders` need. `isReuse`: the picture is a stored donor,
+    /// decoded in full. `origin`: whose picture it is, so that those of others may be kept from what renders it.
     func render(
         _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
     ) async throws(RenderFailure) -> [RenderedVariant]

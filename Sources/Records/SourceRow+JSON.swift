@@ -20,6 +20,7 @@ extension SourceRow {
         json.key("digest")
         json.hex(digest)
         json.field("alpha", hasAlpha)
+        if isAlphaUnchecked { json.field("alphaUnchecked", true) }
         if frames != 1 { json.field("frames", frames) }
         if let original { json.field("original", original) }
         json.field("fetchedAt", fetchedAt)
@@ -57,7 +58,7 @@ extension SourceRow {
             var format: ImageFormat?
             var bytes: Int?
             var digest: SHA256Digest?
-            var hasAlpha: Bool?
+            var (hasAlpha, isAlphaUnchecked): (Bool?, Bool) = (nil, false)
             var frames: Int?
             var original: String?
             var fetchedAt: Int64?
@@ -75,6 +76,7 @@ extension SourceRow {
                 case "bytes": bytes = try reader.integer(in: RowLimits.bytes)
                 case "digest": digest = try reader.digest()
                 case "alpha": hasAlpha = try reader.boolean()
+                case "alphaUnchecked": isAlphaUnchecked = try reader.boolean()
                 case "frames": frames = try reader.integer(in: RowLimits.frames)
                 case "original": original = try reader.string()
                 case "fetchedAt": fetchedAt = try reader.time()
@@ -91,7 +93,7 @@ extension SourceRow {
                 hasAlpha: try hasAlpha.field("alpha"), frames: frames ?? 1, original: original,
                 fetchedAt: try fetchedAt.field("fetchedAt"),
                 expires: try expires.field("expires"), policy: policy ?? CachePolicy(), focalPoint: focalPoint,
-                isFocusKnown: isFocusKnown)
+                isFocusKnown: isFocusKnown, isAlphaUnchecked: isAlphaUnchecked)
         }
     }
 }

@@ -44,12 +44,15 @@ extension Worker {
                 bytes = source.bytes
                 do throws(RenderFailure) {
                     var picture = try await ports.renderer.inspect(source.body)
-                    if request.needsAlpha, picture.facts.hasAlpha,
+                    let mayBeOpaque = picture.facts.hasAlpha && picture.facts.frames == 1
+                    if request.needsAlpha, mayBeOpaque,
                         await ports.renderer.isOpaque(picture, lane: request.lane, origin: nil)
                     {
                         picture = picture.opaque
                     }
-                    event = .fetched(flight, FetchedPicture(source: source, picture: picture))
+                    let isUnchecked = mayBeOpaque && !request.needsAlpha
+                    event = .fetched(
+                        flight, FetchedPicture(source: source, picture: picture, isAlphaUnchecked: isUnchecked))
                 } catch {
                     event = .unfetched(flight, Unfetched(error, of: source.head, at: now))
                 }
@@ -182,7 +185,7 @@ extension Worker {
         if let debt = task.debt { before += debt.newRecords(at: now, signedBy: configuration.keys) }
         if !before.isEmpty { _ = try await append(before, of: flight) }
         if let fetched = task.fetched {
-            let source = fetched.row.kept(at: original, fetched.picture)
+            let source = fetched.row.kept(at: original, fetched.picture).checked(by: rows)
             records.append(source.newRecord(partition: flight.partition, traceparent: task.traceparent))
         }
         records += (rows + task.renewed).map {

@@ -278,7 +278,7 @@ struct Rows {
         source = SourceRow(
             source: key, url: "https://images.example.com/albums/\(number)/photo.jpg?v=2",
             version: SourceVersion(digest),
-            size: size, format: .jpeg, bytes: 2_345_678, digest: digest, hasAlpha: false,
+            size: size, format: .jpeg, bytes: 2_345_678, digest: digest, hasAlpha: number % 5 > 2,
             original: "\(key.hex.prefix(2))/\(key.hex)/original.jpg", fetchedAt: 1_780_000_000_000,
             expires: 1_780_600_000_000,
             // Of most of them nothing is kept, as in rows of earlier programs.
@@ -291,7 +291,7 @@ struct Rows {
                     location: number % 2 == 0 ? "https://a.example/\(number)" : nil),
             focalPoint: number % 4 == 0 ? FocalPoint(x: number % 1_001, y: 1_000) : nil,
             // Of those without, some are of programs that did not look.
-            isFocusKnown: [0, 3].contains(number % 4))
+            isFocusKnown: [0, 3].contains(number % 4), isAlphaUnchecked: number % 5 == 3)
         variants = [1280, 640, 160].map { side in
             let spec = VariantSpec(width: side, height: side, format: .webp)
             return VariantRow(

@@ -40,6 +40,9 @@ struct RecordsRowTests {
         row.isFocusKnown = false
         #expect(try back() == row)
         #expect(!Fixture.text(row.newRecord(partition: Fixture.partition).value).contains("focus"))
+        #expect(!Fixture.text(row.newRecord(partition: Fixture.partition).value).contains("alphaUnchecked"))
+        (row.hasAlpha, row.isAlphaUnchecked) = (true, true)
+        #expect(try back() == row)
         let text = Fixture.text(row.newRecord(partition: Fixture.partition).value)
             .replacing("W/\\\"ä\\\"", with: "a\\r\\nHost: b")
         let forged = Fixture.record(.variants, value: Array(text.utf8), key: RecordKey.source(Fixture.source).bytes)
