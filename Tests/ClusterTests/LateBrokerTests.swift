@@ -9,10 +9,10 @@ import Testing
 extension ClusterTests {
     @Suite("A worker whose brokers come after it, or refuse it")
     struct LateBrokers {
-        @Test("A first start on new topics of new brokers logs no notice")
+        @Test("A first start on new topics of a new broker logs no notice")
         func quiet() async throws {
-            let broker = try await KafkaBroker.start(brokers: 3)
-            let place = try await Workplace.onKafka(broker, replication: 3, "kafka.timing.session=30s")
+            let broker = try await KafkaBroker.start()
+            let place = try await Workplace.onKafka(broker, "kafka.timing.session=30s")
             let worker = try place.worker(untilIdle: false)
             await worker.says("The worker runs")
             try place.publish(place.draw(4).map { ($0, ["32x32.png"], .fast) })
