@@ -63,7 +63,7 @@ final class KafkaQuestions: Sendable {
 
     func highClient() throws(LogFailure) -> KafkaClient { try kept(in: hiddenClient, .hiddenQuestions) }
 
-    /// - Important: `forgetCoordinator` must follow a question without an answer. librdkafka (2.0.2 and at least up to 2.10)
+    /// - Important: `forgetCoordinator` must follow a question without an answer. librdkafka (2.0.2; open in April 2026)
     ///   forgets a question to a coordinator when its time has run out, and ends the process by an assertion once the coordinator
     ///   is back (librdkafka #4605). A client that ends drops its questions.
     func coordinatorAsker() throws(LogFailure) -> KafkaClient { try kept(in: coordinatorClient, .questions) }
