@@ -13,6 +13,7 @@ package final class LogOutput: Sendable {
     /// Milliseconds since 1970.
     private let now: @Sendable () -> Int64
     private let state = Mutex(State())
+    private let last = Mutex<LastLine?>(nil)
 
     private struct State: ~Copyable {
         /// The progress that stands in the terminal's last line.
@@ -21,7 +22,9 @@ package final class LogOutput: Sendable {
     }
 
     /// - Parameter isTerminal: nil asks the stream.
-    package init(_ stream: Int32, isTerminal: Bool? = nil, now: @escaping @Sendable () -> Int64 = { LogOutput.wallClock }) {
+    package init(
+        _ stream: Int32, isTerminal: Bool? = nil, now: @escaping @Sendable () -> Int64 = { LogOutput.wallClock }
+    ) {
         (self.stream, self.isTerminal, self.now) = (stream, isTerminal ?? (isatty(stream) == 1), now)
     }
 
@@ -33,7 +36,9 @@ package final class LogOutput: Sendable {
 
     func write(_ level: Logger.Level, _ message: String, _ common: [Logger.Field], _ own: Logger.Metadata) {
         let time = now()
-        let readable = isTerminal ? Self.readable(time, level, message, common, own) : ""
+        let last = level >= LastLine.level ? last.withLock { $0 } : nil
+        let readable = isTerminal || last != nil ? Self.readable(time, level, message, common, own) : ""
+        last?.keep(readable)
         state.withLock { state in
             if isTerminal {
                 put(state.progress.isEmpty ? readable : "\r\u{1B}[K" + readable + state.progress)
@@ -44,6 +49,16 @@ package final class LogOutput: Sendable {
                 put(PlainText.of(state.json.withBytes { String(decoding: $0, as: UTF8.self) }, keepingLines: true))
             }
         }
+    }
+
+    /// Keeps each line from now on, for the next process.
+    package func keep(in last: LastLine) { self.last.withLock { $0 = last } }
+
+    /// Keeps the reason why the program ends, as its last line.
+    package func end(with reason: String) {
+        guard let last = last.withLock({ $0 }) else { return }
+        last.keep(PlainText.of("\(Timestamp.text(now()).dropFirst(11).dropLast(5)) \(reason)"))
+        last.flush()
     }
 
     /// Replaces the terminal's last line.

@@ -82,9 +82,10 @@ struct Findings {
         else { return nil }
         if let killer = suspected(deaths: 2) ?? killed { return killer }
         let others = looping.count > 1 ? ", and \(looping.count - 1) more like it" : ""
+        let words = worst.figures?.lastLine.map { " The log of the process before ended with: \($0)" } ?? ""
         return Diagnosis(
             .crashLoop,
-            "The worker at \(Words.cut(worst.address, 80)) was started \(worst.restarts.count) times within \(Words.span(max(1_000, now - first)))\(others), the last time at \(clock(last)): it ends soon after each start.",
+            "The worker at \(Words.cut(worst.address, 80)) was started \(worst.restarts.count) times within \(Words.span(max(1_000, now - first)))\(others), the last time at \(clock(last)): it ends soon after each start.\(words)",
             since: first)
     }
 

@@ -1,3 +1,5 @@
+internal import Telemetry
+
 /// One worker, as its metrics tell it, or as it does not answer.
 package struct WorkerSight: Sendable {
     /// Where it was asked.
@@ -46,6 +48,8 @@ package struct WorkerFigures: Sendable, Equatable {
     package var clockSkew: Double?
     /// Stages that failed since its start, by code.
     package var failures: [String: Double] = [:]
+    /// The last log line of the process before it.
+    package var lastLine: String?
 
     /// Of a page in Prometheus's text format; nil if it is no worker's.
     ///
@@ -54,6 +58,7 @@ package struct WorkerFigures: Sendable, Equatable {
         var isWorker = false
         for bytes in page.utf8.split(separator: UInt8(ascii: "\n")) where bytes.count <= Self.lineBytes {
             let line = Substring(bytes)
+            if line.hasPrefix(LastLine.prefix) { lastLine = Words.cut(String(line.dropFirst(LastLine.prefix.count))) }
             guard line.hasPrefix("mezzotint_") || line.hasPrefix("process_"), let sample = MetricSample(line) else {
                 continue
             }

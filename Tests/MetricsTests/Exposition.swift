@@ -1,3 +1,5 @@
+import Telemetry
+
 /// What a page in Prometheus's text format 0.0.4 says, read by the letter: whatever the format does not allow is thrown.
 struct Exposition {
     struct Family {
@@ -15,7 +17,8 @@ struct Exposition {
 
     init(_ text: String) throws {
         guard text.hasSuffix("\n") else { throw Violation(description: "the last line does not end") }
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()[...]
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            .filter { !$0.hasPrefix(LastLine.prefix) }[...]
         while let line = lines.popFirst() {
             let (name, help) = try Self.comment(line, "HELP")
             guard let next = lines.popFirst() else { throw Violation(description: "\(name) has no TYPE") }

@@ -103,6 +103,29 @@ struct WorkerMetricsTests {
         }
     }
 
+    @Test("After a worker that was killed, and one that could not start, the next one's metrics show its last log line")
+    func lastLine() async throws {
+        let place = try Workplace()
+        func page(of worker: RunningProgram) async throws -> Substring? {
+            await worker.says("The worker runs")
+            let text = try await Asked(try await worker.metricsAddress() + "/metrics").text
+            return text.split(separator: "\n").first { $0.hasPrefix(LastLine.prefix) }
+        }
+        let killed = try place.worker([Self.listen], untilIdle: false)
+        #expect(try await page(of: killed) == nil)
+        let file = place.folder.url.appending(path: "data/last-line-127.0.0.1:0")
+        try await eventually { try String(contentsOf: file, encoding: .utf8).contains("The worker runs.") }
+        killed.signal(SIGKILL)
+        _ = try await killed.ended()
+        let failing = try place.worker([Self.listen, "store.directory=/proc/nowhere"], untilIdle: false)
+        #expect(try await failing.ended().status == 1)
+        let next = try place.worker([Self.listen], untilIdle: false)
+        let line = try #require(try await page(of: next))
+        #expect(line.contains("/proc/nowhere"), "\(line)")
+        next.signal(SIGTERM)
+        #expect(try await next.ended().status == 0)
+    }
+
     @Test("How often a host was asked for nothing new, and answered for: as metrics, to scripts, and to people")
     func origins() async throws {
         let place = try Workplace()

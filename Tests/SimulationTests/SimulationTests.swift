@@ -68,7 +68,7 @@ struct SimulationTests {
             guard let seed = planted.seed(brokenBy: plant.rule) else { continue }
             #expect(planted.ended.status == 1)
             let sound = try run("--seed", "\(seed)", "--json")
-            #expect(sound.ended.status == 0)
+            #expect(sound.ended.status == 0, "seed \(seed): \(sound.ended.errors)")
             if sound.seed(brokenBy: plant.rule) == nil { return }
         }
         Issue.record("\(plant.rawValue) was not found")

@@ -1,5 +1,6 @@
 import Foundation
 import Telemetry
+import TestSupport
 import Testing
 
 @Suite("The log", .timeLimit(.minutes(1)))
@@ -22,6 +23,33 @@ struct LoggerTests {
         logger.info("Ready.", ["jobs": 3])
         logger.error("No space.")
         #expect(captured.lines == ["10:28:36 Ready. jobs=3", "10:28:36 ERROR No space."])
+    }
+
+    @Test("The next process finds the last line, or the reason of the end")
+    func last() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.url.appending(path: "last-line").path
+        func run(_ body: (LogOutput) -> Void) throws -> String {
+            let captured = try Captured(isTerminal: false)
+            let last = try #require(LastLine(path: path))
+            captured.output.keep(in: last)
+            body(captured.output)
+            last.flush()
+            return last.before
+        }
+        let long = String(repeating: "é", count: 800)
+        #expect(try run { Logger(level: .debug, to: $0).error("\(long)\nNo space.") } == "")
+        #expect(
+            try run {
+                let logger = Logger(level: .debug, to: $0)
+                logger.warning("The disk\nis full.", ["folder": "data"])
+                logger.debug("A detail.")
+            }.hasPrefix("10:28:36 ERROR ééé"))
+        #expect(try run { _ in } == #"10:28:36 WARNING The disk\u000ais full. folder=data"#)
+        #expect(
+            try run { $0.end(with: "The log is not there.") } == #"10:28:36 WARNING The disk\u000ais full. folder=data"#)
+        #expect(try run { _ in } == "10:28:36 The log is not there.")
+        #expect(LastLine(path: folder.url.path) == nil)
     }
 
     @Test(
@@ -88,7 +116,9 @@ struct LoggerTests {
         let logger = Logger(level: .info, to: captured.output)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<8 {
-                group.addTask { for i in 0..<250 { logger.info("line", ["task": .int(Int64(task)), "i": .int(Int64(i))]) } }
+                group.addTask {
+                    for i in 0..<250 { logger.info("line", ["task": .int(Int64(task)), "i": .int(Int64(i))]) }
+                }
             }
         }
         #expect(captured.lines.count == 2_000)

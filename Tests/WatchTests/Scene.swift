@@ -70,9 +70,9 @@ struct Scene {
     }
 
     /// The worker was started again.
-    mutating func restart() {
+    mutating func restart(after lastLine: String? = nil) {
         guard case .figures(var figures) = workers[0].answer else { return }
-        figures.started = Double(now) / 1000
+        (figures.started, figures.lastLine) = (Double(now) / 1000, lastLine)
         workers[0] = WorkerSight(workers[0].address, .figures(figures))
     }
 

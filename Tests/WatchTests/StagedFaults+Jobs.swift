@@ -174,10 +174,13 @@ extension StagedFault {
         },
         StagedFault(
             "a worker that is killed again and again", .crashLoop,
-            ["The worker at 10.0.0.1:9464 was started 3 times within 10 s, the last time at "]
+            [
+                "The worker at 10.0.0.1:9464 was started 3 times within 10 s, the last time at ",
+                "The log of the process before ended with: 10:28:36 ERROR No space.",
+            ]
         ) {
             for _ in 0..<3 {
-                $0.restart()
+                $0.restart(after: "10:28:36 ERROR No space.")
                 $0.look(4)
             }
         },

@@ -20,12 +20,14 @@ struct WorkerFiguresTests {
             mezzotint_step_oldest_seconds{step="of tomorrow"} 3
             mezzotint_of_tomorrow_bucket{le="+Inf"} 3
             process_resident_memory_bytes 1.5e+07
+            # The log of the process before ended with: 10:28:36 ERROR \u{1B}[2JNo space.
             """
         let figures = try #require(WorkerFigures(page))
         #expect(figures.owned == 6 && figures.fetchPermits == .init(used: 7, all: 32))
         #expect(figures.failures == ["store.full": 3, "a \"b\\c\\u000a": 1])
         #expect(figures.version == "9.9" && figures.client == "w1" && figures.memory == 15_000_000)
         #expect(figures.steps == ["store": .init(sources: 20, oldestSeconds: 16.5)])
+        #expect(figures.lastLine == "10:28:36 ERROR \\u001b[2JNo space.")
         #expect(figures.restoring == nil && figures.rendererLosses == nil && figures.renderPermits == .init())
     }
 

@@ -28,13 +28,15 @@ final class MetricsServer: Sendable {
 
     private final class Shared: Sendable {
         let stage = Mutex(Stage.starting)
+        /// Behind the metrics: the last line of the process before.
+        let comment = Mutex("")
     }
 
     init(_ listen: ListenAddress, started: Int64) throws(MetricsFailure) {
         let state = Shared()
         do throws(WebServerFailure) {
             server = try WebServer(host: listen.host, port: listen.port, limits: Self.limits) { request in
-                Self.answer(request, state.stage.withLock { $0 })
+                Self.answer(request, state.stage.withLock { $0 }, state.comment.withLock { $0 })
             }
         } catch {
             throw MetricsFailure(reason: error)
@@ -59,7 +61,15 @@ final class MetricsServer: Sendable {
         state.stage.withLock { [page] in $0 = .waiting(failure.description, page) }
     }
 
-    private static func answer(_ request: WebServer.Request, _ stage: Stage) -> WebServer.Response {
+    /// Reports the last log line of the process that served here before; empty: none is known.
+    func report(lastLine: String) {
+        guard !lastLine.isEmpty else { return }
+        state.comment.withLock { $0 = "\(LastLine.prefix)\(lastLine)\n" }
+    }
+
+    private static func answer(
+        _ request: WebServer.Request, _ stage: Stage, _ comment: String
+    ) -> WebServer.Response {
         guard request.method == "GET" || request.method == "HEAD" else {
             return .init(status: 405, headers: [("Allow", "GET, HEAD")], .bytes([]))
         }
@@ -69,12 +79,14 @@ final class MetricsServer: Sendable {
         case ("/healthz", .waiting(let reason, _)): return .text("The worker waits for the log. \(reason)\n")
         case ("/healthz", .running(let source)): return source.health
         case ("/metrics", .starting), ("/readyz", .starting): return .text("The worker is starting.\n", status: 503)
-        case ("/metrics", .waiting(_, let page)): return .init(type: MetricsPage.contentType, Array(page.text.utf8))
+        case ("/metrics", .waiting(_, let page)):
+            return .init(type: MetricsPage.contentType, Array((page.text + comment).utf8))
         case ("/readyz", .waiting(let reason, _)):
             return .text("The worker takes no jobs: it waits for the log. \(reason)\n", status: 503)
         case ("/metrics", .running(let source)):
             return source.standstill
-                ?? .init(.later { .init(type: MetricsPage.contentType, Array(await source.page().text.utf8)) })
+                ?? .init(
+                    .later { .init(type: MetricsPage.contentType, Array((await source.page().text + comment).utf8)) })
         case ("/readyz", .running(let source)): return source.standstill ?? .init(.later { await source.readiness() })
         default: return .notFound
         }

@@ -34,7 +34,14 @@ struct WorkerProgram {
                 flag: "json",
                 help: "Print the summary at the end, also after SIGTERM, as one line of JSON instead of a table."),
         ]
-    ) { try await run($0) }
+    ) { arguments in
+        do {
+            return try await run(arguments)
+        } catch {
+            LogOutput.standardError.end(with: "\(error)")
+            throw error
+        }
+    }
 
     static func main() async {
         ProcessEnvironment.forgetLibraries()
@@ -70,6 +77,10 @@ struct WorkerProgram {
         let started = ContinuousClock.now
         let traces = TraceExporter(settings, logger: logger)
         settings.makeData()
+        if let address = settings.metrics.listen, let last = LastLine(path: "\(settings.data)/last-line-\(address)") {
+            metrics?.report(lastLine: last.before)
+            LogOutput.standardError.keep(in: last)
+        }
         let untilIdle = arguments.flag("until-idle")
         let chosen = try await LogOpening(
             settings: settings, isPatient: !untilIdle, logger: logger, metrics: metrics, signals: signals

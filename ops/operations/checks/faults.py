@@ -328,7 +328,7 @@ def crash_loop(name):
             try:
                 return stage.staged(
                     name, "crash-loop", "MezzotintWorkerRestarts", thread.start, heal, is_fine_after=False, within=30,
-                    ends=False, says=["was started"])
+                    ends=False, says=["was started", "The log of the process before ended with: "])
             finally:
                 over.set()
 
