@@ -52,7 +52,7 @@ package enum SpecOption: String, CaseIterable, Sendable {
     package var meaning: String {
         switch self {
         case .quality:
-            "Quality; without it `canonical.defaultQuality`, for AVIF `canonical.defaultAVIFQuality`. PNG and GIF have none. Below 90, JPEG and AVIF halve the chroma resolution, unless the image shows it (coloured text, charts). Variants above 16 million pixels may halve it anyway. The slow lane takes more time over the same quality (WebP, AVIF): a spec's bytes differ a little by the lane that made it first."
+            "Quality; without it `canonical.defaultQuality`, for AVIF `canonical.defaultAVIFQuality`. PNG and GIF have none. Below 90, JPEG and AVIF halve the chroma resolution, unless the image shows it (coloured text, charts) or has at most 16,384 pixels. Variants above 16 million pixels may halve it anyway. The slow lane takes more time over the same quality (WebP, AVIF): a spec's bytes differ a little by the lane that made it first."
         case .axis:
             "Where a crop keeps the picture, in tenths of the free way; nine points (`north`, …) are axes by name."
         case .focus:

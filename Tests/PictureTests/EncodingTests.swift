@@ -63,13 +63,13 @@ struct EncodingTests {
         "Chroma is whole from quality 90 in JPEG and AVIF, and of half the resolution below where nothing shows it",
         arguments: sources)
     func chroma(source: ImageFormat) async throws {
-        let png = try Workshop.file(Pixels.map(width: 160, height: 120).png)
+        let png = try Workshop.file(Pixels.map(width: 320, height: 240).png)
         let file =
             source == .png ? png : try Workshop.file(try await Workshop.make("full-q100.jpg", of: png).content.bytes())
         for (quality, sampling, subsampled) in [(89, UInt8(0x22), UInt8(0x0c)), (90, 0x11, 0)] {
-            let jpeg = try await Workshop.make("80x80-q\(quality).jpg", of: file).content.bytes()
+            let jpeg = try await Workshop.make("160x160-q\(quality).jpg", of: file).content.bytes()
             #expect(try Self.frame(of: jpeg).sampling == sampling, "\(quality)")
-            let avif = try await Workshop.make("80x80-q\(quality).avif", of: file).content.bytes()
+            let avif = try await Workshop.make("160x160-q\(quality).avif", of: file).content.bytes()
             #expect(try Self.subsampling(of: avif) == subsampled, "\(quality)")
         }
     }
@@ -95,12 +95,14 @@ struct EncodingTests {
     }
 
     @Test(
-        "Photographs have chroma of half the resolution below quality 90",
+        "Photographs have chroma of half the resolution below quality 90, and whole chroma up to 128x128",
         .enabled(if: Shared.has("images/photos"), Comment(rawValue: Shared.absent)))
     func photographedChroma() async throws {
         for photograph in Shared.pictures("photos") {
             let made = try await Workshop.make("700x700-q80.jpg", of: Workshop.file(photograph)).content.bytes()
             #expect(try Self.frame(of: made).sampling == 0x22, "\(photograph.lastPathComponent)")
+            let small = try await Workshop.make("128x128-q80.jpg", of: Workshop.file(photograph)).content.bytes()
+            #expect(try Self.frame(of: small).sampling == 0x11, "\(photograph.lastPathComponent)")
         }
     }
 
