@@ -220,8 +220,8 @@ let package = Package(
             "Cluster",
             needs: [
                 "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestWorkplace",
-                "mezzotint", "mezzotint-demo", "mezzotint-inspector", "mezzotint-lagwatch", "mezzotint-renderer",
-                "mezzotint-worker",
+                "mezzotint", "mezzotint-bench", "mezzotint-demo", "mezzotint-inspector", "mezzotint-lagwatch",
+                "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests("CommandLine", needs: ["CommandLine"]),
         tests("DirectPath", needs: ["VariantSpec", "DirectPath", "Ports", "RenderKit", "RenderProtocol"]),

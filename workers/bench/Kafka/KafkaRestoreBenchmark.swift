@@ -19,7 +19,8 @@ enum KafkaRestoreBenchmark {
         ]
     ) { arguments in
         let rows = try arguments.number("rows", in: 1_000...100_000_000) ?? 1_000_000
-        let bench = try KafkaBench(arguments)
+        // The rows name no files: without it, workers wait for the store that has these (store.foreign).
+        let bench = try KafkaBench(arguments, settings: ["store.adopt=true"])
         let log = try await bench.open()
         let now = SystemTime.wallMilliseconds
         try await log.append(rows) { [count = log.partitionCount] number in
