@@ -272,21 +272,38 @@ extension PartitionState {
         for spec in specs {
             flights[id]?.results[spec] = VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
         }
+        if let flight = flights[id], flight.isMoving(specs), note.verdict == .fail {
+            noteDamage(of: flight, note, specs, now)
+        }
         advance(id, now, &effects)
     }
 
     /// The pixels that were fetched cannot be decoded: that is so the next time, too.
     mutating func noteDamage(_ id: FlightID, _ note: FailureNote, _ now: Moment) {
-        guard note.isOfPixels, let flight = flights[id], flight.hasBody, case .rendering(let task, _) = flight.stage,
-            let batch = task.batch, let version = flight.fetched?.version
+        guard note.isOfPixels, let flight = flights[id], case .rendering(let task, _) = flight.stage,
+            let batch = task.batch
         else { return }
-        let specs = batch.orders.map(\.spec)
+        noteDamage(of: flight, note, batch.orders.map(\.spec), now)
+    }
+
+    private mutating func noteDamage(
+        of flight: Flight, _ note: FailureNote, _ specs: [VariantSpec], _ now: Moment
+    ) {
+        guard flight.hasBody, let version = flight.fetched?.version else { return }
         // Who left formats open, and wanted no less and no more than that, asks by those names.
         let asked = flight.chosen.filter { $0.specs == Set(specs) }.map(\.asked)
         for together in asked + [specs] {
             refusals.add(
-                flight.source, at: flight.url, giving: version, note, together: together, at: now.monotonic)
+                flight.source, at: flight.url, giving: version, note, together: together,
+                isMoving: flight.isMoving(specs), at: now.monotonic)
         }
+    }
+}
+
+extension Flight {
+    /// Whether the specs all move, so that no still shares their decode (`RenderPart`).
+    fileprivate func isMoving(_ specs: [VariantSpec]) -> Bool {
+        fetched.map { $0.frames > 1 } ?? false && specs.allSatisfy(\.isAnimated)
     }
 }
 

@@ -98,14 +98,13 @@ extension PartitionState {
         let kind: PermitKind = plan.reuses.isEmpty || isForced ? .fetch : .render
         let origin = origin(of: pending)
         let share = pending.awaited ?? origin
-        if kind == .fetch {
-            if !isForced,
-                let note = refusals.note(of: job.source, at: job.url, for: plan.toFetch, at: now.monotonic)
-            {
-                return effects.answer(pending, plan, failing: note, at: now)
-            }
-            if isCrowded(HostLane(share, lane), pending, now, &effects) { return }
+        let kept = plan.reuses.isEmpty ? nil : snapshot.version
+        if !isForced,
+            let note = refusals.note(of: job.source, at: job.url, for: plan.ofSource, kept: kept, at: now.monotonic)
+        {
+            return effects.answer(pending, plan, failing: note, at: now)
         }
+        if kind == .fetch, isCrowded(HostLane(share, lane), pending, now, &effects) { return }
         let id = nextFlight()
         var flight = Flight(
             id: id, source: pending.job.source, url: pending.job.url, host: OriginHost(of: pending.job.url.fetched),
@@ -237,4 +236,7 @@ extension [PartitionEffect] {
 
 extension Plan {
     var isUnchanged: Bool { reuses.isEmpty && toFetch.isEmpty }
+
+    /// The variants to be made of the source's own bytes, fetched or kept.
+    var ofSource: [VariantSpec] { toFetch + reuses.filter { !$0.renderSource.isDonor }.flatMap(\.orders).map(\.spec) }
 }

@@ -32,8 +32,15 @@ struct RecentRefusals: Sendable {
     /// What could not be made of a picture's pixels.
     private struct Damage {
         let version: SourceVersion
-        /// Variants of one decode that failed, and until when that is remembered. A job that wants a whole set fails.
-        var sets: [(specs: Set<Int>, until: Int64)]
+        /// Variants of one decode that failed, and until when the failure is remembered. Stills share a decode: a job that
+        /// wants a whole set fails. Moving variants have a decode of their own: a job that wants others, too, gets these.
+        var sets: [(specs: Set<Int>, isMoving: Bool, until: Int64)]
+
+        func refuses(_ wanted: Set<Int>, at now: Int64) -> Bool {
+            let known = sets.filter { now < $0.until }
+            return known.contains { !$0.isMoving && $0.specs.isSubset(of: wanted) }
+                || wanted.subtracting(known.filter(\.isMoving).flatMap(\.specs)).isEmpty
+        }
     }
 
     /// What is asked about, once it is not relied on any more.
@@ -51,12 +58,16 @@ struct RecentRefusals: Sendable {
     private static let first: Int64 = 600_000
     private static let longest: Int64 = 86_400_000
 
-    /// Why nothing of what a job wants can be made.
-    func note(of source: SourceKey, at url: SourceURL, for specs: [VariantSpec], at now: Int64) -> FailureNote? {
-        guard let entry = entry(of: source, at: url), now < entry.until else { return nil }
-        guard let damage = entry.damage else { return entry.note }
-        let wanted = Self.hashes(specs)
-        return damage.sets.contains { now < $0.until && $0.specs.isSubset(of: wanted) } ? entry.note : nil
+    /// Why nothing of what a job lacks can be made.
+    ///
+    /// - Parameter kept: the version of the kept original that the variants would be made of; nil if they need a fetch.
+    func note(
+        of source: SourceKey, at url: SourceURL, for specs: [VariantSpec], kept: SourceVersion? = nil, at now: Int64
+    ) -> FailureNote? {
+        guard !specs.isEmpty, let entry = entry(of: source, at: url), now < entry.until else { return nil }
+        guard let damage = entry.damage else { return kept == nil ? entry.note : nil }
+        guard kept == nil || kept == damage.version else { return nil }
+        return damage.refuses(Self.hashes(specs), at: now) ? entry.note : nil
     }
 
     /// What its origin may confirm: then nothing has to be fetched and looked at again.
@@ -74,14 +85,14 @@ struct RecentRefusals: Sendable {
     /// Its picture is damaged where these variants show it, all of one decode: others may show less.
     mutating func add(
         _ source: SourceKey, at url: SourceURL, giving version: SourceVersion, _ note: FailureNote,
-        together specs: [VariantSpec], at now: Int64
+        together specs: [VariantSpec], isMoving: Bool, at now: Int64
     ) {
         let (new, until) = (Self.hashes(specs), now + Self.first)
         guard new.count <= Self.specs else { return }
         let known = entry(of: source, at: url)?.damage.flatMap { $0.version == version ? $0.sets : nil } ?? []
         var sets = known.filter { now < $0.until && $0.specs != new }
         while sets.reduce(new.count, { $0 + $1.specs.count }) > Self.specs { sets.removeFirst() }
-        sets.append((new, until))
+        sets.append((new, isMoving, until))
         keep(
             Entry(
                 note: note, until: until, wait: Self.first, validators: nil,

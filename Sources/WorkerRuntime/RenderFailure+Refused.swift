@@ -25,7 +25,7 @@ extension RenderFailure {
         case .deadline:
             if isSecond { return hasMade ? lacking.map(\.spec) : nil }
             return hasMade || isMoving && own.count < lacking.count ? own : nil
-        default: return hasMade && isMoving && kind.verdict == .fail ? own : nil
+        default: return hasMade && isMoving && kind.verdict != .wait ? own : nil
         }
     }
 }

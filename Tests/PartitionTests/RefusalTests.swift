@@ -120,6 +120,44 @@ extension CachingTests {
         #expect(render([PartitionStateTests.small]) != nil)
     }
 
+    /// By reading, the old code fails: the refused moving variant was fetched again, and once it failed alone, it failed all
+    /// jobs that wanted another variant, too.
+    @Test(
+        "A refused moving variant is known after the first job, and other variants of the image are still rendered",
+        arguments: [nil, "kept/original"])
+    func refusedMoving(original: String?) throws {
+        var driver = PartitionStateTests.Driver()
+        let moving = VariantSpec(width: 90, height: 90, format: .webp)
+        let stills = [90, 60].map { VariantSpec(width: $0, height: $0, format: .png) }
+        func arrive(_ specs: [VariantSpec]) -> [PartitionEffect] {
+            driver.feed(.arrived(pending(&driver, "j", "http://o/a", specs)))
+        }
+        let id = try #require(rules.flight(arrive([moving, stills[0]])))
+        _ = driver.feed(.granted(.fetch, id))
+        _ = driver.feed(.fetched(id, FetchedPicture(frames: 2)))
+        _ = driver.feed(.granted(.render, id))
+        let note = FailureNote(RenderFailure.malformed(.gif, reason: "the test says so"))
+        _ = driver.feed(.refusedVariants(id, [moving], note))
+        let task = try #require(rules.renderTask(driver.feed(.granted(.render, id))))
+        _ = driver.feed(.rendered(id))
+        var source = try #require(task.source)
+        source.original = original
+        // Of a moving source, so that the still is no donor for the moving variant.
+        let stored = rules.rows(task).map { row in
+            var row = row
+            row.facts = SourceFacts(format: .gif, frames: 2)
+            return row
+        }
+        _ = driver.feed(.announced(id, original: original, rows: stored, position: 2))
+        #expect(rules.kinds(driver.feed(.folded(2))) == [.failed])
+        driver.stored = SourceSnapshot(source: source, variants: stored)
+        let again = arrive([moving, stills[0]])
+        let told = try #require(outcome(again)?.outcome)
+        #expect(told.variants.map(\.kind) == [.failed, .unchanged] && told.failure?.code == note.code)
+        #expect(rules.flight(again) == nil && rules.flight(arrive([moving])) == nil)
+        #expect(rules.flight(arrive([moving, stills[1]])) != nil)
+    }
+
     @Test("What is stored and fresh is told beside what is known not to be made")
     func storedBeside() throws {
         var driver = PartitionStateTests.Driver()

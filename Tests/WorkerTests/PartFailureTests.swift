@@ -98,6 +98,31 @@ struct PartFailureTests {
         #expect(stored == ["1x1.png"] && fetches == 1)
     }
 
+    /// By reading, the old code fails: the second job fetched the source again.
+    @Test(
+        "A second job gets its still from the store, and the refused moving variant is not tried again",
+        arguments: [0, 1 << 20])
+    func secondJob(originalsLimit: Int) async throws {
+        let bench = try Bench()
+        bench.origin.serve("/a", .bytes(MovingDeadlineTests.source(isDamaged: true), type: "image/gif"))
+        let log = try bench.log
+        let job = (url: bench.url("/a"), variants: ["1x1.webp", "1x1.png"], lane: Lane.fast)
+        try await bench.publish([job], to: log)
+        try await bench.work(
+            { ($0.originalsLimit, $0.untilIdle) = (originalsLimit, false) }, log: log,
+            watching: { worker in
+                do {
+                    try await eventually { await worker.counters.jobs == 1 }
+                    try await bench.publish([job], to: log)
+                    try await eventually { await worker.counters.jobs == 2 }
+                } catch { Issue.record(error) }
+                await worker.drain()
+            })
+        let kinds = try await bench.outcomes().map { $0.variants.map(\.kind) }
+        #expect(kinds == [[.failed, .stored], [.failed, .unchanged]], "\(kinds)")
+        #expect(bench.origin.requests(of: "/a") == 1)
+    }
+
     /// What a failure refuses of two orders, of which the first is the failed part.
     enum Refused { case none, part, all, named }
 
@@ -119,7 +144,8 @@ struct PartFailureTests {
             (damage, "8x8.webp", frames: 1, hasMade: true, isSecond: false, .none),
             (.aborted(.gif), "8x8.webp", frames: 2, hasMade: true, isSecond: false, .part),
             (.outOfMemory(nil, reason: "no"), "8x8.webp", frames: 2, hasMade: true, isSecond: false, .part),
-            (.crashed(reason: "no"), "8x8.webp", frames: 2, hasMade: true, isSecond: false, .none),
+            (.crashed(reason: "no"), "8x8.webp", frames: 2, hasMade: true, isSecond: false, .part),
+            (.crashed(reason: "no"), "8x8.webp", frames: 2, hasMade: false, isSecond: false, .none),
             (.unavailable(reason: "no"), "8x8.webp", frames: 2, hasMade: true, isSecond: false, .none),
             (.output(spec("4x4.png"), reason: "no"), "8x8.webp", frames: 1, hasMade: false, isSecond: false, .named),
             (
