@@ -30,6 +30,8 @@ package enum PartitionEvent: Sendable {
     indirect case announced(FlightID, original: String?, rows: [VariantRow], position: Int64)
     /// Blobs are gone or damaged: they were dropped from the index.
     indirect case blobsGone(FlightID, locations: [String])
+    /// The kept original was looked at for its alpha, and the changelog has the row.
+    indirect case looked(FlightID, SourceRow)
     /// These variants cannot be rendered; the others may. `made` is what was rendered of the task before, not stored yet.
     indirect case refusedVariants(FlightID, [VariantSpec], FailureNote, made: [RenderedVariant] = [])
     indirect case failed(FlightID, FailureNote)
@@ -58,7 +60,7 @@ extension PartitionEvent {
     package var flight: FlightID? {
         switch self {
         case .granted(_, let id, _), .fetched(let id, _), .notModified(let id, _), .rendered(let id),
-            .announced(let id, _, _, _), .blobsGone(let id, _), .refusedVariants(let id, _, _, _), .failed(let id, _),
+            .announced(let id, _, _, _), .blobsGone(let id, _), .looked(let id, _), .refusedVariants(let id, _, _, _), .failed(let id, _),
             .unannounced(let id, _), .unfetched(let id, _), .redirected(let id, _), .held(let id, _):
             id
         case .arrived, .answered, .resumed, .found, .folded, .fencedAgain, .leaving, .acknowledged, .tick: nil

@@ -64,7 +64,8 @@ extension PartitionState {
         let wanted = flight.pendingJobs.flatMap { $0.choosing(by: source, rules.qualities).job.variants }
             .filter { flight.results[$0] == nil }
         let plan = Plan(wanted, snapshot: flight.snapshot, now: now.wall, rules: reuse)
-        return plan.toFetch.isEmpty ? source.policy : nil
+        // Without a body nobody looks at pixels.
+        return plan.toFetch.isEmpty && !wanted.contains(where: \.isAuto) ? source.policy : nil
     }
 
     mutating func notModified(

@@ -261,6 +261,16 @@ extension PartitionState {
         advance(id, now, &effects)
     }
 
+    /// The formats that were left open are chosen, and the flight is planned with them.
+    mutating func looked(_ id: FlightID, _ row: SourceRow, _ now: Moment, _ effects: inout [PartitionEffect]) {
+        effects.append(.permit(.release(.render, id)))
+        guard var flight = flights[id] else { return }
+        flight.snapshot.source = row
+        flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: row, rules.qualities) }
+        flights[id] = flight
+        advance(id, now, &effects)
+    }
+
     mutating func refused(
         _ id: FlightID, _ specs: [VariantSpec], _ note: FailureNote, _ made: [RenderedVariant], _ now: Moment,
         _ effects: inout [PartitionEffect]

@@ -191,6 +191,7 @@ package struct PartitionState: ~Copyable, Sendable {
         case .announced(let id, let original, let rows, let position):
             announced(id, original, rows, position, now, &effects)
         case .blobsGone(let id, let locations): blobsGone(id, locations, now, &effects)
+        case .looked(let id, let row): looked(id, row, now, &effects)
         case .refusedVariants(let id, let specs, let note, let made):
             refused(id, specs, note, made, now, &effects)
         case .unfetched(let id, let report): unfetched(id, report, now, &effects)

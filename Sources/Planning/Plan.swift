@@ -37,13 +37,26 @@ package struct Plan: Sendable, Hashable {
             }
         }
         guard !missing.isEmpty else { return }
+        guard rules.isEnabled else {
+            toFetch = missing
+            return
+        }
         // A format that is still open takes a look at the source itself.
         let isOpen = missing.contains(where: \.isAuto)
-        if rules.isEnabled, !isOpen, let batches = Plan.reuses(missing, snapshot, version, now, rules) {
-            reuses = batches
-        } else {
-            toFetch = missing
-        }
+        let batches =
+            isOpen ? Plan.look(missing, snapshot, now, rules) : Plan.reuses(missing, snapshot, version, now, rules)
+        if let batches { reuses = batches } else { toFetch = missing }
+    }
+
+    /// The kept original, if its pixels decide about the formats that are open.
+    private static func look(
+        _ missing: [VariantSpec], _ snapshot: SourceSnapshot, _ now: Int64, _ rules: ReuseRules
+    ) -> [RenderBatch]? {
+        guard let source = snapshot.source, source.isAlphaUnchecked, let original = source.original,
+            rules.isFresh(until: source.expires, at: now),
+            missing.allSatisfy({ !$0.isAuto || $0.isChosenByAlpha })
+        else { return nil }
+        return [RenderBatch(RenderSource(original: source, at: original), missing)]
     }
 
     /// Everything missing from what is stored, or nil.

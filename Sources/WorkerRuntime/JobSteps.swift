@@ -77,6 +77,7 @@ extension Worker {
             var pictures: Pictures?
             var steps = StepClock(ports.time)
             if let batch = task.batch {
+                if batch.orders.contains(where: \.spec.isAuto) { return try await look(at: batch, of: task, flight) }
                 switch try await render(batch, of: task, on: task.lane, flight, after: task.made) {
                 case .made(let made):
                     pictures = try await likeBefore(made, batch, of: task, flight)

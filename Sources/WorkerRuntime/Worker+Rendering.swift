@@ -30,19 +30,8 @@ extension Worker {
             guard let fetched = task.fetched?.picture else { return .unusable }
             picture = fetched.picture
         } else {
-            // Other bytes under the name may still decode, to another picture than the source's.
-            let isStored = { @Sendable (digest: SHA256Digest) in batch.renderSource.isStored(as: digest) }
-            guard let file = try await ports.store.open(input.location, if: isStored) else {
-                return try await removed(input)
-            }
-            do throws(RenderFailure) { picture = try await ports.renderer.inspect(file) } catch {
-                switch error {
-                // The machine's fault: it says nothing of what is stored. Nor is that damaged where the settings have become
-                // stricter since.
-                case .noSpace, .unavailable, .unsupported, .tooManyPixels, .tooMuchMemory: throw error
-                default: return try await removed(input)
-                }
-            }
+            guard let stored = try await stored(batch.renderSource) else { return try await removed(input) }
+            picture = stored
         }
         // To read what is stored takes time, and the partition may have come back with a flight of its own.
         _ = try await owner(of: flight)
@@ -76,6 +65,39 @@ extension Worker {
             made.first { order.isSamePicture(as: $0.order) }?.variant.named(order.spec)
         }
         return .made(Pictures(source: inspected.renderSource, variants: variants, facts: picture.facts.ofSource))
+    }
+
+    /// The picture of what is stored; nil if it is gone or damaged.
+    private nonisolated func stored(_ source: RenderSource) async throws -> Picture? {
+        // Other bytes under the name may still decode, to another picture than the source's.
+        guard let file = try await ports.store.open(source.input.location, if: { source.isStored(as: $0) }) else {
+            return nil
+        }
+        do throws(RenderFailure) { return try await ports.renderer.inspect(file) } catch {
+            switch error {
+            // The machine's fault: it says nothing of what is stored. Nor is that damaged where the settings have become
+            // stricter since.
+            case .noSpace, .unavailable, .unsupported, .tooManyPixels, .tooMuchMemory: throw error
+            default: return nil
+            }
+        }
+    }
+
+    /// Looks at the pixels of a kept original for formats that depend on its alpha: a fetch would bring the same bytes.
+    nonisolated func look(at batch: RenderBatch, of task: RenderTask, _ flight: FlightID) async throws {
+        let input = batch.renderSource.input
+        guard case .original(var row, _) = input, let picture = try await stored(batch.renderSource) else {
+            try await ports.store.remove(input.location)
+            return try await forget([input], of: flight)
+        }
+        let origin = task.origin.description
+        row.hasAlpha = await !ports.renderer.isOpaque(picture, lane: task.lane, origin: origin)
+        row.isAlphaUnchecked = false
+        // No permit is held for as long as the log takes.
+        await feed(.rendered(flight))
+        await announcing(flight)
+        _ = try await append([row.newRecord(partition: flight.partition)], of: flight)
+        await done(.looked(flight, row))
     }
 
     /// A deadline that passed may be the machine's: the same bytes have a second try, without another fetch.

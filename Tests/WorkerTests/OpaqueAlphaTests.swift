@@ -46,6 +46,8 @@ struct OpaqueAlphaTests {
         #expect(specs.contains(alpha == 255 ? "32x32-q80.jpg" : "32x32.png"), "\(specs)")
         #expect(try await bench.sourceRow(of: source)?.hasAlpha == (alpha != 255))
         #expect(looks.withLock { $0 } == jobs.looks)
+        // By reading, the old code fails: behind the crop and the JPEG, the source was fetched a second time.
+        #expect(bench.origin.requests(of: "/a.png") == 1)
     }
 
     /// Seen to fail: the header's word was taken, and a photograph with an alpha of nothing but 255 became a PNG.
