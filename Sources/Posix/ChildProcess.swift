@@ -59,6 +59,13 @@ package struct ChildProcess: Sendable {
         _ = if let handle { mz_kill_pidfd(handle.descriptor) } else { Glibc.kill(pid, SIGKILL) }
     }
 
+    /// Whether its number may be another's by now: it ended, and it is not ours to reap.
+    var isForgotten: Bool {
+        guard let handle else { return false }
+        var entry = pollfd(fd: handle.descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) != 0
+    }
+
     /// How long the end of a process that another one forked is waited for: the kernel needs seconds where much memory is freed.
     private static let endMilliseconds: Int32 = 30_000
 

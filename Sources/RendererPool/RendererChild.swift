@@ -57,7 +57,9 @@ final class RendererChild: Sendable, Equatable {
         }
         let files = [render.picture.file, output] + render.watermarks
         do throws(SystemFailure) {
-            try socket.send(render.request.message, files: files, within: render.request.deadlineMilliseconds)
+            try process.wakeHere { () throws(SystemFailure) in
+                try socket.send(render.request.message, files: files, within: render.request.deadlineMilliseconds)
+            }
         } catch { throw error.isTimeout ? .deadline : .died }
         guard socket.waits(upTo: render.request.deadlineMilliseconds) else { throw .deadline }
         guard let message = (try? socket.receive(limit: Wire.messageLimit)) ?? nil else { throw .died }

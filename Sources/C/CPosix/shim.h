@@ -337,6 +337,18 @@ static inline void mz_forget(const char *start) {
         if (unsetenv(name) != 0) i++;
     }
 }
+// The processors that a thread may run on, as bits; how many bytes of them the kernel knows, or -1. 0: the calling thread.
+static inline long mz_processors(int thread, unsigned long *set, size_t bytes) {
+    return syscall(SYS_sched_getaffinity, thread, bytes, set);
+}
+static inline int mz_set_processors(int thread, const unsigned long *set, size_t bytes) {
+    return (int)syscall(SYS_sched_setaffinity, thread, bytes, set);
+}
+// The processor that this thread runs on, or -1.
+static inline int mz_own_processor(void) {
+    unsigned number;
+    return syscall(SYS_getcpu, &number, NULL, NULL) == 0 ? (int)number : -1;
+}
 static inline int mz_malloc_arenas(int n) { return mallopt(M_ARENA_MAX, n); }
 static inline int mz_malloc_keep(int bytes) { return mallopt(M_MMAP_THRESHOLD, bytes) & mallopt(M_TRIM_THRESHOLD, bytes); }
 static inline long long mz_monotonic_ns(void) {
