@@ -67,7 +67,7 @@ extension Worker {
         return .made(Pictures(source: inspected.renderSource, variants: variants, facts: picture.facts.ofSource))
     }
 
-    /// The picture of what is stored; nil if it is gone or damaged.
+    /// The stored picture; nil if its file is gone or damaged.
     private nonisolated func stored(_ source: RenderSource) async throws -> Picture? {
         // Other bytes under the name may still decode, to another picture than the source's.
         guard let file = try await ports.store.open(source.input.location, if: { source.isStored(as: $0) }) else {
