@@ -67,7 +67,7 @@ final class Bench: Sendable {
         return (log, try rules.source(of: url("/a.png")).key.partition(of: log.partitionCount))
     }
 
-    /// Runs a worker until nothing is left, and says what it came to.
+    /// Runs a worker until `watching` has returned and nothing is left, and says what it came to.
     ///
     /// - Parameter ahead: of the wall's clock, milliseconds.
     @discardableResult
@@ -86,13 +86,15 @@ final class Bench: Sendable {
         watching: @escaping @Sendable (Worker) async -> Void = { _ in }
     ) async throws -> Counters {
         let log = try given ?? self.log
+        let consumer = moving ?? MovingLog(log)
+        consumer.isWatched = true
         let pool = RendererPool(
             RendererConfiguration(program: renderer ?? Built.program("mezzotint-renderer").path, count: 2))
         var origin = OriginConfiguration()
         origin.sent = sent
         origin.access.addresses.allow = [AddressRange("127.0.0.0/8")].compactMap { $0 }
         let ports = WorkerPorts(
-            log: moving ?? log, consumer: moving ?? EmbeddedLogConsumer(log), fetcher: fetcher(GuardedFetcher(origin)),
+            log: moving ?? log, consumer: consumer, fetcher: fetcher(GuardedFetcher(origin)),
             renderer: CountingRenderer(inner: rendering(pool)) { count in self.orders.withLock { $0.append(count) } },
             store: storing(try FileStore(root: folder.file("store"), originals: originals)),
             indexes: indexes(SQLiteVariantIndexes(folder.file("index"))), time: time ?? LaterTime(ahead: ahead))
@@ -102,7 +104,10 @@ final class Bench: Sendable {
         change(&configuration)
         let worker = Worker(ports, configuration, logger: Logger(level: .error))
         defer { Task { await pool.stop() } }
-        async let watched: Void = watching(worker)
+        async let watched: Void = {
+            await watching(worker)
+            consumer.isWatched = false
+        }()
         try await worker.run()
         await watched
         await log.close()

@@ -12,6 +12,13 @@ final class MovingLog: Log, LogConsumer {
     private let refusal: @Sendable (NewRecord) -> LogFailure?
     private let unreadable = Mutex<Topic?>(nil)
     private let highest = Mutex<Int64>(0)
+    private let watched = Mutex(false)
+    /// Whether a test still watches the worker: until it has seen enough, the worker does not end for want of jobs.
+    var isWatched: Bool {
+        get { watched.withLock { $0 } }
+        set { watched.withLock { $0 = newValue } }
+    }
+    var quietTime: Duration { isWatched ? .seconds(3600) : consumer.quietTime }
     /// The highest offset of all that were to be committed.
     var highestCommit: Int64 { highest.withLock { $0 } }
 
@@ -116,6 +123,8 @@ final class MovingLog: Log, LogConsumer {
     func rewind(_ topic: Topic, _ partition: PartitionID, to offset: Int64) throws(LogFailure) {
         try consumer.rewind(topic, partition, to: offset)
     }
+
+    func position(_ topic: Topic, _ partition: PartitionID) -> Int64? { consumer.position(topic, partition) }
 
     func commit(_ topic: Topic, _ partition: PartitionID, below offset: Int64) {
         highest.withLock { $0 = max($0, offset) }
