@@ -8,7 +8,7 @@ import TestWorkplace
 import Testing
 
 /// What was finished ahead of a committable offset survives a clean stop: nothing is tried or answered again.
-@Suite("Workers that are restarted while jobs fail", .timeLimit(.minutes(2)))
+@Suite("Workers that are restarted while jobs fail", .timeLimit(.minutes(5)))
 struct RestartTests {
     private static let jobs = 20
     private static let attempts = 5

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import ImageModel
 import Posix
 import Records
@@ -44,7 +45,7 @@ struct SlowNamesTests {
         let innocents = place.draw(12)
         let script = """
             mount --bind resolv.conf /etc/resolv.conf
-            exec \(Built.program("mezzotint-worker").path) \(place.words) --set logging.level=debug --json --until-idle
+            exec \(Built.program("mezzotint-worker").path) \(place.words) --set logging.level=debug --json
             """
         let worker = try RunningProgram("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script], in: place.folder.url)
         await worker.says("The partition is restored.")
@@ -54,6 +55,9 @@ struct SlowNamesTests {
             asked["innocent\(number)-0"] = SystemTime.wallMilliseconds
             try place.publish([(url, ["16x16.png"], .fast)], id: "innocent\(number)")
         }
+        // It is not to end for want of jobs before the last of them is published.
+        try await eventually { try await place.outcomes().count == 32 + innocents.count }
+        worker.signal(SIGTERM)
         let ended = try await worker.ended()
         #expect(ended.status == 0, "\(ended.errors.suffix(2_000))")
         let outcomes = try await place.outcomes()
