@@ -29,6 +29,7 @@ package struct Donor: Sendable, Hashable {
         guard DonorRule.keepsAlpha(row.spec.format, for: spec, sourceHasAlpha: question.sourceHasAlpha) else {
             throw .alpha
         }
+        guard DonorRule.keepsChroma(row, for: spec, placement.output, ratio: ratio) else { throw .chroma }
         // If a crop at ratio 1 falls between the donor's pixels, it is resampled, which was not measured.
         guard ratio > 1 || crop.isWhole(as: placement.output) else { throw .unmeasured }
         guard let loss = question.rules.losses.table(for: row).loss(from: row.specAsWritten, to: spec, ratio: ratio)

@@ -11,6 +11,7 @@ package enum DonorRefusal: String, Error, Sendable, Hashable, CaseIterable {
     case scale
     case lossy
     case alpha
+    case chroma
     case unmeasured
     case loss
 
@@ -28,6 +29,7 @@ package enum DonorRefusal: String, Error, Sendable, Hashable, CaseIterable {
         case .scale: "It has fewer pixels than are wanted."
         case .lossy: "It is lossy, and a lossless variant is wanted."
         case .alpha: "Its format keeps no transparency, and the source has some or may have."
+        case .chroma: "Its chroma has half the resolution, and the wanted variant has full chroma."
         case .unmeasured: "What standing in would cost was never measured for its format, quality and size."
         case .loss: "Standing in would cost more quality than reuse.lossBudget allows."
         }

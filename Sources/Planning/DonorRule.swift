@@ -28,6 +28,17 @@ package enum DonorRule {
         return donor != .jpeg || isOnWhite || sourceHasAlpha == false
     }
 
+    /// Donor pixels for a wanted pixel, from which chroma of half the resolution has as many samples as the wanted chroma.
+    private static let chromaRatio = 2.0
+
+    /// A variant with full chroma needs as many samples of it from its donor.
+    package static func keepsChroma(
+        _ row: VariantRow, for wanted: VariantSpec, _ output: PixelSize, ratio: Double
+    ) -> Bool {
+        ratio >= chromaRatio || row.spec.format.hasFullChroma(quality: row.quality, row.size)
+            || !wanted.format.hasFullChroma(quality: wanted.quality, output)
+    }
+
     /// A still gives none of a source's other frames; what moves gives its first.
     package static func keepsFrames(_ row: VariantRow, for wanted: VariantSpec) -> Bool {
         !wanted.isAnimated || row.frames == row.facts?.frames ?? 1

@@ -7,9 +7,6 @@ package import VariantSpec
 /// more than 0.05 % of its blocks, and full chroma wins 3 points for 22 % more bytes. Coloured text, charts and screenshots
 /// have them in 0.8 % to 26 %, and win 5 to 43 points. Black text on white has none, and wins nothing.
 package enum ChromaDetail {
-    /// Images of at most this many pixels always show halved chroma: at q80 as JPEG full chroma wins 27 points for 16 % more
-    /// bytes in photographs of 64 px, 13 points at 96 px, and 5 points at 160 px (18 photographs, libvips's JPEG).
-    private static let small = 128 * 128
     /// Colours further apart than this within two pixels are a drawn edge.
     private static let edge: Int32 = 96
     /// Blocks in a thousand.
@@ -22,7 +19,7 @@ package enum ChromaDetail {
         guard channels >= 3, size.width > 1, size.height > 1, pixels.count >= size.pixels * channels,
             let bytes = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
         else { return false }
-        if size.pixels <= small { return true }
+        if size.pixels <= FullChroma.pixels { return true }
         let (columns, rows) = (size.width / 2, size.height / 2)
         let step = max(1, columns * rows / sample)
         let found = mz_chroma_edges(

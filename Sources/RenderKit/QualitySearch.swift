@@ -25,7 +25,7 @@ package struct QualitySearch {
     package init(_ output: RenderOutput, of source: PictureFacts, mayRepeat: Bool = true) {
         let isSource =
             output.format == source.format && !source.isLossless && output.crop.isWhole(as: output.size)
-        let floors = [isSource ? 1 : Self.wishedFloor, RenderOutput.fullChromaQuality]
+        let floors = [isSource ? 1 : Self.wishedFloor, FullChroma.quality]
         let floor = floors.last { $0 <= output.quality } ?? output.quality
         least = isSource ? floor : max(floor, output.quality - Self.wishedSteps)
         canSearch = output.format.hasQuality && mayRepeat

@@ -23,9 +23,7 @@ package struct RenderOutput: Sendable, Hashable {
     package var packet: [UInt8]?
     /// Chroma of half the resolution would show. The engine finds out from the pixels; the worker does not ask for it.
     package var hasChromaDetail = false
-    /// From this quality on, chroma always has the full resolution.
-    package static let fullChromaQuality = 90
-    package var hasFullChroma: Bool { hasChromaDetail || quality >= Self.fullChromaQuality }
+    package var hasFullChroma: Bool { hasChromaDetail || quality >= FullChroma.quality }
 
     /// What a spec may ask for beside size, quality and format.
     package var extras: SpecExtras { spec?.extras ?? .none }

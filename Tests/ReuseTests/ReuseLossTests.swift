@@ -18,6 +18,14 @@ struct ReuseLossTests {
         case drawing(Int)
     }
 
+    /// The loss of each pair, and the number of requests of which a donor answered so many.
+    private struct Found {
+        var losses: [(ReuseCase, Double)] = []
+        var asked = 0
+
+        mutating func add(_ other: Found) { (losses, asked) = (losses + other.losses, asked + other.asked) }
+    }
+
     private static let isHere = SSIMULACRA2.isHere && Shared.has("images/photos")
     private static let casesPerSource = Effort.count("MEZZOTINT_PAIRS", landing: 3, all: 110)
     /// With MEZZOTINT_SHOW each cell's mean and worst are printed, and each pair beyond the budget.
@@ -32,21 +40,22 @@ struct ReuseLossTests {
         let photographs = Shared.pictures("photos").enumerated().filter { $0.offset % 2 == 0 }
             .map { Subject.photograph($0.element) }
         let subjects = photographs + stride(from: 0, to: Drawing.count, by: 2).map { Subject.drawing($0) }
-        let losses = try await withThrowingTaskGroup(of: [(ReuseCase, Double)].self) { group in
+        let found = try await withThrowingTaskGroup(of: Found.self) { group in
             for part in 0..<2 {
                 group.addTask {
-                    var losses: [(ReuseCase, Double)] = []
+                    var all = Found()
                     for (number, subject) in subjects.enumerated() where number % 2 == part {
-                        losses += try await Self.losses(in: subject, seed: UInt64(number))
+                        all.add(try await Self.losses(in: subject, seed: UInt64(number)))
                     }
-                    return losses
+                    return all
                 }
             }
-            return try await group.reduce(into: []) { $0 += $1 }
+            return try await group.reduce(into: Found()) { $0.add($1) }
         }
+        let losses = found.losses
         // Of drawings little is reused.
         #expect(losses.count > photographs.count * Self.casesPerSource * 3 / 4)
-        if Self.isShown { show(losses) }
+        if Self.isShown { show(losses, of: found.asked) }
         let budget = ReuseRules().lossBudget
         let beyond = losses.filter { $0.1 > budget }.map { "\($0.0.spec) from \($0.0.donor.spec): \($0.1)" }
         #expect(beyond.count <= (losses.count + 199) / 200, "of \(losses.count): \(beyond)")
@@ -55,7 +64,7 @@ struct ReuseLossTests {
         #expect(mean <= budget / 2, "over all \(losses.count) pairs the mean is \(mean)")
     }
 
-    private func show(_ losses: [(ReuseCase, Double)]) {
+    private func show(_ losses: [(ReuseCase, Double)], of asked: Int) {
         let cells = Dictionary(grouping: losses) { $0.0.cell }.mapValues { $0.map(\.1) }
         for (cell, found) in cells.sorted(by: { $0.key < $1.key }) {
             let (mean, worst) = (found.reduce(0, +) / Double(found.count), found.max() ?? 0)
@@ -63,14 +72,14 @@ struct ReuseLossTests {
         }
         let sorted = losses.map(\.1).sorted()
         print(
-            "\(sorted.count) pairs, mean \(sorted.reduce(0, +) / Double(sorted.count)), p95 \(sorted[sorted.count * 95 / 100]), worst \(sorted.last ?? 0)"
+            "\(sorted.count) pairs of \(asked) requests, mean \(sorted.reduce(0, +) / Double(sorted.count)), p95 \(sorted[sorted.count * 95 / 100]), worst \(sorted.last ?? 0)"
         )
         for (reuse, loss) in losses where loss > ReuseRules().lossBudget {
             print("BEYOND \(reuse.source) \(reuse.spec) from \(reuse.donor.spec) \(reuse.order.crop): \(loss)")
         }
     }
 
-    private static func losses(in subject: Subject, seed: UInt64) async throws -> [(ReuseCase, Double)] {
+    private static func losses(in subject: Subject, seed: UInt64) async throws -> Found {
         var random = SeededRandom(seed: seed)
         var studio =
             switch subject {
@@ -84,7 +93,7 @@ struct ReuseLossTests {
         }
         try await studio.store(donors)
         let folder = try TemporaryFolder()
-        let cases = ReuseCase.random(studio, upTo: 400, count: casesPerSource, using: &random).cases
+        let (cases, asked) = ReuseCase.random(studio, upTo: 400, count: casesPerSource, using: &random)
         var losses: [(ReuseCase, Double)] = []
         for reuse in cases {
             // The measure has no meaning below a few blocks of 8 pixels.
@@ -97,7 +106,7 @@ struct ReuseLossTests {
             let loss = straight - (try await SSIMULACRA2.score(folder.write(reused[0], "reused"), against: reference))
             losses.append((reuse, loss))
         }
-        return losses
+        return Found(losses: losses, asked: asked)
     }
 }
 
