@@ -94,6 +94,11 @@ struct Flight: Sendable {
         return wanted.filter { results[$0] == nil && seen.insert($0).inserted }
     }
 
+    /// Stored variants that need no render.
+    mutating func keep(_ unchanged: [VariantRow]) {
+        for row in unchanged { results[row.spec] = VariantOutcome(spec: row.spec, kind: .unchanged, row: row) }
+    }
+
     /// What became of a job's variants; those that were not made failed by `note`.
     func outcomes(of pending: PendingJob, failing note: FailureNote?) -> VariantOutcomes {
         VariantOutcomes(

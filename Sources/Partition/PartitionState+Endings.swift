@@ -2,6 +2,7 @@ internal import Canonical
 internal import Failures
 internal import HTTPCache
 internal import ImageModel
+internal import Planning
 internal import Ports
 internal import Records
 internal import VariantSpec
@@ -75,6 +76,9 @@ extension PartitionState {
         if suspects.isNaming, flight.course != nil {
             for pending in flight.pendingJobs { suspects.outlive(pending.place) }
         }
+        var flight = flight
+        // Stored variants do not fail with the others.
+        if note != nil, !flight.mustAsk { flight.keep(plan(flight.missing, flight, now).unchanged) }
         for pending in flight.pendingJobs { answer(pending, flight, note, lastPass, now, &effects) }
     }
 

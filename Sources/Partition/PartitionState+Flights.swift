@@ -16,16 +16,14 @@ extension PartitionState {
         guard !missing.isEmpty else { return land(id, now, &effects) }
         if flight.mustAsk { return wait(for: .fetch, id, now, &effects) }
         let plan = plan(missing, flight, now)
-        for row in plan.unchanged {
-            flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: .unchanged, row: row)
-        }
+        flight.keep(plan.unchanged)
         flights[id] = flight
         if plan.isUnchanged { return land(id, now, &effects) }
         wait(for: flight.hasBody || !plan.reuses.isEmpty ? .render : .fetch, id, now, &effects)
     }
 
     /// What its origin has just confirmed may be used, however short a time that says.
-    private func plan(_ missing: [VariantSpec], _ flight: Flight, _ now: Moment) -> Plan {
+    func plan(_ missing: [VariantSpec], _ flight: Flight, _ now: Moment) -> Plan {
         var reuse = rules.reuse
         if flight.fetched != nil { reuse.allowsStale = true }
         return Plan(missing, snapshot: flight.snapshot, now: now.wall, rules: reuse)
@@ -240,9 +238,7 @@ extension PartitionState {
         flight.snapshot.renew(rows + task.renewed)
         // What the fetch proved good is answered by it: planned anew it might have expired meanwhile, and for ever.
         if let fetched = task.fetched?.row {
-            for row in FetchedPlan(flight.missing, snapshot: flight.snapshot, fetched: fetched).unchanged {
-                flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: .unchanged, row: row)
-            }
+            flight.keep(FetchedPlan(flight.missing, snapshot: flight.snapshot, fetched: fetched).unchanged)
         }
         course.position = max(course.position, position)
         flight.stage = .announcing(task, course)

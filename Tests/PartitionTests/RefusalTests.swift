@@ -166,10 +166,27 @@ extension CachingTests {
         let wanted = [PartitionStateTests.small, other]
         let id = try #require(rules.flight(driver.feed(.arrived(pending(&driver, "1", "http://o/a", wanted)))))
         _ = driver.feed(.granted(.fetch, id))
-        _ = driver.feed(.unfetched(id, Unfetched(FetchFailure.status(url: "http://o/a", 404))))
+        let first = driver.feed(.unfetched(id, Unfetched(FetchFailure.status(url: "http://o/a", 404))))
         let again = driver.feed(.arrived(pending(&driver, "2", "http://o/a", wanted)), at: 1)
-        let told = try #require(outcome(again)?.outcome)
-        #expect(told.kind == .failed && told.variants.map(\.kind) == [.unchanged, .failed])
+        for effects in [first, again] {
+            let told = try #require(outcome(effects)?.outcome)
+            #expect(told.kind == .failed && told.variants.map(\.kind) == [.unchanged, .failed])
+        }
+    }
+
+    @Test("The dead letter of a variant that crashes renderers lists the stored variant as unchanged")
+    func deadBeside() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=600")])
+        let wanted = [PartitionStateTests.small, VariantSpec(width: 900, height: 900, format: .webp)]
+        let id = try #require(
+            rules.flight(driver.feed(.arrived(driver.pending("1", source, wanted, attempts: 2)))))
+        _ = driver.feed(.granted(.fetch, id))
+        _ = driver.feed(.fetched(id, picture([1], [])))
+        _ = driver.feed(.granted(.render, id))
+        let ended = driver.feed(.failed(id, FailureNote(RenderFailure.crashed(reason: "no"))))
+        let told = try #require(rules.settled(ended).first?.outcome)
+        #expect(told.kind == .dead && told.variants.map(\.kind) == [.unchanged, .failed])
     }
 
     @Test("A variant that is fresh is told as unchanged beside one that stands in, and is owed nothing")
