@@ -73,6 +73,8 @@ struct Flight: Sendable {
     /// What is stored, kept true with what this flight announced.
     var snapshot: SourceSnapshot
     var results: [VariantSpec: VariantOutcome] = [:]
+    /// The source's row once the kept original was looked at: jobs that join later are chosen formats by it.
+    var looked: SourceRow?
     /// Why its source gave nothing the last time, where its origin is asked whether that is still so.
     var refusal: RecentRefusals.Refusal?
     /// What an earlier owner left to be made anew.

@@ -261,7 +261,7 @@ extension PartitionState {
     mutating func looked(_ id: FlightID, _ row: SourceRow, _ now: Moment, _ effects: inout [PartitionEffect]) {
         effects.append(.permit(.release(.render, id)))
         guard var flight = flights[id] else { return }
-        flight.snapshot.source = row
+        (flight.snapshot.source, flight.looked) = (row, row)
         flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: row, rules.qualities) }
         flights[id] = flight
         advance(id, now, &effects)

@@ -37,7 +37,7 @@ extension PartitionState {
         // A change that the flight cannot tell of is looked at again once that is over.
         let left = flight.fetched == nil ? pending.change(in: snapshot) : nil
         let isOfFlight = !pending.job.isChange || left.map { flight.left?.id ?? $0.id == $0.id } ?? false
-        let chosen = pending.choosing(by: flight.fetched, rules.qualities)
+        let chosen = pending.choosing(by: flight.fetched ?? flight.looked, rules.qualities)
         let isChosen = flight.fetched == nil || !chosen.job.variants.contains(where: \.isAuto)
         // What was asked before the job came may tell of a time before it.
         if flight.isOpen, isOfFlight, isChosen, !isForced || flight.course == nil {

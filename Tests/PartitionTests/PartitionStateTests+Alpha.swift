@@ -44,6 +44,35 @@ extension PartitionStateTests {
         #expect(again.batch?.orders.map { "\($0.spec)" } == ["90x0.png"])
     }
 
+    /// Seen to fail: the source was fetched for both.
+    @Test("A job for auto that joins once the kept original was looked at is rendered from it, without a fetch")
+    func joiningBehindLook() throws {
+        var driver = Driver()
+        let jpeg = driver.pending("one", source, [try VariantSpec("90x90.jpg")])
+        let first = try #require(flight(driver.feed(.arrived(jpeg))))
+        _ = driver.feed(.granted(.fetch, first))
+        let picture = FetchedPicture(hasAlpha: true)
+        _ = driver.feed(
+            .fetched(
+                first, FetchedPicture(source: picture.source, picture: picture.picture, isAlphaUnchecked: true)))
+        let fetched = try #require(renderTask(driver.feed(.granted(.render, first))))
+        var row = try #require(fetched.source)
+        (row.original, row.expires) = ("original", 1_000)
+        driver = Driver()
+        driver.stored = SourceSnapshot(source: row, variants: [])
+        let id = try #require(
+            flight(driver.feed(.arrived(driver.pending("two", source, [try VariantSpec("90x0.auto")])))))
+        let look = try #require(renderTask(driver.feed(.granted(.render, id))))
+        #expect(look.batch?.orders.map(\.spec.isAuto) == [true])
+        _ = driver.feed(.rendered(id))
+        row.isAlphaUnchecked = false
+        _ = driver.feed(.looked(id, row))
+        // Its look-up was before the row of the look.
+        _ = driver.feed(.arrived(driver.pending("three", source, [try VariantSpec("60x0.auto")])))
+        let task = try #require(renderTask(driver.feed(.granted(.render, id))))
+        #expect(task.batch?.orders.map { "\($0.spec)" } == ["90x0.png", "60x0.png"])
+    }
+
     @Test(
         "What rendered variants show of their source's alpha: all of it, if they show all of it",
         arguments: [
