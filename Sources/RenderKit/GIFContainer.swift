@@ -13,14 +13,25 @@ package enum GIFContainer {
     /// - Parameters:
     ///   - addsFrame: the file has no transparent colour.
     ///   - isMoving: frames after the first are shown, too.
-    /// - Returns: nil where nothing is to be changed, or its blocks have no end.
+    /// - Returns: nil if nothing is to be changed, or if the file ends inside its blocks. A still needs no block behind the first
+    ///   image, and no decoder reads behind the trailer or behind bytes that start no block.
     package static func bareShown(_ file: UnsafeRawBufferPointer, addsFrame: Bool, isMoving: Bool) -> [UInt8]? {
         guard file.count > 13 else { return nil }
         func table(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
         var offset = 13 + table(file[10])
         var control: Int?
         var colours: [(control: Int, index: UInt8)] = []
+        func changed() -> [UInt8]? {
+            guard addsFrame || !colours.isEmpty else { return nil }
+            var result = Array(file[..<offset])
+            for (control, index) in colours {
+                result[control + 3] |= 1
+                result[control + 6] = index
+            }
+            return result + (addsFrame ? frame : []) + [0x3b]
+        }
         while offset < file.count {
+            let isImage = file[offset] == 0x2c
             switch file[offset] {
             case 0x21:
                 if offset + 7 < file.count, file[offset + 1] == 0xf9, file[offset + 2] == 4 { control = offset }
@@ -34,20 +45,13 @@ package enum GIFContainer {
                     colours.append((control, index))
                 }
                 control = nil
-            case 0x3b:
-                guard addsFrame || !colours.isEmpty else { return nil }
-                var result = Array(file[..<offset])
-                for (control, index) in colours {
-                    result[control + 3] |= 1
-                    result[control + 6] = index
-                }
-                return result + (addsFrame ? frame : []) + [0x3b]
-            default: return nil
+            default: return changed()
             }
             while offset < file.count, file[offset] != 0 { offset += 1 + Int(file[offset]) }
             offset += 1
+            if isImage, !isMoving, offset <= file.count { return changed() }
         }
-        return nil
+        return offset == file.count ? changed() : nil
     }
 
     /// A colour that no pixel of an image has; nil where it has all 256.

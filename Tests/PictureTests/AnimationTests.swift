@@ -118,6 +118,20 @@ struct AnimationTests {
         }
     }
 
+    /// Seen to fail: the canvas was black for each ending but the last.
+    @Test(
+        "Bare canvas is transparent whatever follows the frames",
+        arguments: [[], [0x38, 0x40], [0x2c, 0, 0], [0x21, 0xf9, 4], [0x3b, 1, 2, 3]] as [[UInt8]])
+    func bareBeforeDamage(ending: [UInt8]) async throws {
+        let whole = Sources.flatGIF(width: 60, height: 40, frames: 2, covered: 30)
+        let source = try Workshop.file(whole.dropLast() + ending)
+        for spec in ["full.png", "full-still.webp"] {
+            let made = try await Workshop.make(spec, of: source)
+            let pixels = try await Workshop.pixels(of: try made.content.bytes())
+            #expect(pixels[15, 5, 3] == 255 && pixels[45, 5, 3] == 0, "\(spec)")
+        }
+    }
+
     @Test(
         "Real ones keep their time", .enabled(if: Shared.has("images/formats"), Comment(rawValue: Shared.absent)),
         arguments: ["animated-loop-3.gif", "animated-loop-3.webp", "rotating-squares.gif", "rotating-squares.webp"])
