@@ -4,8 +4,8 @@ truth.py references SIZE OUT FILE...   writes FILE as OUT/<name>.png, at most SI
 truth.py compare DIR RENDERED          compares what `mezzotint-bench truth` rendered of DIR with Pillow, and with sharp
                                        if node finds it, and prints sizes and differences by class
 
-A file is decoded in full, converted to sRGB (relative colorimetric, black point compensation), turned upright and
-resized once by Lanczos.
+A file is decoded in full, converted to sRGB (relative colorimetric, black point compensation; a PNG's gAMA without a
+profile, as in Chromium), turned upright and resized once by Lanczos.
 """
 import collections
 import io
@@ -30,6 +30,7 @@ NOTICED, WRONG = 2.5, 10
 def srgb(image):
     """The image in sRGB, with alpha if it had any."""
     alpha = None
+    gamma = None if "srgb" in image.info or "icc_profile" in image.info else image.info.get("gamma")
     if image.mode in ("P", "PA") or "transparency" in image.info:
         image = image.convert("RGBA")
     if image.mode.startswith("I;16") or image.mode in ("I", "F"):
@@ -47,9 +48,16 @@ def srgb(image):
         except ImageCms.PyCMSError:
             pass  # A profile that does not fit the pixels means sRGB.
     image = image.convert("RGB")
+    if gamma and abs(gamma - 1 / 2.2) > 0.05 / 2.2:
+        image = image.point([coded((level / 255) ** (1 / gamma)) for level in range(256)] * 3)
     if alpha:
         image.putalpha(alpha)
     return image
+
+
+def coded(light):
+    """A level of sRGB."""
+    return round(255 * (12.92 * light if light <= 0.0031308 else 1.055 * light ** (1 / 2.4) - 0.055))
 
 
 def reference(path, side):
@@ -159,9 +167,10 @@ def compare(folder, rendered):
             own["beside"] += 1
             peer_sums[kind] += beside
             own[f"> {NOTICED} from S"] += beside > NOTICED
-        if (apart or 0) > NOTICED or truth is not None and ours.size != truth.size:
+        has_size = truth is None or ours.size == truth.size
+        if ((beside if truth is None else apart) or 0) > NOTICED or not has_size:
             of_peer = "" if beside is None else f", {beside:.1f} from sharp"
-            sizes = "" if ours.size == truth.size else f", {ours.size} where Pillow has {truth.size}"
+            sizes = "" if has_size else f", {ours.size} where Pillow has {truth.size}"
             print(f"DIFFERS {name} ({kind}): {'-' if apart is None else f'{apart:.1f}'} from Pillow{of_peer}{sizes}")
     heads = ["files", "M", "S", "P", "compared", "other size", f"> {NOTICED}", f"> {WRONG}", f"> {NOTICED} from S"]
     print("\n| class | " + " | ".join(heads) + " | mean | mean from S |\n|---|" + "---|" * (len(heads) + 2))
