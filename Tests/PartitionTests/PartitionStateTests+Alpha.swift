@@ -44,7 +44,7 @@ extension PartitionStateTests {
         #expect(again.batch?.orders.map { "\($0.spec)" } == ["90x0.png"])
     }
 
-    /// Seen to fail: the source was fetched for both.
+    /// By reading: the source was fetched for both.
     @Test("A job for auto that joins once the kept original was looked at is rendered from it, without a fetch")
     func joiningBehindLook() throws {
         var driver = Driver()
