@@ -1,5 +1,5 @@
-/// Which variants have chroma at the full resolution (4:4:4) whatever their pixels show. The renderer decides about the others
-/// by their pixels (`ChromaDetail`).
+/// The variants that always have chroma at the full resolution (4:4:4). The renderer decides about the others by their
+/// pixels (`ChromaDetail`).
 package enum FullChroma {
     /// The lowest quality of JPEG and AVIF that always has full chroma.
     package static let quality = 90
@@ -10,7 +10,7 @@ package enum FullChroma {
 }
 
 extension ImageFormat {
-    /// Whether a variant of this format, quality and size has full chroma whatever its pixels show. Lossy WebP never has.
+    /// Whether a variant of this format, quality and size always has full chroma. Lossy WebP never has.
     package func hasFullChroma(quality: Int, _ size: PixelSize) -> Bool {
         switch self {
         case .jpeg, .avif: quality >= FullChroma.quality || size.pixels <= FullChroma.pixels

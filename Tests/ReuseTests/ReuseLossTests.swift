@@ -18,7 +18,7 @@ struct ReuseLossTests {
         case drawing(Int)
     }
 
-    /// The loss of each pair, and the number of requests of which a donor answered so many.
+    /// The loss of each pair, and the number of requests; a donor answered one of them for each pair.
     private struct Found {
         var losses: [(ReuseCase, Double)] = []
         var asked = 0

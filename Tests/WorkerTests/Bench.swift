@@ -67,7 +67,7 @@ final class Bench: Sendable {
         return (log, try rules.source(of: url("/a.png")).key.partition(of: log.partitionCount))
     }
 
-    /// Runs a worker until `watching` has returned and nothing is left, and says what it came to.
+    /// Runs a worker until `watching` has returned and nothing is left, and returns its counters.
     ///
     /// - Parameter ahead: of the wall's clock, milliseconds.
     @discardableResult
