@@ -81,6 +81,6 @@ package enum Sandbox {
     /// Whether this process may signal that one; nothing is sent.
     package static func maySignal(_ process: Int32) -> Bool { mz_signal_thread(process, process, 0) == 0 }
 
-    /// Returns freed memory to the kernel.
-    package static func trimHeap() { _ = malloc_trim(0) }
+    /// Returns freed memory to the kernel, except for so many bytes that the heap ends with.
+    package static func trimHeap(keeping bytes: Int) { _ = malloc_trim(bytes) }
 }

@@ -15,11 +15,14 @@ package struct RendererService<Engine: RenderEngine> {
     private let endIfThreadless: () -> Void
     /// Above this many pixels a source leaves freed memory behind that is worth giving back.
     private let trimPixels = 8_000_000
+    /// Memory that most renders need, which stays.
+    private let readyBytes: Int
 
     package init(
-        engine: Engine, takeRefusedBytes: @escaping () -> Int, endIfThreadless: @escaping () -> Void
+        engine: Engine, readyBytes: Int, takeRefusedBytes: @escaping () -> Int, endIfThreadless: @escaping () -> Void
     ) {
-        (self.engine, self.takeRefusedBytes, self.endIfThreadless) = (engine, takeRefusedBytes, endIfThreadless)
+        (self.engine, self.readyBytes) = (engine, readyBytes)
+        (self.takeRefusedBytes, self.endIfThreadless) = (takeRefusedBytes, endIfThreadless)
     }
 
     /// Returns when the other end is gone.
@@ -96,7 +99,7 @@ package struct RendererService<Engine: RenderEngine> {
             Sandbox.alarm(seconds: request.deadlineMilliseconds / 1000 + 2)
             defer { Sandbox.alarm(seconds: 0) }
             let outputs = try render(request, from: files[0], to: files[1])
-            if request.facts.size.pixels > trimPixels { Sandbox.trimHeap() }
+            if request.facts.size.pixels > trimPixels { Sandbox.trimHeap(keeping: readyBytes) }
             return .rendered(outputs)
         } catch {
             return .failed(error)

@@ -16,7 +16,7 @@ struct ChildRoster<Child: Equatable> {
     private(set) var busy = 0
     /// Origins whose processes would wait if all did, least recently used first.
     private var recent: [String] = []
-    /// For each of the last 32 renders one bit: whether a process for it would have waited.
+    /// For each of the last 32 renders that tell, one bit: whether a process for it would have waited.
     private var hits: UInt32 = 0
     private var renders = 0
 
@@ -35,6 +35,8 @@ struct ChildRoster<Child: Equatable> {
         guard let key = key(origin) else { return }
         let place = recent.lastIndex(of: key)
         if let place { recent.remove(at: place) }
+        // The first of an origin tells nothing while there is room for one more.
+        guard place != nil || recent.count >= Self.idleLimit(seats) else { return }
         hits = hits << 1 | (place == nil ? 0 : 1)
         renders += 1
     }
@@ -101,7 +103,7 @@ struct ChildRoster<Child: Equatable> {
     static func idleLimit(_ seats: Int) -> Int { 4 + seats }
 
     /// A render that finds its process saves a fork. A process that waits costs about 9 MiB, and caches: with 100 hosts in turn, all
-    /// renders took 4 to 12 % longer beside six that waited. A new roster keeps none until renders have found theirs.
+    /// renders took 4 to 12 % longer beside six that waited. A new roster keeps them until renders have missed theirs.
     private var isWorthKeeping: Bool { isolation == .none || 4 * hits.nonzeroBitCount >= min(renders, 32) }
 
     /// What images a process may see after one of this origin; nil: none.

@@ -60,7 +60,7 @@ struct RendererCommand {
 
     private func serve(_ engine: some RenderEngine) throws(EngineFailure) -> Never {
         let service = RendererService(
-            engine: engine, takeRefusedBytes: { Int(clamping: mz_take_refused_bytes()) },
+            engine: engine, readyBytes: Self.readyBytes, takeRefusedBytes: { Int(clamping: mz_take_refused_bytes()) },
             endIfThreadless: { if mz_take_refused_thread() != 0 { _exit(RenderReply.threadStatus) } })
         if formats.contains(.jpeg) { try service.warm() }
         do throws(SystemFailure) {
