@@ -28,15 +28,16 @@ package enum DonorRule {
         return donor != .jpeg || isOnWhite || sourceHasAlpha == false
     }
 
-    /// Donor pixels for a wanted pixel, from which chroma of half the resolution has as many samples as the wanted chroma.
-    private static let chromaRatio = 2.0
-
-    /// A variant with full chroma needs as many samples of it from its donor.
+    /// Whether a donor with half the chroma has enough of it: as many samples for full chroma, and more for what is small.
+    ///
+    /// A small variant shows each block of its donor's chroma. Of 1,945 pairs the worst lost 8.3 points, 73 px as WebP from a JPEG of
+    /// q85 at ratio 3.3.
     package static func keepsChroma(
         _ row: VariantRow, for wanted: VariantSpec, _ output: PixelSize, ratio: Double
     ) -> Bool {
-        ratio >= chromaRatio || row.spec.format.hasFullChroma(quality: row.quality, row.size)
-            || !wanted.format.hasFullChroma(quality: wanted.quality, output)
+        if row.spec.format.hasFullChroma(quality: row.quality, row.size) { return true }
+        if output.pixels <= FullChroma.pixels { return ratio >= 4 }
+        return ratio >= 2 || !wanted.format.hasFullChroma(quality: wanted.quality, output)
     }
 
     /// A still gives none of a source's other frames; what moves gives its first.

@@ -118,18 +118,19 @@ struct DonorTests {
 
     /// Seen to fail while the loss table alone decided: 39 px at q75 from a WebP of q95 lost 9.6 points at ratio 1.2.
     @Test(
-        "A variant that has full chroma takes a donor of half the chroma from twice its size on alone",
+        "A donor of half the chroma is twice the size of a variant with full chroma, and four times that of a small one",
         arguments: [
             // Small, or of q90: full chroma.
             ("150x150-q95.webp", "120x120-q75.jpg", .chroma), ("120x120-q95.webp", "120x120-q75.jpg", .chroma),
-            ("240x240-q95.webp", "120x120-q75.jpg", nil), ("239x239-q95.webp", "120x120-q75.jpg", .chroma),
-            ("240x480-q95.webp", "120y120-q75.jpg", .chroma), ("640x640-q95.webp", "400x400-q90.jpg", .chroma),
+            ("480x480-q95.webp", "120x120-q75.jpg", nil), ("479x479-q95.webp", "120x120-q75.jpg", .chroma),
+            ("480x960-q95.webp", "120y120-q75.jpg", .chroma), ("640x640-q95.webp", "400x400-q90.jpg", .chroma),
             ("800x800-q95.webp", "400x400-q90.jpg", nil), ("640x640-q89.jpg", "400x400-q90.jpg", .chroma),
             ("640x640-q90.jpg", "400x400-q90.jpg", nil), ("250x250-q80.jpg", "147x110-q80.avif", .chroma),
             // A small donor has full chroma, as a lossless one.
             ("147x110-q80.jpg", "120x120-q75.jpg", nil), ("150x150.png", "120x120-q75.jpg", nil),
             // Half chroma is wanted.
-            ("640x640-q95.webp", "400x400-q89.jpg", nil), ("150x150-q95.webp", "120x120-q95.webp", nil),
+            ("640x640-q95.webp", "400x400-q89.jpg", nil), ("480x480-q95.webp", "400x400-q95.webp", nil),
+            ("479x479-q95.webp", "120x120-q95.webp", .chroma), ("480x480-q95.webp", "120x120-q95.webp", nil),
         ] as [(String, String, DonorRefusal?)])
     func chroma(stored: String, wanted: String, refused: DonorRefusal?) {
         #expect(refusal(Example.row(stored), for: wanted, rules: .example(lossBudget: 50)) == refused)
