@@ -33,13 +33,20 @@ final class Traffic: Sendable {
 
     /// What a connection may bring beside answers: its handshake, and frames that there are for every few answers.
     private static let allowance = 256 << 10
-    /// HTTP/2 goes on sending to a paused body, as far as libcurl has told it to.
+    /// HTTP/2 goes on sending to a paused or ended body, as far as libcurl has told it to.
     private static let pausedAllowance = 32 << 20
 
     /// Whether the connections were ended for what they brought.
     var isFlooded: Bool { state.withLock { $0.isFlooded } }
 
     func took(_ count: Int) { useful.add(count, ordering: .relaxed) }
+    /// The rest of a body that ends before it is whole: what of it is under way is part of an answer, too.
+    ///
+    /// - Parameter bytes: nil for a body of unknown length.
+    func left(_ bytes: Int?) {
+        if !isFlooded { took(min(bytes ?? .max, Self.pausedAllowance) / 2) }
+    }
+
     func paused(_ change: Int) { pauses.add(change, ordering: .relaxed) }
 
     func opened(_ socket: Int32) { state.withLock { _ = $0.sockets.insert(socket) } }

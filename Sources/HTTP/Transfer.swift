@@ -30,6 +30,8 @@ final class Transfer: @unchecked Sendable {
     /// Where the answer points, if it is a redirect; known from the head on, since its body need not end.
     private var redirect: String?
     private var reader: HeadReader
+    /// Bytes of the body that were taken.
+    private var length = 0
     /// How many more bytes of an unwanted body are read; nil while the body is wanted.
     private var discardable: Int?
     /// Each address that was refused, once. A host name may have many.
@@ -137,6 +139,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     private func took(_ count: Int) {
+        length += count
         floor?.took(count)
         traffic?.took(count)
     }
@@ -205,6 +208,7 @@ final class Transfer: @unchecked Sendable {
 
     /// An answer whose body nobody wants stands, however its body ended.
     func settled(_ result: Result<HTTPResponse, HTTPFailure>, at now: Int64) -> Result<HTTPResponse, HTTPFailure> {
+        if case .failure = result, let head { traffic?.left(head.contentLength.map { max(0, $0 - length) }) }
         if case .failure(let failure) = result, failure != .cancelled, discardable != nil, let head {
             return .success(response(head, now))
         }
