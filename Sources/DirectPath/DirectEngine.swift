@@ -59,7 +59,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
         let placeholders = placeholders(of: canvases, request)
         for (index, output) in request.outputs.enumerated() {
             guard let canvas = canvases[index] else { throw .output(index, reason: "it was not made") }
-            let (bytes, quality) = try encoded(canvas, as: output, at: index, of: request.facts)
+            let (bytes, quality) = try encoded(canvas, as: output, at: index)
             var rendered = RenderedOutput(size: canvas.size, bytes: bytes.count, hasAlpha: false)
             (rendered.quality, rendered.placeholder) = (quality, placeholders[output.crop] ?? Placeholder())
             try bytes.withUnsafeBufferPointer { bytes throws(EngineFailure) in
@@ -131,14 +131,14 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
     }
 
     private func encoded(
-        _ canvas: Canvas, as output: RenderOutput, at index: Int, of source: PictureFacts
+        _ canvas: Canvas, as output: RenderOutput, at index: Int
     ) throws(EngineFailure) -> (bytes: [UInt8], quality: Int) {
         var output = output
         output.hasChromaDetail =
             output.format.hasQuality
             && ChromaDetail.shows(in: canvas.content, canvas.size, channels: canvas.layout.channels)
         let asked = output
-        let found = try QualitySearch(asked, of: source).run { quality throws(EngineFailure) in
+        let found = try QualitySearch(asked).run { quality throws(EngineFailure) in
             var output = asked
             output.quality = quality
             guard DirectChoice.written.contains(output.format) else {

@@ -1,4 +1,3 @@
-package import Ports
 package import RenderProtocol
 internal import VariantSpec
 
@@ -14,20 +13,18 @@ package struct QualitySearch {
     /// What each file carries, and counts as its bytes.
     private let packet: [UInt8]?
     private let format: ImageFormat
-    /// The wish's lowest quality. A lossy source's own pixels in its own format go as low as the wish needs, since the source
-    /// shows as much in as many bytes. All others give up a few points of what was asked. None gives up full chroma that was
-    /// asked for.
+    /// The wish's lowest quality: a few steps below what was asked, and none that gives up full chroma that was asked for.
+    ///
+    /// Seen with a floor of 1 for a lossy source's own pixels: text in an AVIF of a newer libaom, which needs a tenth of our bytes,
+    /// came out at q2.
     private let least: Int
     private static let wishedSteps = 5
     private static let wishedFloor = 40
 
     /// - Parameter mayRepeat: the pixels can be encoded more than once.
-    package init(_ output: RenderOutput, of source: PictureFacts, mayRepeat: Bool = true) {
-        let isSource =
-            output.format == source.format && !source.isLossless && output.crop.isWhole(as: output.size)
-        let floors = [isSource ? 1 : Self.wishedFloor, FullChroma.quality]
-        let floor = floors.last { $0 <= output.quality } ?? output.quality
-        least = isSource ? floor : max(floor, output.quality - Self.wishedSteps)
+    package init(_ output: RenderOutput, mayRepeat: Bool = true) {
+        let floor = [Self.wishedFloor, FullChroma.quality].last { $0 <= output.quality } ?? output.quality
+        least = max(floor, output.quality - Self.wishedSteps)
         canSearch = output.format.hasQuality && mayRepeat
         (budget, quality) = (output.extras.byteBudget, output.quality)
         (packet, format) = (output.packet, output.format)

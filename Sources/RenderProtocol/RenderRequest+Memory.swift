@@ -6,11 +6,6 @@ extension PictureFacts {
     /// gives it. By pixels and not by memory, so that a replay gives the same bytes.
     fileprivate static let wholeWebP = 16_000_000
 
-    /// Its pixels have lost nothing, or may have: a WebP by the estimate of its coding, which counts frames as lossless.
-    package var isLossless: Bool {
-        format.isLossless || format == .webp && memory == PictureCoding.losslessWebP.bytes(of: size)
-    }
-
     /// Bytes that decoding it takes at most, at a `shrink`-th of its size: what its coding holds at any scale, rows on their way,
     /// and the pixels that libwebp gives.
     package func decodeBytes(shrink: Int) -> Int {

@@ -198,7 +198,7 @@ extension Settings {
         ),
         SettingKey(
             "render.belowSource", \.render.belowSource, .flag,
-            "Whether a variant with more bytes than its source is encoded at a lower quality: at most 5 steps lower, never from 90 and above to below 90, and never below 40. If that does not help, the requested quality stays. If the variant shows the pixels of a lossy source at the source's size and in its format, its quality goes as low as needed, but never from 90 and above to below 90. Variants of more than 8 million pixels (AVIF 1.5) keep the requested quality."
+            "Whether a variant with more bytes than its source is encoded at a lower quality: at most 5 steps lower, never from 90 and above to below 90, and never below 40. If that does not help, the requested quality stays. Variants of more than 8 million pixels (AVIF 1.5) keep the requested quality."
         ),
         SettingKey(
             "render.metadata", \.render.metadata, .choice(["copyright", "none"]),

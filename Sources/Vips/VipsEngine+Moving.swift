@@ -47,7 +47,7 @@ extension VipsEngine {
                 return plain
             }
             let stack = try reading { () throws(RasterFailure) in try Raster.stacked(frames, timing) }
-            var result = try encode(stack, output, index, of: request.facts, mayRepeat: true)
+            var result = try encode(stack, output, index, mayRepeat: true)
             result.output.size = frames[0].size
             result.output.frames = count
             result.output.placeholder = frames[0].placeholder()

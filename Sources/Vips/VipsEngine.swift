@@ -134,7 +134,7 @@ package struct VipsEngine: RenderEngine {
                 placeholders[PlaceholderKey(output, of: request.facts)] =
                     keepsProfile ? held.placeholderInOwnColours() : held.placeholder()
             }
-            results[index] = try encode(held, output, index, of: request.facts, mayRepeat: isHeld)
+            results[index] = try encode(held, output, index, mayRepeat: isHeld)
         }
         for index in results.keys {
             results[index]?.output.placeholder =
@@ -148,13 +148,13 @@ package struct VipsEngine: RenderEngine {
 
     /// At the quality asked, or the best that its byte budget allows.
     func encode(
-        _ raster: Raster, _ output: RenderOutput, _ index: Int, of source: PictureFacts, mayRepeat: Bool
+        _ raster: Raster, _ output: RenderOutput, _ index: Int, mayRepeat: Bool
     ) throws(EngineFailure) -> Encoded {
         do throws(RasterFailure) {
             let bare = try raster.withoutMetadata(keepsProfile: output.extras.keepsProfile)
             var asked = output
             asked.hasChromaDetail = mayRepeat && output.format.hasQuality && raster.hasChromaDetail
-            let found = try QualitySearch(asked, of: source, mayRepeat: mayRepeat).run {
+            let found = try QualitySearch(asked, mayRepeat: mayRepeat).run {
                 [asked] quality throws(RasterFailure) in
                 var output = asked
                 output.quality = quality

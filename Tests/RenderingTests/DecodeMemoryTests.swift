@@ -85,18 +85,6 @@ struct DecodeMemoryTests {
     }
 
     @Test(
-        "Pixels have lost nothing in a PNG and a WebP without loss, and may have lost nothing where a WebP moves",
-        arguments: [
-            (webp([("VP8L", 9)]), true), (webp([("VP8 ", 10)]), false), (webp([("ALPH", 3), ("VP8 ", 10)]), false),
-            (Samples.webp(width: 40, height: 20, frames: 2), true),
-            (Samples.webp(width: 40, height: 20, frames: 2, orientation: 6), true),
-            (Samples.png(width: 40, height: 20), true), (Samples.jpeg(width: 40, height: 20), false),
-        ])
-    func lossless(bytes: [UInt8], isLossless: Bool) throws {
-        #expect(try PictureInspector().inspect(Samples.file(bytes)).facts.isLossless == isLossless)
-    }
-
-    @Test(
         "render.memory says how much one renderer and its decoder may have, and which value lets one have more",
         arguments: [(64, 512, 64), (448, 512, 448), (1_024, 512, 448), (4_096, 2_048, 1_984)])
     func setting(memory: Int, heap: Int, decoding: Int) {
