@@ -22,10 +22,13 @@ struct FoundRights {
     /// More of an XMP packet is not read: a JPEG's segment has no more.
     static let packetLimit = 64 << 10
 
-    mutating func read(xmp range: Range<Int>, _ bytes: inout PictureBytes) throws(RenderFailure) {
+    mutating func read(
+        xmp range: Range<Int>, _ bytes: inout PictureBytes, isCompressed: Bool = false
+    ) throws(RenderFailure) {
         packets += 1
         guard xmp == nil, packets <= Self.packetsLimit,
-            let packet = try bytes.bytes(range.lowerBound, min(range.count, Self.packetLimit))
+            let read = try bytes.bytes(range.lowerBound, min(range.count, Self.packetLimit)),
+            let packet = isCompressed ? Inflate.prefix(Self.packetLimit, ofZlib: read)?[...] : read
         else { return }
         let (rights, marked) = XMPReader.read(packet)
         if !rights.isEmpty { xmp = rights }
@@ -64,8 +67,11 @@ extension FoundRights {
         }
         // An iTXt says behind its keyword whether it is compressed, how, and in which language.
         let packet = Array("XML:com.adobe.xmp\0\0\0\0\0".utf8)
+        let compressed = Array("XML:com.adobe.xmp\0\u{1}\0\0\0".utf8)
         if data.starts(with: packet) {
             try read(xmp: chunk.dropFirst(packet.count), &bytes)
+        } else if data.starts(with: compressed) {
+            try read(xmp: chunk.dropFirst(compressed.count), &bytes, isCompressed: true)
         } else if data.starts(with: "Author\0".utf8) {
             text.creator = Self.text(data.dropFirst(7))
         } else if data.starts(with: "Copyright\0".utf8) {

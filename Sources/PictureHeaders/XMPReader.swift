@@ -93,6 +93,10 @@ struct XMPReader {
             for (name, value) in attributes { Self.properties[full(name)].map { set($0, value) } }
         } else if depth == root + 2 {
             (property, text, items) = (Self.properties[name], [], [])
+            // A property that is a URI may be written so, as the label of what a machine made mostly is.
+            if let property, let uri = attributes.first(where: { full($0.name) == Self.rdf + " resource" }) {
+                set(property, uri.value)
+            }
             isMarking = MarkedRegions.properties.contains(name)
         } else if depth == root + 4, property != nil, name == Self.rdf + " li" {
             text = []

@@ -52,6 +52,11 @@ struct RightsTests {
                 PictureRights(sourceType: "http://cv.iptc.org/newscodes/digitalsourcetype/compositeSynthetic")
             ),
             ("<rdf:Description Iptc4xmpExt:DigitalSourceType='http://example.com/AI'/>", PictureRights()),
+            // Seen to fail: a URI as XMP writes one.
+            (
+                "<rdf:Description><Iptc4xmpExt:DigitalSourceType rdf:resource='http://cv.iptc.org/newscodes/digitalsourcetype/compositeSynthetic'/></rdf:Description>",
+                PictureRights(sourceType: "http://cv.iptc.org/newscodes/digitalsourcetype/compositeSynthetic")
+            ),
             // Of a list that is empty, and of a tag's end in quotes.
             ("<rdf:Description><dc:rights><rdf:Alt/></dc:rights></rdf:Description>", PictureRights()),
             ("<rdf:Description a='>' dc:rights='A>B'/>", PictureRights(notice: "A>B")),
@@ -163,6 +168,9 @@ struct RightsTests {
         let chunk = Pixels.chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + xmp)
         #expect(try Self.rights(Samples.png(width: 8, height: 8, before: chunk)) == Self.all)
         #expect(try Self.rights(Samples.png(width: 8, height: 8, after: chunk)) == Self.all)
+        // Seen to fail: compressed.
+        let compressed = Pixels.chunk("iTXt", Array("XML:com.adobe.xmp\0\u{1}\0\0\0".utf8) + Samples.zlib(Array(xmp)))
+        #expect(try Self.rights(Samples.png(width: 8, height: 8, before: compressed)) == Self.all)
         let text =
             Pixels.chunk("tEXt", Array("Author\0Ada".utf8)) + Pixels.chunk("tEXt", Array("Copyright\0".utf8) + [0xa9])
         #expect(
