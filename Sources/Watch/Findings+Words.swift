@@ -24,7 +24,7 @@ extension Findings {
         text += "(target \(Words.span(lane.target)))"
         if isLate, let rates = lane.rates, rates.in - rates.out >= 0.1 {
             text += ", growing by \(Words.rate(rates.in - rates.out))/s"
-        } else if isLate, let drain = lane.drainMilliseconds {
+        } else if isLate, openTransaction == nil, let drain = lane.drainMilliseconds {
             text += ", drained in \(Words.span(drain)) at this rate"
         }
         return text + unknown + "."

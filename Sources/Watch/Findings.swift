@@ -111,7 +111,7 @@ struct Findings {
         }
         // A run that ended as it should leaves nothing behind, but jobs that failed or were lost are no reason to be calm.
         if report.isEmpty {
-            return jobsLost ?? mostFail ?? someFail ?? deadLetters
+            return unreadPartitions ?? jobsLost ?? mostFail ?? someFail ?? deadLetters
                 ?? Diagnosis(.idle, "Idle. No worker is running; nothing is pending.", since: since)
         }
         return Diagnosis(.noWorker, "No worker has been running\(sinceText(since)).", since: since)

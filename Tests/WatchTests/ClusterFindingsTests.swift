@@ -152,6 +152,18 @@ struct ClusterFindingsTests {
         #expect(scene.report.diagnosis.cause == .workerSilent)
     }
 
+    /// Seen to fail: "Idle. Nothing is to be done", while config/kafka.md's first step was done, which stops all workers.
+    @Test("Records in added partitions are named when no worker runs, too")
+    func addedPartitionsWithoutWorkers() {
+        var scene = Scene()
+        scene.look()
+        (scene.owners, scene.workers) = ([:], [])
+        scene.look(10)
+        #expect(scene.report.diagnosis.cause == .idle)
+        scene.apply(.grown([GrownTopic(.jobsSlow, partitions: 6, used: 4, unread: 2)]))
+        #expect(scene.report.diagnosis.cause == .partitionsAdded)
+    }
+
     @Test("Missing topics are named with the command that makes them, not as a log that is away")
     func missingTopics() {
         var scene = Scene()
