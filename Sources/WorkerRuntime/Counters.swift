@@ -51,6 +51,10 @@ package struct Counters: Sendable, Equatable {
     package var dead: Int { jobs(.dead) }
     package var stale: Int { jobs(.stale) }
     package var degraded: Int { jobs(.degraded) }
+    /// Jobs that were answered as requested, beyond the sources that came or were unchanged.
+    package var savedFetches: Int {
+        max(0, jobs(.stored) + jobs(.reused) + jobs(.unchanged) - fetches - notModified)
+    }
 
     package func jobs(_ kind: OutcomeKind, on lane: Lane) -> Int { ends[Self.place(kind, lane)] }
     private func jobs(_ kind: OutcomeKind) -> Int { Lane.allCases.reduce(0) { $0 + jobs(kind, on: $1) } }

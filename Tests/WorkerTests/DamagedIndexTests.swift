@@ -44,6 +44,7 @@ struct DamagedIndexTests {
             return indexes
         })
         #expect(counters.jobs == 4 && counters.unchanged == 3 && counters.stored == 1 && counters.fetches == 1)
+        #expect(counters.savedFetches == 3)
         #expect(failing.withLock { $0?.opened ?? 0 } > 4, "an index was opened anew")
     }
 }

@@ -45,7 +45,7 @@ def srgb(image):
                 image, ImageCms.ImageCmsProfile(io.BytesIO(profile)), SRGB,
                 renderingIntent=ImageCms.Intent.RELATIVE_COLORIMETRIC, outputMode="RGB",
                 flags=ImageCms.Flags.BLACKPOINTCOMPENSATION)
-        except ImageCms.PyCMSError:
+        except (ImageCms.PyCMSError, OSError):
             pass  # A profile that does not fit the pixels means sRGB.
     image = image.convert("RGB")
     if gamma and abs(gamma - 1 / 2.2) > 0.05 / 2.2:

@@ -27,9 +27,7 @@ struct Progress {
         func update(_ status: WorkerStatus, left: Int64, retrying: Int64?) {
             let (counters, seconds) = (status.counters, (ContinuousClock.now - started) / .seconds(1))
             let variants = counters.renders + counters.unchanged
-            // What never came to be fetched saved nothing.
-            let saved = max(
-                0, counters.jobs - counters.dead - counters.expired - counters.cancelled - counters.requests)
+            let saved = counters.savedFetches
             line.update(
                 pace.text(
                     jobs: counters.jobs, variants: variants, saved: saved, left: left, retrying: retrying,
