@@ -235,8 +235,8 @@ let package = Package(
             "Fault",
             needs: [
                 "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "KafkaSetup", "Records", "Ports",
-                "Posix", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-campaign", "mezzotint-inspector",
-                "mezzotint-renderer", "mezzotint-worker",
+                "Posix", "SQLite", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-campaign",
+                "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker",
             ],
             data: ["Fixtures"]),
         tests("HTTP", needs: ["HTTP"], data: ["hostile.py", "hostile.pem"]),

@@ -42,6 +42,14 @@ extension LogFolder {
 
         private static func file(_ path: String) -> String { path + "/log.sqlite" }
 
+        /// One that cannot be looked at counts: what is in it must not be left out.
+        private static func hasWAL(_ file: String) -> Bool {
+            do throws(SystemFailure) {
+                guard let sight = try FileSystem.sight(of: file + "-wal") else { return false }
+                return sight.length > 0
+            } catch { return true }
+        }
+
         private static func connection(
             _ path: String
         ) throws(SQLiteFailure) -> (connection: Connection, isLocking: Bool) {
@@ -50,8 +58,9 @@ extension LogFolder {
             connection.checkpointOnlyWhenTold()
             do throws(SQLiteFailure) { _ = try connection.number("PRAGMA user_version") } catch {
                 // Where a program has the log open, there is a -shm; where none can be made, none has.
-                guard error.isUnopened, !isShared(file) else { throw error }
-                return (try Connection(file, .readOnlyMedia), false)
+                guard error.isUnopened || error.isInReadOnlyFolder, !isShared(file) else { throw error }
+                // A file in WAL mode is read by others only with a WAL, which cannot be made here either.
+                return (try Connection(file, hasWAL(file) ? .readOnlyMedia : .immutable), false)
             }
             return (connection, true)
         }

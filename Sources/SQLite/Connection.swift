@@ -13,6 +13,9 @@ package final class Connection: @unchecked Sendable {
         /// Reads a file on which no lock and beside which no `-shm` can be made, such as one on read-only media. The WAL is
         /// read into memory. No other process may write the file meanwhile.
         case readOnlyMedia
+        /// Reads the file alone, without any lock: no WAL is looked for, and none can be made. No other process may write the
+        /// file meanwhile.
+        case immutable
     }
 
     package let path: String
@@ -32,7 +35,10 @@ package final class Connection: @unchecked Sendable {
             if made >= 0 { close(made) }
         }
         var opened: OpaquePointer?
-        let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, system)
+        let isImmutable = mode == .immutable
+        let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | (isImmutable ? SQLITE_OPEN_URI : 0)
+        let name: String = isImmutable ? Self.immutableURI(path) : path
+        let code = sqlite3_open_v2(name, &opened, flags, system)
         guard code == SQLITE_OK, let opened else {
             let message = String(cString: opened.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code))
             let extended = opened.map { sqlite3_extended_errcode($0) } ?? code
@@ -46,6 +52,22 @@ package final class Connection: @unchecked Sendable {
     }
 
     deinit { sqlite3_close_v2(database) }
+
+    /// SQLite takes the word only from a URI.
+    private static func immutableURI(_ path: String) -> String {
+        let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-".utf8)
+        let hex = Array("0123456789ABCDEF")
+        var escaped = ""
+        for byte in path.utf8 {
+            if plain.contains(byte) {
+                escaped.unicodeScalars.append(UnicodeScalar(byte))
+            } else {
+                escaped += "%\(hex[Int(byte >> 4)])\(hex[Int(byte & 15)])"
+            }
+        }
+        // An absolute path follows an authority, which is empty.
+        return "file:\(path.hasPrefix("/") ? "//" : "")\(escaped)?immutable=1"
+    }
 
     /// Never checkpoints by itself, neither after a commit nor on closing: for files whose checkpoints have a lock of
     /// their own. From now on `walPages` is counted.

@@ -28,6 +28,8 @@ package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible
     package var isMisfit: Bool { code == SQLITE_ERROR }
     /// The file could not be opened, or made.
     package var isUnopened: Bool { code == SQLITE_CANTOPEN }
+    /// A file that must be made beside it to read it cannot be: its folder is read-only (SQLITE_READONLY_DIRECTORY).
+    package var isInReadOnlyFolder: Bool { extendedCode == SQLITE_READONLY | 6 << 8 }
     /// Reading or writing failed below SQLite: after a failed commit, what is in the file is not known.
     package var isInputOutput: Bool { code == SQLITE_IOERR }
 }

@@ -4,6 +4,7 @@ import Glibc
 import ImageModel
 import Ports
 import Records
+import SQLite
 import TestPixels
 import TestSupport
 import TestWorkplace
@@ -85,17 +86,41 @@ struct BackupTests {
             .ended()
     }
 
+    /// The same in a folder that nobody may write, for a user whom its rights bind.
+    private static func lagInReadOnlyFolder(_ place: Workplace) async throws -> Ended {
+        let script = """
+            chmod -R a-w copy
+            setpriv --bounding-set=-dac_override --inh-caps=-dac_override \
+                \(Built.program("mezzotint").path) \(place.words) --set data=copy lag
+            status=$?; chmod -R u+w copy; exit $status
+            """
+        return try await RunningProgram("/bin/sh", ["-c", script], in: place.folder.url).ended()
+    }
+
+    enum CopiedLog: Sendable, CaseIterable {
+        case withWAL, backup
+        /// `log.sqlite` alone, after a checkpoint: in WAL mode, and without a WAL.
+        case fileAlone
+    }
+
     @Test(
-        "lag, variants, origins and dead read a copy on a read-only file system, its WAL included",
-        .enabled(if: canMount, needs), arguments: [true, false])
-    func readOnlyCopy(hasWAL: Bool) async throws {
+        "lag, variants, origins and dead read a copy on a read-only file system, with its WAL or without one",
+        .enabled(if: canMount, needs), arguments: CopiedLog.allCases)
+    func readOnlyCopy(kind: CopiedLog) async throws {
+        let hasWAL = kind == .withWAL
         let place = try Workplace()
         let urls = place.draw(3)
         try place.publish(urls.map { ($0, Self.variants, .fast) })
         try await place.work()
         try place.publish(urls.map { ($0, ["16x16.png"], .slow) }, id: "waiting")
         try FileManager.default.copyItem(atPath: place.folder.file("data"), toPath: place.folder.file("copy"))
-        if !hasWAL {
+        switch kind {
+        case .withWAL: break
+        case .fileAlone:
+            try Connection(place.folder.file("copy/log/log.sqlite"), .create).checkpoint(.truncate)
+            let wal = place.folder.file("copy/log/log.sqlite-wal")
+            if FileManager.default.fileExists(atPath: wal) { try FileManager.default.removeItem(atPath: wal) }
+        case .backup:
             for name in ["log.sqlite", "log.sqlite-wal"] {
                 try FileManager.default.removeItem(atPath: place.folder.file("copy/log/\(name)"))
             }
@@ -117,7 +142,12 @@ struct BackupTests {
         }
         let refused = try await Self.readOnly(place, "dead", "discard", "--all")
         #expect(refused.status == 1 && refused.errors.contains("Read-only file system"), "\(refused.errors)")
-        if hasWAL { try await Self.writtenLater(place, urls) }
+        if kind == .fileAlone {
+            let ended = try await Self.lagInReadOnlyFolder(place)
+            #expect(ended.status == 0 && ended.errors.isEmpty, "\(ended.errors)")
+            #expect(ended.output.contains(#/jobs\.slow +all +3 /#), "\(ended.output)")
+        }
+        if kind != .backup { try await Self.writtenLater(place, urls) }
     }
 
     /// The same folder is written where it is not read-only: who began to read it before sees that.

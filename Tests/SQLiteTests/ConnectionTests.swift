@@ -87,4 +87,27 @@ struct ConnectionTests {
         #expect(try reader.number("SELECT id FROM t") == 1)
         #expect(throws: SQLiteFailure.self) { try reader.execute("DELETE FROM t") }
     }
+
+    @Test("An immutable connection reads a file in WAL mode alone, whatever its name, and makes nothing beside it")
+    func immutable() throws {
+        let path = folder.file("a b?mode=rw#%41ü.sqlite")
+        do {
+            let writer = try Connection(path, .create)
+            try writer.execute("PRAGMA journal_mode = WAL")
+            try writer.execute("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+            try writer.execute("INSERT INTO t VALUES (7)")
+        }
+        let before = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+        let reader = try Connection(path, .immutable)
+        #expect(try reader.number("SELECT id FROM t") == 7)
+        #expect(throws: SQLiteFailure.self) { try reader.execute("DELETE FROM t") }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == before)
+    }
+
+    @Test("A folder that is read-only is told from a database that is")
+    func readOnlyFolder() {
+        func failure(_ code: Int32) -> SQLiteFailure { SQLiteFailure(path: "t", extendedCode: code, message: "") }
+        #expect(failure(1544).isInReadOnlyFolder)
+        #expect(!failure(8).isInReadOnlyFolder && !failure(14).isInReadOnlyFolder)
+    }
 }
