@@ -54,6 +54,10 @@ package final class KafkaLog: Log {
 
     package var isIndexed: Bool { false }
 
+    package func toolTopic(_ topic: Topic) -> ToolTopic? {
+        ToolTopic(bootstrap: configuration.bootstrap, name: configuration.name(topic))
+    }
+
     /// A day less than the topics keep them: the clocks of brokers and workers differ.
     package var tombstonesKept: Duration? { .seconds(TopicPlan.tombstoneDays * 86_400 - 86_400) }
 

@@ -104,10 +104,12 @@ extension KafkaTopics {
             let unread = topic.unread.map { $0 == 1 ? ", 1 record unread" : ", \($0) records unread" } ?? ""
             return "\(configuration.name(topic.topic)) (\(topic.partitions)\(unread))"
         }.joined(separator: ", ")
+        let most = grown.map(\.partitions).max() ?? 0
         return
             "Topics have more than the \(grown.first?.used ?? 0) partitions that workers and publishers use: \(list). "
             + "Nobody reads the others. To use them, stop all workers, give every topic the same number "
-            + "(kafka-topics.sh --alter --partitions), and start the workers."
+            + "(kafka-topics.sh --bootstrap-server \(configuration.bootstrap) --alter --topic TOPIC --partitions \(most)), "
+            + "and start the workers."
     }
 
     private static func settingProblems(
@@ -122,7 +124,7 @@ extension KafkaTopics {
                 let copies = fact.replicas == 1 ? "1 copy" : "\(fact.replicas) copies"
                 return TopicProblem(
                     "\(name) has \(needed.name)=\(least), and \(copies) of each record: no append is acknowledged. "
-                        + command(name, "\(needed.name)=\(needed.value)"), .refusesStart)
+                        + command(configuration, name, "\(needed.name)=\(needed.value)"), .refusesStart)
             }
             if value == needed.value { return nil }
             // Of limits and ages, more is well.
@@ -131,31 +133,33 @@ extension KafkaTopics {
             let why = losesJobs ? ": compaction removes jobs that nobody has done" : ""
             return TopicProblem(
                 "\(name) has \(needed.name)=\(value ?? "nothing"), and needs \(needed.value)\(why). "
-                    + command(name, "\(needed.name)=\(needed.value)"), losesJobs && value != nil ? .endsWorker : .notice
-            )
+                    + command(configuration, name, "\(needed.name)=\(needed.value)"),
+                losesJobs && value != nil ? .endsWorker : .notice)
         }
-        return needed + (topic.holdsJobs ? retentionProblems(name, settings) : [])
+        return needed + (topic.holdsJobs ? retentionProblems(name, settings, configuration) : [])
     }
 
-    private static func retentionProblems(_ name: String, _ settings: [String: String]) -> [TopicProblem] {
+    private static func retentionProblems(
+        _ name: String, _ settings: [String: String], _ configuration: KafkaConfiguration
+    ) -> [TopicProblem] {
         var problems: [TopicProblem] = []
         if let kept = settings["retention.ms"].flatMap({ Int64($0) }), (0..<TopicPlan.leastRetention).contains(kept) {
             problems.append(
                 TopicProblem(
                     "\(name) has retention.ms=\(kept), and needs \(TopicPlan.leastRetention) or more: jobs that wait longer are removed. "
-                        + command(name, "retention.ms=\(TopicPlan.retention)"), .refusesStart))
+                        + command(configuration, name, "retention.ms=\(TopicPlan.retention)"), .refusesStart))
         }
         if let bytes = settings["retention.bytes"].flatMap({ Int64($0) }), bytes >= 0 {
             problems.append(
                 TopicProblem(
                     "\(name) has retention.bytes=\(bytes), and needs -1: a backlog that is larger loses jobs. "
-                        + command(name, "retention.bytes=-1"), .refusesStart))
+                        + command(configuration, name, "retention.bytes=-1"), .refusesStart))
         }
         return problems
     }
 
-    static func command(_ name: String, _ setting: String) -> String {
-        "Set it with kafka-configs.sh --alter --entity-type topics --entity-name \(name) --add-config \(setting)."
+    static func command(_ configuration: KafkaConfiguration, _ name: String, _ setting: String) -> String {
+        "Set it with kafka-configs.sh --bootstrap-server \(configuration.bootstrap) --alter --entity-type topics --entity-name \(name) --add-config \(setting)."
     }
 
     /// Topics whose oldest unread record is soon removed.

@@ -46,7 +46,7 @@ extension KafkaQuestions {
             throw .topics(
                 problems: ["The workers have used \(shape.owned ?? 0) partitions of each topic, and \(list)."],
                 remedy:
-                    "Delete and create each of these topics with the right number (kafka-topics.sh --create --partitions)."
+                    "Delete and create each of these topics with the right number (kafka-topics.sh --bootstrap-server \(configuration.bootstrap) --create --topic TOPIC --partitions \(shape.owned ?? 0))."
             )
         }
         return shape

@@ -48,6 +48,9 @@ package protocol Log: Sendable {
     /// Topics that have more partitions than are used.
     func grownTopics() async throws(LogFailure) -> [GrownTopic]
 
+    /// For people; nil for a log that has no such tools.
+    func toolTopic(_ topic: Topic) -> ToolTopic?
+
     /// Up to `limit` records at `offset` and after, without owning the partition.
     func read(_ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int) async throws(LogFailure)
         -> [Record]
@@ -79,6 +82,7 @@ extension Log {
     package var tombstonesKept: Duration? { nil }
     package var isIndexed: Bool { true }
     package var hasOwnClock: Bool { true }
+    package func toolTopic(_ topic: Topic) -> ToolTopic? { nil }
 
     package func offsets(of places: [LogPoint]) async -> [Result<PartitionOffsets, LogFailure>] {
         var found: [Result<PartitionOffsets, LogFailure>] = []

@@ -44,7 +44,7 @@ package enum LogFailure: CodedFailure, Hashable {
     /// Retention removed records that nobody had taken up.
     case expired(topic: Topic, partition: PartitionID, count: Int64, first: Int64)
     /// A transaction stays open, and the jobs that it hides were not done.
-    case hidden(topic: Topic, partition: PartitionID, offset: Int64, count: Int64)
+    case hidden(topic: Topic, partition: PartitionID, offset: Int64, count: Int64, tools: ToolTopic?)
     case closed
 
     package var kind: Code {
@@ -96,11 +96,21 @@ package enum LogFailure: CodedFailure, Hashable {
             "The log at \(path) was removed, replaced or emptied while it was in use. What was published since, and what waited in it, is gone with it: start again, and publish those jobs once more. Stop all workers and publishers before a log is removed or restored, and restore the whole folder."
         case .expired(let topic, let partition, let count, let first):
             "Retention removed at least \(count) unread records of \(topic.rawValue), partition \(partition); the first that is left is \(first). Publish those jobs again, and give the topic a longer retention or the group more workers."
-        case .hidden(let topic, let partition, let offset, let count):
-            "An open transaction hides \(count) offsets of \(topic.rawValue), partition \(partition), from offset \(offset) on, and their jobs are not done. Find its producer with kafka-transactions.sh describe-producers, and end it, or abort the transaction with kafka-transactions.sh abort --start-offset \(offset); then run the worker again."
+        case .hidden(let topic, let partition, let offset, let count, let tools):
+            "An open transaction hides \(count) offsets of \(topic.rawValue), partition \(partition), from offset \(offset) on, and their jobs are not done. "
+                + Self.endTransaction(tools, topic, partition, offset) + " Then run the worker again."
         case .closed:
             "The log is closed. The worker is stopping."
         }
+    }
+
+    private static func endTransaction(
+        _ tools: ToolTopic?, _ topic: Topic, _ partition: PartitionID, _ offset: Int64
+    ) -> String {
+        let command = "kafka-transactions.sh" + (tools.map { " --bootstrap-server \($0.bootstrap)" } ?? "")
+        let place = "--topic \(tools?.name ?? topic.rawValue) --partition \(partition)"
+        return
+            "Find its producer: \(command) describe-producers \(place). End it, or abort the transaction: \(command) abort \(place) --start-offset \(offset)."
     }
 
     package enum Code: String, FailureCode {

@@ -94,7 +94,14 @@ extension Findings {
         }
     }
 
-    var retentionShort: Diagnosis? { expiringText.map { Diagnosis(.retentionShort, $0, since: nil) } }
+    var retentionShort: Diagnosis? {
+        guard let expiring, let text = expiringText else { return nil }
+        return Diagnosis(
+            .retentionShort, text, since: nil,
+            action: state.cluster.map {
+                "Raise retention.ms of that topic now (kafka-configs.sh --bootstrap-server \($0.bootstrap) --alter --entity-type topics --entity-name \($0.name(expiring.topic)) --add-config retention.ms=1209600000), then work off the backlog: start more workers."
+            })
+    }
 
     var jobsLost: Diagnosis? {
         guard let loss = report.loss else { return nil }

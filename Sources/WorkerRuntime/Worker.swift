@@ -221,7 +221,8 @@ package actor Worker {
             if hiddenSince?.place != place { hiddenSince = (place, now) }
             guard let hiddenSince, .nanoseconds(now - hiddenSince.at) >= Self.hiddenPatience else { return }
             leftHidden = .hidden(
-                topic: place.topic, partition: place.partition, offset: place.offset ?? 0, count: count)
+                topic: place.topic, partition: place.partition, offset: place.offset ?? 0, count: count,
+                tools: ports.log.toolTopic(place.topic))
             drain()
         }
     }

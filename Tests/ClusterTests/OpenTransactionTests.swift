@@ -43,6 +43,9 @@ extension ClusterTests {
             #expect(
                 action.hasSuffix(
                     "kafka-transactions.sh --bootstrap-server \(cluster.configuration.bootstrap) abort \(command)"))
+            let aborts =
+                "kafka-transactions.sh --bootstrap-server \(cluster.configuration.bootstrap) abort --topic \(topic)"
+            #expect(ended.errors.contains(aborts), "\(ended.errors)")
             _ = try? await producer
             try await eventually { try cluster.lags().allSatisfy { $0["hidden"] as? Int == 0 } }
             let second = try await cluster.place.work()

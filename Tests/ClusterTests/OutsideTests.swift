@@ -91,7 +91,7 @@ extension ClusterTests {
                 cluster.configuration.prefix + "variants", "--add-config", "cleanup.policy=delete")
             try await eventually { try cluster.place.run("topics", "check").status == 1 }
             let wrong = try cluster.place.run("topics", "check")
-            #expect(wrong.errors.contains("variants has cleanup.policy=delete, and needs compact. Set it with kafka-configs.sh "), "\(wrong.errors)")
+            #expect(wrong.errors.contains("variants has cleanup.policy=delete, and needs compact. Set it with kafka-configs.sh --bootstrap-server \(cluster.configuration.bootstrap) "), "\(wrong.errors)")
         }
 
         @Test("Kafka's own tools read the group's offsets and lag")

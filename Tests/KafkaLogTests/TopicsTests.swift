@@ -46,6 +46,23 @@ extension KafkaTests {
             #expect(KafkaTopics.agingBacklog("jobs", age: age, kept: kept) == (isNamed ? sentence : nil))
         }
 
+        @Test("Commands name the bootstrap servers, and the number that every topic can have")
+        func commands() {
+            let configuration = KafkaConfiguration.test { $0.bootstrap = "a:9092,b:9092" }
+            let grown = [
+                GrownTopic(.jobsSlow, partitions: 9, used: 6, unread: 1),
+                GrownTopic(.jobsFast, partitions: 12, used: 6, unread: nil),
+            ]
+            #expect(
+                KafkaTopics.text(of: grown, configuration).hasSuffix(
+                    "give every topic the same number (kafka-topics.sh --bootstrap-server a:9092,b:9092 --alter --topic TOPIC --partitions 12), and start the workers."
+                ))
+            #expect(
+                KafkaTopics.command(configuration, "t.dead", "retention.bytes=-1")
+                    == "Set it with kafka-configs.sh --bootstrap-server a:9092,b:9092 --alter --entity-type topics --entity-name t.dead --add-config retention.bytes=-1."
+            )
+        }
+
         @Test(
             "No request asks for more partitions than a cluster makes at once",
             arguments: [(12, 1), (1_000, 3), (20_000, 13)])
@@ -134,8 +151,9 @@ extension KafkaTests {
             let problems = try await KafkaTopics.check(bench.configuration)
             #expect(problems.count == 1 && problems[0].hasPrefix("\(name) has \(setting)=\(value), \(says)"))
             #expect(
-                problems[0].contains("Set it with kafka-configs.sh --alter --entity-type topics --entity-name \(name) ")
-            )
+                problems[0].contains(
+                    "Set it with kafka-configs.sh --bootstrap-server \(bench.configuration.bootstrap) --alter --entity-type topics --entity-name \(name) "
+                ))
         }
 
         @Test("Brokers that do not answer are named, instead of topics that seem to be missing")

@@ -164,6 +164,35 @@ struct ClusterFindingsTests {
         #expect(scene.report.diagnosis.cause == .partitionsAdded)
     }
 
+    @Test("A topic whose retention is too short is named as the cluster names it, in a command that can be pasted")
+    func shortRetention() {
+        var scene = Scene(cluster: ClusterName(bootstrap: "broker:9092", group: "mezzotint", prefix: "mezzotint."))
+        scene.look()
+        scene.apply(.retention([.jobsSlow: 3_600_000, .jobsFast: 3_600_000]))
+        scene.publish(9, to: .jobsSlow, 1)
+        scene.look(10)
+        scene.head(.jobsSlow, 1, seconds: 2_400)
+        let diagnosis = scene.report.diagnosis
+        #expect(diagnosis.cause == .retentionShort)
+        let command =
+            "kafka-configs.sh --bootstrap-server broker:9092 --alter --entity-type topics --entity-name mezzotint.jobs.slow --add-config retention.ms=1209600000"
+        #expect(diagnosis.action.contains("(\(command))"), "\(diagnosis.action)")
+    }
+
+    @Test("A run that ends beside an open transaction prints commands that can be pasted")
+    func hiddenCommands() {
+        let failure = LogFailure.hidden(
+            topic: .jobsFast, partition: PartitionID(2), offset: 40, count: 21,
+            tools: ToolTopic(bootstrap: "broker:9092", name: "mezzotint.jobs.fast"))
+        let (command, place) = (
+            "kafka-transactions.sh --bootstrap-server broker:9092", "--topic mezzotint.jobs.fast --partition 2"
+        )
+        #expect(
+            failure.description.hasSuffix(
+                "Find its producer: \(command) describe-producers \(place). End it, or abort the transaction: \(command) abort \(place) --start-offset 40. Then run the worker again."
+            ))
+    }
+
     @Test("Missing topics are named with the command that makes them, not as a log that is away")
     func missingTopics() {
         var scene = Scene()

@@ -22,7 +22,7 @@ enum LagCommand {
                 var owners: [PartitionID: String] = [:]
                 for partition in log.partitions { owners[partition] = try await log.owner(of: partition) }
                 let (lags, unreadable) = try await lags(log)
-                let notes = notes(lags, unreadable, (try? await log.grownTopics()) ?? [])
+                let notes = notes(lags, unreadable, (try? await log.grownTopics()) ?? [], log)
                 // People see more where workers tell of hosts.
                 let report = try? await log.originReport(
                     owners: Set(owners.values), at: SystemTime.wallMilliseconds)
@@ -65,13 +65,16 @@ enum LagCommand {
 
     /// What the figures leave out or hide, a sentence each.
     private static func notes(
-        _ lags: [PartitionLag], _ unreadable: [Unreadable], _ grown: [GrownTopic]
+        _ lags: [PartitionLag], _ unreadable: [Unreadable], _ grown: [GrownTopic], _ log: any Log
     ) -> [String] {
         var notes = lags.filter { $0.hidden > 0 }.prefix(1).map { lag in
             let others = lags.count { $0.hidden > 0 } - 1
             let more = others > 0 ? ", and so do transactions in \(others) more" : ""
+            let tools = log.toolTopic(lag.topic)
+            let server = tools.map { " --bootstrap-server \($0.bootstrap)" } ?? ""
+            let place = "--topic \(tools?.name ?? lag.topic.rawValue) --partition \(lag.partition)"
             return
-                "An open transaction hides \(lag.hidden) of the records of \(lag.topic.rawValue), partition \(lag.partition), from offset \(lag.hiddenFrom) on\(more). 'kafka-transactions.sh describe-producers' names its producer."
+                "An open transaction hides \(lag.hidden) of the records of \(lag.topic.rawValue), partition \(lag.partition), from offset \(lag.hiddenFrom) on\(more). 'kafka-transactions.sh\(server) describe-producers \(place)' names its producer."
         }
         if let first = unreadable.first {
             let count = unreadable.count == 1 ? "1 partition" : "\(unreadable.count) partitions"
