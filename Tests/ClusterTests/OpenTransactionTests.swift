@@ -26,6 +26,12 @@ extension ClusterTests {
                 "0.1", "--transactional-id", cluster.configuration.prefix + "t", "--transaction-duration-ms",
                 "3600000", "--command-property", "transaction.timeout.ms=600000")
             try await eventually { try cluster.lags().contains { $0["hidden"] as? Int ?? 0 > 0 } }
+            let unknown = try cluster.place.run("outcomes", "--job", "nobody")
+            let begin = "There is no job 'nobody' among the records that can be read. An open transaction hides "
+            #expect(
+                unknown.status == 1 && unknown.errors.hasPrefix(begin)
+                    && unknown.errors.contains(" of jobs.fast. The job may be one of them: see 'mezzotint lag'."),
+                "\(unknown.errors)")
             let watch = try await cluster.place.lagwatch()
             defer { watch.program.signal(SIGKILL) }
             let worker = try cluster.worker(named: "first", untilIdle: true)

@@ -114,6 +114,23 @@ struct OutcomesCommandTests {
             (try object("--url", Self.url)["pending"] as? [NSDictionary])?.map { $0["job"] as? String } == ["other"])
     }
 
+    @Test("Records that cannot be read are named by topic: those that a transaction hides, and those that nobody reads")
+    func unseen() {
+        let unseen = UnseenRecords(
+            hidden: [.jobsFast: 7, .jobsSlow: 1, .retry1m: 0],
+            added: [
+                GrownTopic(.jobsSlow, partitions: 9, used: 6, unread: 28),
+                GrownTopic(.jobsFast, partitions: 9, used: 6, unread: 0),
+                GrownTopic(.variants, partitions: 9, used: 6, unread: nil),
+            ])
+        let (hidden, added) = (
+            "An open transaction hides 7 records of jobs.fast, 1 record of jobs.slow.",
+            "Nobody reads the partitions that were added to jobs.slow (28 records)."
+        )
+        #expect(unseen.text == "\(hidden) \(added)" && !unseen.isEmpty)
+        #expect(UnseenRecords(hidden: [.jobsFast: 0], added: []).isEmpty)
+    }
+
     @Test("An unknown job is called that, with status 1; one whose outcome may be gone, with the time before which")
     func unknown() async throws {
         try publish("mine")

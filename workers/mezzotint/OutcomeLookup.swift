@@ -33,6 +33,13 @@ struct OutcomeLookup {
     var ended: [OutcomeSearch.Ended] { search.ended }
     var pending: [OutcomeSearch.Pending] { search.pending }
 
+    /// Records among which a job may be that was not found; nil if one was found.
+    func unseen() async -> UnseenRecords? {
+        guard ended.isEmpty, pending.isEmpty else { return nil }
+        let unseen = await log.unseenRecords(in: partitions)
+        return unseen.isEmpty ? nil : unseen
+    }
+
     mutating func run() async throws {
         for partition in partitions { try await readOutcomes(partition) }
         for partition in partitions {

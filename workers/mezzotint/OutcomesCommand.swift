@@ -32,7 +32,8 @@ enum OutcomesCommand {
             var lookup = OutcomeLookup(subject, in: log, intake: Intake(rules: rules))
             try await lookup.run()
             let report = OutcomesReport(
-                ended: lookup.ended, pending: lookup.pending, outcomesSince: lookup.outcomesSince, hidden: rules.hidden)
+                ended: lookup.ended, pending: lookup.pending, outcomesSince: lookup.outcomesSince,
+                unseen: await lookup.unseen(), hidden: rules.hidden)
             if arguments.flag("json") { report.writeJSON() } else { report.writeText() }
             guard lookup.ended.isEmpty else { return .success }
             Console.complain(report.absence(of: arguments.value("job").map { "job '\($0)'" } ?? "job for this URL"))
@@ -46,6 +47,8 @@ struct OutcomesReport {
     let ended: [OutcomeSearch.Ended]
     let pending: [OutcomeSearch.Pending]
     let outcomesSince: Int64?
+    /// nil where nothing is hidden, or a job was found.
+    let unseen: UnseenRecords?
     let hidden: HiddenParameters
 
     /// `ended`, `pending` or `unknown`: what the newest of the jobs is, as far as the log says.
@@ -180,6 +183,13 @@ struct OutcomesReport {
         if let job = pending.last {
             return
                 "The \(subject) is pending in \(job.topic.rawValue): no outcome yet. 'mezzotint lag' shows the backlog."
+        }
+        if let unseen {
+            let old = outcomesSince.map {
+                " Or it ended before \(Timestamp.text($0)), and older outcomes are no longer kept or were not read."
+            }
+            return
+                "There is no \(subject) among the records that can be read. \(unseen.text) The job may be one of them: see 'mezzotint lag'.\(old ?? "")"
         }
         if let outcomesSince {
             return

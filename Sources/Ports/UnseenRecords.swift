@@ -1,0 +1,49 @@
+package import Records
+
+/// Records of job and retry topics that exist and cannot be read: a job that is not found may be one of them.
+package struct UnseenRecords: Sendable, Hashable {
+    /// By topic, what open transactions hide: records of any producer, and transaction markers.
+    package let hidden: [Topic: Int64]
+    /// Topics with records in partitions that nobody reads, or that could not be asked.
+    package let added: [GrownTopic]
+
+    package init(hidden: [Topic: Int64], added: [GrownTopic]) {
+        self.hidden = hidden.filter { $0.value > 0 }
+        self.added = added.filter { Topic.worked.contains($0.topic) && $0.unread != 0 }
+    }
+
+    package var isEmpty: Bool { hidden.isEmpty && added.isEmpty }
+
+    /// A sentence for each kind; empty if there are none.
+    package var text: String {
+        func counted(_ count: Int64) -> String { count == 1 ? "1 record" : "\(count) records" }
+        let hidden = Topic.worked.compactMap { topic in
+            self.hidden[topic].map { "\(counted($0)) of \(topic.rawValue)" }
+        }
+        let added = self.added.map { topic in
+            let records = topic.unread.map { counted($0) } ?? "records that could not be counted"
+            return "\(topic.topic.rawValue) (\(records))"
+        }
+        var sentences: [String] = []
+        if !hidden.isEmpty { sentences.append("An open transaction hides \(hidden.joined(separator: ", ")).") }
+        if !added.isEmpty {
+            sentences.append("Nobody reads the partitions that were added to \(added.joined(separator: ", ")).")
+        }
+        return sentences.joined(separator: " ")
+    }
+}
+
+extension Log {
+    /// What cannot be read of these partitions, and of all that were added. What does not respond is left out.
+    package func unseenRecords(in partitions: [PartitionID]) async -> UnseenRecords {
+        let points = Topic.worked.flatMap { topic in partitions.map { LogPoint(topic, $0, nil) } }
+        var hidden: [Topic: Int64] = [:]
+        for result in await offsets(of: points) {
+            guard let place = try? result.get() else { continue }
+            hidden[place.topic, default: 0] += place.hidden
+        }
+        let grown: [GrownTopic]
+        do throws(LogFailure) { grown = try await grownTopics() } catch { grown = [] }
+        return UnseenRecords(hidden: hidden, added: grown)
+    }
+}
