@@ -27,7 +27,13 @@ package struct VipsEngine: RenderEngine {
         _ source: UnsafeRawBufferPointer, _ request: RenderRequest,
         write: (RenderedOutput, UnsafeRawBufferPointer) throws(EngineFailure) -> Void
     ) throws(EngineFailure) {
-        if [.avif, .heic].contains(request.facts.format), let repaired = HEIFRepair.repaired(source) {
+        let repaired: [UInt8]? =
+            switch request.facts.format {
+            case .avif, .heic: HEIFRepair.repaired(source)
+            case .svg: SVGRepair.repaired(source, request.facts.size)
+            default: nil
+            }
+        if let repaired {
             return try repaired.withUnsafeBufferPointer { bytes throws(EngineFailure) in
                 try renderAll(UnsafeRawBufferPointer(bytes), request, write: write)
             }

@@ -110,6 +110,13 @@ struct FormatTests {
             "width='21mm' height='10mm' viewBox='0 0 21 10'", "width='1in' height='0.5in' viewBox='0 0 20 10'",
             "width='10em' height='5em' viewBox='0 0 20 10'", "width='200' viewBox='0 0 20 10'",
             "height='50' viewBox='0 0 20 10'", "viewBox='0\n0\n20\n10'", "width='100%' viewBox='0 0 20 10'",
+            // Two units. They were refused: "its header has 378x60, the decoder gives 378x80".
+            "width='100mm' height='60' viewBox='0 0 20 10' preserveAspectRatio='none'",
+            "width='100' height='60mm' viewBox='0 0 20 10' preserveAspectRatio='none'",
+            "height='60' width='10em' viewBox='0 0 20 10' preserveAspectRatio='none'",
+            "width='120' height='2in' viewBox='0 0 20 10' preserveAspectRatio='none'",
+            "width='72pt' height='60px' viewBox='0 0 20 10' preserveAspectRatio='none'",
+            "width='0.2in' height='10'", "width='20' height='7.5pt'",
         ])
     func drawn(root: String) async throws {
         let text =
