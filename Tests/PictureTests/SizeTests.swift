@@ -43,6 +43,7 @@ struct SizeTests {
         arguments: [
             "grey.tif", "rgb.tif", "inks.tif", "inks.jpg", "rgb.png", "tagged.png", "tagged.jpg", "rgb.webp",
             "rgb.avif", "deep.tif", "deep-inks.tif", "deep.png", "grey.jpg", "progressive.jpg", "rgb.gif",
+            "lab.tif", "palette.tif", "bits.tif", "grey-alpha.png",
         ], gridSizes)
     func grid(source: String, size: PixelSize) async throws {
         try await Self.makeSmall(try await Self.made(source, size))
@@ -113,8 +114,12 @@ struct SizeTests {
         case "grey.tif": tiff(1, 1)
         case "rgb.tif": tiff(2, 3)
         case "inks.tif": tiff(5, 4)
+        case "lab.tif": tiff(8, 3)
+        case "palette.tif": tiff(3, 1)
+        case "bits.tif": tiff(1, 1, bits: 1)
         case "inks.jpg": Sources.inks(size)
         case "rgb.png": black
+        case "grey-alpha.png": Sources.blackPNG(width: size.width, height: size.height, channels: 2)
         case "tagged.png":
             Sources.blackPNG(
                 width: size.width, height: size.height, chunks: [Sources.profileChunk(Sources.exchangedProfile)])

@@ -4,7 +4,7 @@ extension Sources {
     /// An uncompressed TIFF.
     ///
     /// - Parameters:
-    ///   - kind: its photometric interpretation: 1 grey, 2 RGB, 5 CMYK, 8 CIELAB, 9 ICCLAB.
+    ///   - kind: its photometric interpretation: 1 grey, 2 RGB, 3 palette (of yellows), 5 CMYK, 8 CIELAB, 9 ICCLAB.
     ///   - hasAlpha: the last channel is.
     ///   - rows: of a strip; all of them without.
     ///   - bits: of a sample, in as many bytes of `pixels`.
@@ -48,6 +48,11 @@ extension Sources {
         short(277, channels)
         long(278, strip)
         add(279, 4, strips.count, strips.flatMap { little(min(strip, pixels.height - $0) * row, 4) })
+        if kind == 3 {
+            // All reds, all greens, all blues, of 16 bits.
+            let steps = (0..<1 << bits).flatMap { little($0 * 65_535 / ((1 << bits) - 1), 2) }
+            add(320, 3, 3 << bits, steps + steps + [UInt8](repeating: 0, count: steps.count))
+        }
         if hasAlpha { short(338, 2) }
         if sampleKind != 1 {
             add(339, 3, channels, (0..<channels).flatMap { _ in little(sampleKind, 2) })
