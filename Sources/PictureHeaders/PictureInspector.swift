@@ -79,12 +79,15 @@ struct PictureHeader {
 }
 
 extension PictureHeader {
-    /// The middle of what is marked, as people see the picture.
+    /// The middle of what is marked, as people see the picture; of the largest where a square crop can't show them all.
     var focalPoint: FocalPoint? {
+        let size = orientation.upright(stored)
+        let square = Double(min(size.width, size.height))
         let coded = turns.reduce(stored) { $1.upright($0) }
+        let regions: [KeptRegion] = marked.regions(of: coded).compactMap { region in
+            (turns + [orientation]).reduce(region) { region, turn in region.flatMap { turn.upright($0) } }
+        }
         return KeptRegion.focalPoint(
-            of: marked.regions(of: coded).compactMap { region in
-                (turns + [orientation]).reduce(region) { region, turn in region.flatMap { turn.upright($0) } }
-            })
+            of: regions, shown: (across: square / Double(size.width), down: square / Double(size.height)))
     }
 }

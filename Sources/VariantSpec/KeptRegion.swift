@@ -17,12 +17,38 @@ package struct KeptRegion: Sendable, Hashable {
 
     /// The point, in thousandths of the sides, around which a crop keeps all of them if they fit into it: the middle of what
     /// they span. nil without any.
-    package static func focalPoint(of regions: [KeptRegion]) -> FocalPoint? {
-        guard let left = regions.map(\.x).min(), let top = regions.map(\.y).min(),
-            let right = regions.map({ $0.x + $0.width }).max(), let bottom = regions.map({ $0.y + $0.height }).max()
-        else { return nil }
-        return FocalPoint(x: Int(((left + right) * 500).rounded()), y: Int(((top + bottom) * 500).rounded()))
+    ///
+    /// Along a side where they span more than a crop is taken to show, and that middle lies in none of them, it is the middle
+    /// of the largest: a crop between them would show none.
+    ///
+    /// - Parameter shown: how much of each side crops are taken to show: they are not known yet.
+    package static func focalPoint(
+        of regions: [KeptRegion], shown: (across: Double, down: Double) = (0.5, 0.5)
+    ) -> FocalPoint? {
+        guard var largest = regions.first else { return nil }
+        // Of equal ones the first, also where their sums are rounded differently.
+        for region in regions where region.area > largest.area * 1.000_001 { largest = region }
+        return FocalPoint(
+            x: middle(of: regions.map(\.across), or: largest.across, shown: shown.across),
+            y: middle(of: regions.map(\.down), or: largest.down, shown: shown.down))
     }
+
+    private static func middle(
+        of sides: [ClosedRange<Double>], or largest: ClosedRange<Double>, shown: Double
+    ) -> Int {
+        var kept = largest
+        for side in sides {
+            kept = min(kept.lowerBound, side.lowerBound)...max(kept.upperBound, side.upperBound)
+        }
+        let middle = (kept.lowerBound + kept.upperBound) / 2
+        let fits = kept.upperBound - kept.lowerBound <= shown + 1e-9
+        if !fits, !sides.contains(where: { $0.contains(middle) }) { kept = largest }
+        return Int(((kept.lowerBound + kept.upperBound) * 500).rounded())
+    }
+
+    private var across: ClosedRange<Double> { x...x + width }
+    private var down: ClosedRange<Double> { y...y + height }
+    private var area: Double { width * height }
 }
 
 extension VariantSpec {

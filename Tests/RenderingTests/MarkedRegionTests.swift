@@ -45,6 +45,9 @@ struct MarkedRegionTests {
             (list(face(0.25, 0.5, 0.1, 0.2)), FocalPoint(x: 250, y: 500)),
             (list(face(0.2, 0.3, 0.1, 0.2) + face(0.8, 0.5, 0.2, 0.2, type: "Pet")), FocalPoint(x: 525, y: 400)),
             (list(face(0.2, 0.3, 0.1, 0.2) + face(0.8, 0.5, 0.2, 0.2, type: "Focus")), FocalPoint(x: 200, y: 300)),
+            // Too far apart for a square crop: the largest of them, of equal ones the first.
+            (list(face(0.1, 0.3, 0.1, 0.2) + face(0.9, 0.5, 0.1, 0.2)), FocalPoint(x: 100, y: 400)),
+            (list(face(0.1, 0.3, 0.1, 0.2) + face(0.9, 0.5, 0.1, 0.3)), FocalPoint(x: 900, y: 425)),
             // As elements, and a circle.
             (
                 list(

@@ -9,11 +9,20 @@ struct KeptRegionTests {
             (spec: "100y100.jpg", regions: [[0.7, 0.2, 0.1, 0.2]], from: 550.0, width: 400.0),
             (spec: "100y100.jpg", regions: [[0.9, 0.2, 0.1, 0.2]], from: 600, width: 400),
             (spec: "100y100.jpg", regions: [[0.1, 0.2, 0.1, 0.2], [0.3, 0.5, 0.1, 0.5]], from: 50, width: 400),
+            // Too far apart: the largest, of equal ones the first. It was what lies between them.
+            (spec: "100y100.jpg", regions: [[0.05, 0.2, 0.05, 0.2], [0.95, 0.2, 0.05, 0.2]], from: 0, width: 400),
+            (spec: "100y100.jpg", regions: [[0.05, 0.2, 0.05, 0.2], [0.7, 0.2, 0.1, 0.2]], from: 550, width: 400),
+            (spec: "100y100.jpg", regions: [[0.9, 0.2, 0.1, 0.2], [0.05, 0.2, 0.05, 0.2]], from: 600, width: 400),
+            // Another lies between them.
+            (
+                spec: "100y100.jpg", regions: [[0, 0.2, 0.1, 0.2], [0.45, 0.2, 0.1, 0.1], [0.9, 0.2, 0.1, 0.2]],
+                from: 300, width: 400
+            ),
             (spec: "100y100-west.jpg", regions: [[0.7, 0.2, 0.1, 0.2]], from: 0, width: 400),
             (spec: "100y100-focus500_500.jpg", regions: [[0.7, 0.2, 0.1, 0.2]], from: 300, width: 400),
             (spec: "100z100.jpg", regions: [[0.7, 0.2, 0.1, 0.2]], from: 0, width: 1_000),
             (spec: "100y100.jpg", regions: [], from: 300, width: 400),
-        ])
+        ] as [(spec: String, regions: [[Double]], from: Double, width: Double)])
     func crop(spec: String, regions: [[Double]], from: Double, width: Double) throws {
         let kept = regions.compactMap { KeptRegion(x: $0[0], y: $0[1], width: $0[2], height: $0[3]) }
         let region = try VariantSpec(spec).keeping(kept).placement(of: PixelSize(width: 1_000, height: 400)).region
