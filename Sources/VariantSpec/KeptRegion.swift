@@ -21,9 +21,10 @@ package struct KeptRegion: Sendable, Hashable {
     /// Along a side where they span more than a crop is taken to show, and that middle lies in none of them, it is the middle
     /// of the largest: a crop between them would show none.
     ///
-    /// - Parameter shown: how much of each side crops are taken to show: they are not known yet.
+    /// - Parameter shown: how much of each side crops are taken to show, since they are not known yet; by default what a square crop
+    ///   shows of a picture of 3:2.
     package static func focalPoint(
-        of regions: [KeptRegion], shown: (across: Double, down: Double) = (0.5, 0.5)
+        of regions: [KeptRegion], shown: (across: Double, down: Double) = (2.0 / 3, 2.0 / 3)
     ) -> FocalPoint? {
         guard var largest = regions.first else { return nil }
         // Of equal ones the first, also where their sums are rounded differently.
