@@ -1,15 +1,16 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// A system module for one C library of Debian 12: a module map and a shim under `Sources/C`.
+/// A system module for one C library of Debian 12: a module map and a shim under `Sources/Platform/C`.
 func library(_ name: String, _ pkgConfig: String? = nil, apt: String? = nil) -> Target {
     .systemLibrary(
-        name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
+        name: name, path: "Sources/Platform/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
 
-/// A room of the product; `needs` are the only rooms it may see.
-func room(_ name: String, needs: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: needs)
+/// A module of the product, in one of the seven folders of `Sources`; `needs` are the only modules it may see.
+/// `ManifestTests.folders` says which folder may see which.
+func module(_ name: String, in folder: String, needs: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: needs, path: "Sources/\(folder)/\(name)")
 }
 
 /// A program: the only place that puts adapters and the runtime together.
@@ -17,10 +18,11 @@ func program(_ name: String, in folder: String, needs: [Target.Dependency]) -> T
     .executableTarget(name: name, dependencies: needs, path: "workers/\(folder)")
 }
 
-/// `data`: files that the tests read where they lie.
-func tests(_ name: String, needs: [Target.Dependency], data: [String] = []) -> Target {
+/// The folder is that of what is tested, or `Programs`. `data`: files that the tests read where they lie.
+func tests(_ name: String, in folder: String, needs: [Target.Dependency], data: [String] = []) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: needs + ["TestSupport"], path: "Tests/\(name)Tests", exclude: data)
+        name: "\(name)Tests", dependencies: needs + ["TestSupport"], path: "Tests/\(folder)/\(name)Tests",
+        exclude: data)
 }
 
 let package = Package(
@@ -40,84 +42,97 @@ let package = Package(
         library("CDeflate", "libdeflate", apt: "libdeflate-dev"),
         library("CLCMS", "lcms2", apt: "liblcms2-dev"),
         // Ours, in C for its intrinsics; optimised in debug builds too, where pictures are tested.
-        .target(name: "CPixels", path: "Sources/C/CPixels", cSettings: [.unsafeFlags(["-O3"])]),
+        .target(name: "CPixels", path: "Sources/Platform/C/CPixels", cSettings: [.unsafeFlags(["-O3"])]),
         // Ours, in C since it stands before glibc's own: linked into the renderer alone.
-        .target(name: "CAllocations", path: "Sources/C/CAllocations"),
+        .target(name: "CAllocations", path: "Sources/Platform/C/CAllocations"),
         library("CSeccomp", "libseccomp", apt: "libseccomp-dev"),
         library("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
 
-        // Thin Swift over a library: each the only importer of its C module.
-        room("Posix", needs: ["CPosix"]),
-        room("SQLite", needs: ["CSQLite"]),
-        room("HTTP", needs: ["CCurl", "Posix"]),
-        room("Digest", needs: ["CCrypto"]),
-        room("DomainNames", needs: ["CIDN2"]),
-        room("Seccomp", needs: ["CSeccomp", "Posix"]),
-        room("WebServer", needs: ["CMicroHTTPD", "JSONText", "Posix"]),
-
-        // The rules: values and reducers that never await.
-        room("JSONText"),
-        room("Failures"),
-        room("HTTPCache"),
-        room("Access", needs: ["DomainNames", "Posix"]),
-        room("VariantSpec", needs: ["Failures", "JSONText"]),
-        room("Canonical", needs: ["Failures", "VariantSpec", "Digest", "DomainNames"]),
-        room("ImageModel", needs: ["VariantSpec", "Canonical", "Digest", "HTTPCache"]),
-        room(
-            "Records", needs: ["Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "JSONText"]),
-        room("Planning", needs: ["Digest", "VariantSpec", "Canonical", "ImageModel"]),
-        room(
-            "Partition",
-            needs: ["Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Planning", "Ports"]),
-
-        // What the runtime needs of the world, and what fills it.
-        room(
-            "Ports",
-            needs: ["Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Posix"]),
-        room("EmbeddedLog", needs: ["Records", "Ports", "SQLite", "Posix"]),
-        room("KafkaSetup"),
-        room("KafkaLog", needs: ["Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
-        room(
-            "Index",
-            needs: [
-                "Ports", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "SQLite", "Digest", "Posix",
-            ]),
-        room("Origin", needs: ["Access", "Canonical", "HTTPCache", "Ports", "HTTP", "Digest", "Posix"]),
-        room("RenderProtocol", needs: ["VariantSpec", "Ports"]),
-        // Reads pictures' headers, in the inspector's process alone: no room of the worker's may see it.
-        room("PictureHeaders", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
-        room("RendererPool", needs: ["VariantSpec", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
-        room("RenderKit", needs: ["VariantSpec", "Ports", "Posix", "CPixels", "RenderProtocol"]),
-        room("Vips", needs: ["VariantSpec", "Ports", "CVips", "RenderKit", "RenderProtocol"]),
-        room(
-            "DirectPath",
-            needs: [
-                "VariantSpec", "Ports", "CJPEG", "CWebP", "CDeflate", "CLCMS", "RenderKit", "RenderProtocol",
-            ]),
-        room("Store", needs: ["Ports", "Canonical", "Records", "Digest", "Posix"]),
-
-        room("Telemetry", needs: ["JSONText"]),
-        room("CommandLine", needs: ["JSONText"]),
-        room(
-            "Settings",
+        // Platform. Thin Swift over the system and its libraries: each C module has one importer. Settings, commands.
+        module("Posix", in: "Platform", needs: ["CPosix"]),
+        module("SQLite", in: "Platform", needs: ["CSQLite"]),
+        module("HTTP", in: "Platform", needs: ["CCurl", "Posix"]),
+        module("Digest", in: "Platform", needs: ["CCrypto"]),
+        module("DomainNames", in: "Platform", needs: ["CIDN2"]),
+        module("Seccomp", in: "Platform", needs: ["CSeccomp", "Posix"]),
+        module("JSONText", in: "Platform"),
+        module("WebServer", in: "Platform", needs: ["CMicroHTTPD", "JSONText", "Posix"]),
+        module("CommandLine", in: "Platform", needs: ["JSONText"]),
+        module(
+            "Settings", in: "Platform",
             needs: [
                 "Access", "VariantSpec", "Canonical", "Digest", "ImageModel", "CommandLine", "KafkaSetup", "Posix",
                 "CYAML",
             ]),
-        room(
-            "WorkerRuntime",
+
+        // Model. The values: pure, and the same for every program.
+        module("Failures", in: "Model"),
+        module("HTTPCache", in: "Model"),
+        module("Access", in: "Model", needs: ["DomainNames", "Posix"]),
+        module("VariantSpec", in: "Model", needs: ["Failures", "JSONText"]),
+        module("Canonical", in: "Model", needs: ["Failures", "VariantSpec", "Digest", "DomainNames"]),
+        module("ImageModel", in: "Model", needs: ["VariantSpec", "Canonical", "Digest", "HTTPCache"]),
+        module(
+            "Records", in: "Model",
+            needs: [
+                "Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "JSONText",
+            ]),
+
+        // Ports. What the runtime needs of the world.
+        module(
+            "Ports", in: "Ports",
+            needs: [
+                "Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Posix",
+            ]),
+
+        // Core. The rules: reducers that never await.
+        module("Planning", in: "Core", needs: ["Digest", "VariantSpec", "Canonical", "ImageModel"]),
+        module(
+            "Partition", in: "Core",
+            needs: [
+                "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Planning", "Ports",
+            ]),
+
+        // Adapters. What fills the ports.
+        module("EmbeddedLog", in: "Adapters", needs: ["Records", "Ports", "SQLite", "Posix"]),
+        module("KafkaSetup", in: "Adapters"),
+        module("KafkaLog", in: "Adapters", needs: ["Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
+        module(
+            "Index", in: "Adapters",
+            needs: [
+                "Ports", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "SQLite", "Digest", "Posix",
+            ]),
+        module(
+            "Origin", in: "Adapters", needs: ["Access", "Canonical", "HTTPCache", "Ports", "HTTP", "Digest", "Posix"]),
+        module("Store", in: "Adapters", needs: ["Ports", "Canonical", "Records", "Digest", "Posix"]),
+        module(
+            "RendererPool", in: "Adapters", needs: ["VariantSpec", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
+
+        // Imaging. What the children are made of. `PictureHeaders` reads pictures' headers, in the inspector's process
+        // alone: no module of the worker may see it.
+        module("RenderProtocol", in: "Imaging", needs: ["VariantSpec", "Ports"]),
+        module("PictureHeaders", in: "Imaging", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
+        module("RenderKit", in: "Imaging", needs: ["VariantSpec", "Ports", "Posix", "CPixels", "RenderProtocol"]),
+        module("Vips", in: "Imaging", needs: ["VariantSpec", "Ports", "CVips", "RenderKit", "RenderProtocol"]),
+        module(
+            "DirectPath", in: "Imaging",
+            needs: [
+                "VariantSpec", "Ports", "CJPEG", "CWebP", "CDeflate", "CLCMS", "RenderKit", "RenderProtocol",
+            ]),
+
+        // Runtime. The worker's loop, and what is seen from outside: state, sentence, page, JSON and metrics (`Watch`).
+        module("Telemetry", in: "Runtime", needs: ["JSONText"]),
+        module(
+            "WorkerRuntime", in: "Runtime",
             needs: [
                 "Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "JSONText", "Planning",
                 "Partition", "Ports", "Posix", "Telemetry",
             ]),
-
-        // What is seen from outside, folded: state, sentence, page, JSON and metrics. Pure.
-        room(
-            "Watch",
+        module(
+            "Watch", in: "Runtime",
             needs: [
                 "Canonical", "Failures", "HTTPCache", "ImageModel", "JSONText", "Ports", "Posix", "Records",
-                "Telemetry",
-                "VariantSpec",
+                "Telemetry", "VariantSpec",
             ]),
 
         .target(
@@ -187,29 +202,29 @@ let package = Package(
                 "Canonical", "Digest", "Failures", "HTTPCache", "ImageModel", "Partition", "Planning", "Ports",
                 "Posix", "Records", "Telemetry", "VariantSpec", "WorkerRuntime",
             ],
-            path: "Tests/Simulation"),
+            path: "Tests/Runtime/Simulation"),
         // Runs millions of short steps through Swift's runtime: called without a detour, that costs an eighth less. No tests
         // need it as a part of their bundle, which would be linked so, too.
         .executableTarget(
             name: "mezzotint-sim", dependencies: ["CommandLine", "Posix", "Simulation"], path: "workers/sim",
             linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
 
-        .target(name: "TestPixels", dependencies: ["PictureHeaders"], path: "Tests/TestPixels"),
+        .target(name: "TestPixels", dependencies: ["PictureHeaders"], path: "Tests/Support/TestPixels"),
         .target(
             name: "TestSupport",
             dependencies: ["Digest", "HTTP", "VariantSpec", "Canonical", "Records", "Ports", "Posix", "WebServer"],
-            path: "Tests/TestSupport"),
+            path: "Tests/Support/TestSupport"),
         .target(
             name: "TestWorkplace",
             dependencies: [
                 "Digest", "EmbeddedLog", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "Ports", "TestPixels",
                 "TestSupport",
             ],
-            path: "Tests/TestWorkplace"),
-        .target(name: "CacheSuite", dependencies: ["TestSupport"], path: "Tests/CacheSuite"),
-        tests("Access", needs: ["Access", "Posix"]),
+            path: "Tests/Support/TestWorkplace"),
+        .target(name: "CacheSuite", dependencies: ["TestSupport"], path: "Tests/Support/CacheSuite"),
+        tests("Access", in: "Model", needs: ["Access", "Posix"]),
         tests(
-            "Command",
+            "Command", in: "Programs",
             needs: [
                 "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "JSONText", "Records", "Digest",
                 "Ports", "TestPixels", "mezzotint", "mezzotint-bench", "mezzotint-demo", "mezzotint-inspector",
@@ -217,110 +232,111 @@ let package = Package(
                 "mezzotint-worker",
             ]),
         tests(
-            "Cluster",
+            "Cluster", in: "Programs",
             needs: [
                 "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestWorkplace",
                 "mezzotint", "mezzotint-bench", "mezzotint-demo", "mezzotint-inspector", "mezzotint-lagwatch",
                 "mezzotint-renderer", "mezzotint-worker",
             ]),
-        tests("CommandLine", needs: ["CommandLine"]),
-        tests("DirectPath", needs: ["VariantSpec", "DirectPath", "Ports", "RenderKit", "RenderProtocol"]),
+        tests("CommandLine", in: "Platform", needs: ["CommandLine"]),
         tests(
-            "EmbeddedLog",
+            "DirectPath", in: "Imaging", needs: ["VariantSpec", "DirectPath", "Ports", "RenderKit", "RenderProtocol"]),
+        tests(
+            "EmbeddedLog", in: "Adapters",
             needs: [
                 "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest", "EmbeddedLog", "Ports",
                 "SQLite",
             ]),
         tests(
-            "Fault",
+            "Fault", in: "Programs",
             needs: [
                 "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "KafkaSetup", "Records", "Ports",
                 "Posix", "SQLite", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-campaign",
                 "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker",
             ],
             data: ["Fixtures"]),
-        tests("HTTP", needs: ["HTTP"], data: ["hostile.py", "hostile.pem"]),
-        tests("HTTPCache", needs: ["CacheSuite", "HTTPCache"]),
-        tests("Canonical", needs: ["Failures", "VariantSpec", "Canonical"]),
-        tests("VariantSpec", needs: ["Failures", "VariantSpec", "Canonical"]),
+        tests("HTTP", in: "Platform", needs: ["HTTP"], data: ["hostile.py", "hostile.pem"]),
+        tests("HTTPCache", in: "Model", needs: ["CacheSuite", "HTTPCache"]),
+        tests("Canonical", in: "Model", needs: ["Failures", "VariantSpec", "Canonical"]),
+        tests("VariantSpec", in: "Model", needs: ["Failures", "VariantSpec", "Canonical"]),
         tests(
-            "Records",
+            "Records", in: "Model",
             needs: ["Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Digest"]),
         tests(
-            "ImageModel", needs: ["Failures", "VariantSpec", "Canonical"],
+            "ImageModel", in: "Model", needs: ["Failures", "VariantSpec", "Canonical"],
             data: ["canonical-vectors.json", "spec-vectors.json"]),
-        tests("JSONText", needs: ["JSONText"]),
+        tests("JSONText", in: "Platform", needs: ["JSONText"]),
         tests(
-            "Index",
+            "Index", in: "Adapters",
             needs: [
                 "Digest", "VariantSpec", "Canonical", "Failures", "HTTPCache", "ImageModel", "Records", "Index",
                 "Ports",
                 "SQLite",
             ]),
-        tests("KafkaLog", needs: ["Failures", "Records", "KafkaLog", "KafkaSetup", "Ports", "Posix"]),
+        tests("KafkaLog", in: "Adapters", needs: ["Failures", "Records", "KafkaLog", "KafkaSetup", "Ports", "Posix"]),
         tests(
-            "LogContract",
+            "LogContract", in: "Ports",
             needs: ["Failures", "ImageModel", "Records", "EmbeddedLog", "KafkaLog", "KafkaSetup", "Ports"]),
         tests(
-            "Metrics",
+            "Metrics", in: "Programs",
             needs: [
                 "Canonical", "HTTP", "ImageModel", "Records", "Ports", "Posix", "Telemetry", "TestPixels",
                 "TestWorkplace", "WebServer", "mezzotint", "mezzotint-inspector", "mezzotint-lagwatch",
                 "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests(
-            "Origin",
+            "Origin", in: "Adapters",
             needs: [
                 "Access", "Canonical", "HTTPCache", "Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest",
                 "Posix",
             ],
             data: ["private-authority.pem", "private-host.pem", "private_host.py"]),
         tests(
-            "Partition",
+            "Partition", in: "Core",
             needs: [
                 "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Partition", "Planning",
                 "Digest", "Ports", "Posix",
             ]),
         tests(
-            "Picture",
+            "Picture", in: "Imaging",
             needs: [
                 "VariantSpec", "Failures", "ImageModel", "Ports", "Posix", "PictureHeaders", "TestPixels",
                 "mezzotint-inspector", "mezzotint-renderer", "RenderKit", "RenderProtocol", "RendererPool",
             ],
             data: ["outcomes.golden.txt", "References"]),
-        tests("Planning", needs: ["Planning", "VariantSpec", "Canonical", "ImageModel", "Digest"]),
-        tests("Posix", needs: ["Posix"]),
+        tests("Planning", in: "Core", needs: ["Planning", "VariantSpec", "Canonical", "ImageModel", "Digest"]),
+        tests("Posix", in: "Platform", needs: ["Posix"]),
         tests(
-            "Rendering",
+            "Rendering", in: "Imaging",
             needs: [
                 "Failures", "VariantSpec", "Records", "Ports", "Posix", "PictureHeaders", "TestPixels", "RenderKit",
                 "RenderProtocol", "RendererPool",
             ],
             data: ["Corpus"]),
         tests(
-            "Reuse",
+            "Reuse", in: "Core",
             needs: [
                 "Planning", "Ports", "VariantSpec", "Canonical", "ImageModel", "Digest", "Posix", "TestPixels",
                 "RendererPool",
             ]),
-        tests("Simulation", needs: ["Simulation"]),
-        tests("SQLite", needs: ["SQLite"]),
+        tests("Simulation", in: "Runtime", needs: ["Simulation"]),
+        tests("SQLite", in: "Platform", needs: ["SQLite"]),
         tests(
-            "Schema",
+            "Schema", in: "Programs",
             needs: [
                 "Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup",
                 "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-inspector", "mezzotint-renderer",
                 "mezzotint-worker",
             ], data: ["validate.py"]),
-        tests("Settings", needs: ["Canonical", "Settings", "KafkaSetup", "Posix"]),
+        tests("Settings", in: "Platform", needs: ["Canonical", "Settings", "KafkaSetup", "Posix"]),
         tests(
-            "Store",
+            "Store", in: "Adapters",
             needs: [
                 "Store", "Ports", "VariantSpec", "Canonical", "Failures", "ImageModel", "Records", "Digest", "Posix",
             ]),
-        tests("Telemetry", needs: ["Telemetry"]),
+        tests("Telemetry", in: "Runtime", needs: ["Telemetry"]),
         tests(
-            "Worker",
+            "Worker", in: "Runtime",
             needs: [
                 "Access", "CacheSuite", "Digest", "EmbeddedLog", "VariantSpec", "Canonical", "Failures", "HTTP",
                 "HTTPCache", "ImageModel", "Records", "Index",
@@ -328,8 +344,9 @@ let package = Package(
                 "WorkerRuntime", "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker", "RendererPool",
             ]),
         tests(
-            "Watch", needs: ["Canonical", "Failures", "ImageModel", "Ports", "Posix", "Records", "Telemetry", "Watch"]),
-        tests("WebServer", needs: ["HTTP", "Posix", "WebServer"]),
+            "Watch", in: "Runtime",
+            needs: ["Canonical", "Failures", "ImageModel", "Ports", "Posix", "Records", "Telemetry", "Watch"]),
+        tests("WebServer", in: "Platform", needs: ["HTTP", "Posix", "WebServer"]),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -351,7 +368,7 @@ for target in package.targets where target.type != .system && target.name != "CP
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("ExistentialAny"),
     ]
-    // Rooms are optimised in debug builds too, as a whole, or tests take four times as long; their checks of bounds and
+    // Modules are optimised in debug builds too, as a whole, or tests take four times as long; their checks of bounds and
     // sums stay. Two threads: one file at a time has no index of its own, and the build system asks for one.
     if !isQuick, target.type == .regular || computing.contains(target.name) {
         let flags = ["-O", "-whole-module-optimization", "-disable-batch-mode", "-num-threads", "2"]
@@ -363,7 +380,7 @@ for target in package.targets where target.type != .system && target.name != "CP
     }
 }
 
-// Only for ops/fuzz: with it every room is built with coverage, and libFuzzer brings the program's beginning.
+// Only for ops/fuzz: with it every module is built with coverage, and libFuzzer brings the program's beginning.
 if Context.environment["MEZZOTINT_FUZZ"] != nil {
     for target in package.targets where target.type == .regular && target.name != "CPixels" {
         target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer"]))

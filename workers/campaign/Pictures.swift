@@ -11,8 +11,7 @@ struct Pictures: Sendable {
 
     init(seed: UInt64) {
         self.seed = seed
-        let corpus = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../../Tests/RenderingTests/Corpus")
+        let corpus = Project.file("Tests/Imaging/RenderingTests/Corpus")
         let own = (try? FileManager.default.contentsOfDirectory(at: corpus, includingPropertiesForKeys: nil)) ?? []
         let sound = ["formats", "orientation", "pngsuite"].flatMap { Shared.pictures($0) }
         let files = (own + sound).sorted { $0.lastPathComponent < $1.lastPathComponent }

@@ -42,7 +42,7 @@ def until(condition, what, seconds=60):
 @contextlib.contextmanager
 def origin():
     """One picture, at any path but those that begin with /gone."""
-    picture = (ROOT / "Tests/PictureTests/References").rglob("*.png")
+    picture = (ROOT / "Tests/Imaging/PictureTests/References").rglob("*.png")
     body = next(picture).read_bytes()
 
     class Answer(http.server.BaseHTTPRequestHandler):

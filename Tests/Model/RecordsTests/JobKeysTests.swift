@@ -4,6 +4,7 @@ import Failures
 import Foundation
 import ImageModel
 import Records
+import TestSupport
 import Testing
 
 @Suite("Signed jobs", .timeLimit(.minutes(1)))
@@ -57,7 +58,7 @@ struct JobKeysTests {
 
     @Test("The vectors for other languages hold, made and checked")
     func vectors() throws {
-        let file = URL(filePath: #filePath).appending(path: "../../../config/signing-vectors.json").standardizedFileURL
+        let file = Project.file("config/signing-vectors.json")
         let vectors = try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: file)).vectors
         #expect(vectors.count >= 7 && Set(vectors.map(\.signature)).count == vectors.count)
         for vector in vectors {

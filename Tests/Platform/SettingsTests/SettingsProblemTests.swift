@@ -189,5 +189,5 @@ struct SettingsProblemTests {
         }
     }
 
-    static let embedded = URL(filePath: #filePath).appending(path: "../../../config/embedded.yaml").standardizedFileURL
+    static let embedded = Project.file("config/embedded.yaml")
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// Runs `validate.py`, with Debian's Python and its python3-jsonschema (`ops/install tests`).
 enum Validator {
-    static let configuration = URL(filePath: #filePath).appending(path: "../../../config").standardizedFileURL
+    static let configuration = Project.file("config")
     private static let script = URL(filePath: #filePath).appending(path: "../validate.py").standardizedFileURL.path
 
     /// Problems of a folder like `config`: a line each, none if all is right.

@@ -7,8 +7,7 @@ package import Foundation
 package enum Shared {
     package static let folder: URL? = {
         let named = ProcessInfo.processInfo.environment["MEZZOTINT_SHARED"].map { URL(filePath: $0) }
-        let beside = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../shared").standardizedFileURL
+        let beside = Project.file("../shared").standardizedFileURL
         return [named, beside].compactMap { $0 }.first { FileManager.default.fileExists(atPath: $0.path) }
     }()
 

@@ -34,7 +34,7 @@ struct TestScriptTests {
 
     private func run(_ words: [String] = [], faults: String = "") throws -> (ended: Ended, asked: [String]) {
         let folder = try TemporaryFolder()
-        let script = URL(filePath: #filePath).appending(path: "../../../ops/test").standardizedFileURL
+        let script = Project.file("ops/test")
         for path in ["ops", ".build/debug", "bin"] {
             try FileManager.default.createDirectory(
                 at: folder.url.appending(path: path), withIntermediateDirectories: true)

@@ -4,15 +4,13 @@ import Testing
 
 @Suite("README.md", .timeLimit(.minutes(1)))
 struct ReadmeTests {
-    private static let project = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
-
     /// A shell whose signals are not blocked, as those of a test's children are: the example ends its origin by one.
     private static let shell =
         "import os, signal, sys; signal.pthread_sigmask(signal.SIG_SETMASK, []); os.execv('/bin/bash', ['bash', '-e', '-c', sys.argv[1]])"
 
     /// The blocks of code below a heading.
     private static func blocks(below heading: String) throws -> [String] {
-        let page = try String(contentsOf: project.appending(path: "README.md"), encoding: .utf8)
+        let page = try Project.text("README.md")
         let section = try #require(page.components(separatedBy: "\n## \(heading)\n").dropFirst().first)
             .components(separatedBy: "\n## ")[0]
         let parts = section.components(separatedBy: "```\n")
@@ -31,7 +29,7 @@ struct ReadmeTests {
 
         let folder = try TemporaryFolder()
         try FileManager.default.createSymbolicLink(
-            at: folder.url.appending(path: "examples"), withDestinationURL: Self.project.appending(path: "examples"))
+            at: folder.url.appending(path: "examples"), withDestinationURL: Project.file("examples"))
         let begun = ContinuousClock.now
         let ended = try Built.run(
             "/usr/bin/python3", ["-c", Self.shell, "trap 'kill $(jobs -p) || true' EXIT\n" + commands], in: folder.url,

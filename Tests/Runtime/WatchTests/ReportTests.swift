@@ -4,6 +4,7 @@ import ImageModel
 import Ports
 import Records
 import Telemetry
+import TestSupport
 import Testing
 
 @testable import Watch
@@ -45,9 +46,7 @@ struct ReportTests {
                 JobEnd(code: "c", host: "h", message: "m", job: "j", url: "https://a/", source: "0f", at: scene.now)
             ]))
         scene.tell("https://a.example", .blocked, code: "fetch.deadline")
-        let page = try String(
-            contentsOf: URL(filePath: #filePath).appending(path: "../../../config/lagwatch.md").standardizedFileURL,
-            encoding: .utf8)
+        let page = try Project.text("config/lagwatch.md")
         let values = Set(
             WatchReport.WaitReport.Reason.allCases.map(\.rawValue)
                 + WatchReport.PartitionReport.State.allCases.map(\.rawValue) + OriginRow.State.allCases.map(\.rawValue))

@@ -99,10 +99,7 @@ extension CacheSuite {
         return lines.joined(separator: "\n")
     }
 
-    package static func architecture() throws -> String {
-        let page = URL(filePath: #filePath).appending(path: "../../../ARCHITECTURE.md").standardizedFileURL
-        return try String(contentsOf: page, encoding: .utf8)
-    }
+    package static func architecture() throws -> String { try Project.text("ARCHITECTURE.md") }
 
     private struct Absent: Error { let path: String }
 

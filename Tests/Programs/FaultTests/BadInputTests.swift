@@ -128,9 +128,8 @@ struct BadInputTests {
             Comment(rawValue: Shared.absent)))
     func pictures() async throws {
         let images = try #require(Shared.part("images"))
-        let golden = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../PictureTests/outcomes.golden.txt")
-        let lines = try String(contentsOf: golden, encoding: .utf8).split(separator: "\n")
+        let golden = try Project.text("Tests/Imaging/PictureTests/outcomes.golden.txt")
+        let lines = golden.split(separator: "\n")
             .filter { line in ["formats/", "malformed/", "pngsuite/"].contains { line.hasPrefix($0) } }
         #expect(lines.count > 300)
         let place = try Workplace(pictures: images)
