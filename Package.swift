@@ -108,10 +108,10 @@ let package = Package(
         module(
             "RendererPool", in: "Adapters", needs: ["VariantSpec", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
 
-        // Imaging. What the children are made of. `PictureHeaders` reads pictures' headers, in the inspector's process
+        // Imaging. What the children are made of. `ImageHeaders` reads images' headers, in the inspector's process
         // alone: no module of the worker may see it.
         module("RenderProtocol", in: "Imaging", needs: ["VariantSpec", "Ports"]),
-        module("PictureHeaders", in: "Imaging", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
+        module("ImageHeaders", in: "Imaging", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
         module("RenderKit", in: "Imaging", needs: ["VariantSpec", "Ports", "Posix", "CPixels", "RenderProtocol"]),
         module("Vips", in: "Imaging", needs: ["VariantSpec", "Ports", "CVips", "RenderKit", "RenderProtocol"]),
         module(
@@ -156,7 +156,7 @@ let package = Package(
             ]),
         program(
             "mezzotint-inspector", in: "inspector",
-            needs: ["PictureHeaders", "Seccomp", "CommandLine", "Posix", "RenderProtocol"]),
+            needs: ["ImageHeaders", "Seccomp", "CommandLine", "Posix", "RenderProtocol"]),
         program(
             "mezzotint", in: "mezzotint",
             needs: [
@@ -209,7 +209,7 @@ let package = Package(
             name: "mezzotint-sim", dependencies: ["CommandLine", "Posix", "Simulation"], path: "workers/sim",
             linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
 
-        .target(name: "TestPixels", dependencies: ["PictureHeaders"], path: "Tests/Support/TestPixels"),
+        .target(name: "TestPixels", dependencies: ["ImageHeaders"], path: "Tests/Support/TestPixels"),
         .target(
             name: "TestSupport",
             dependencies: ["Digest", "HTTP", "VariantSpec", "Canonical", "Records", "Ports", "Posix", "WebServer"],
@@ -300,7 +300,7 @@ let package = Package(
         tests(
             "Picture", in: "Imaging",
             needs: [
-                "VariantSpec", "Failures", "ImageModel", "Ports", "Posix", "PictureHeaders", "TestPixels",
+                "VariantSpec", "Failures", "ImageModel", "Ports", "Posix", "ImageHeaders", "TestPixels",
                 "mezzotint-inspector", "mezzotint-renderer", "RenderKit", "RenderProtocol", "RendererPool",
             ],
             data: ["outcomes.golden.txt", "References"]),
@@ -309,7 +309,7 @@ let package = Package(
         tests(
             "Rendering", in: "Imaging",
             needs: [
-                "Failures", "VariantSpec", "Records", "Ports", "Posix", "PictureHeaders", "TestPixels", "RenderKit",
+                "Failures", "VariantSpec", "Records", "Ports", "Posix", "ImageHeaders", "TestPixels", "RenderKit",
                 "RenderProtocol", "RendererPool",
             ],
             data: ["Corpus"]),
@@ -389,7 +389,7 @@ if Context.environment["MEZZOTINT_FUZZ"] != nil {
         .executableTarget(
             name: "mezzotint-fuzz",
             dependencies: [
-                "Access", "Canonical", "Digest", "DomainNames", "HTTP", "HTTPCache", "ImageModel", "PictureHeaders",
+                "Access", "Canonical", "Digest", "DomainNames", "HTTP", "HTTPCache", "ImageModel", "ImageHeaders",
                 "Ports", "Posix",
                 "Records", "RenderProtocol", "VariantSpec",
             ], path: "workers/fuzz",

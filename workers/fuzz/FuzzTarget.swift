@@ -3,8 +3,8 @@ internal import Canonical
 internal import DomainNames
 internal import HTTP
 internal import HTTPCache
+internal import ImageHeaders
 internal import ImageModel
-internal import PictureHeaders
 internal import Ports
 internal import Posix
 internal import Records

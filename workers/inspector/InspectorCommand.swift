@@ -1,6 +1,6 @@
 internal import CommandLine
 internal import Glibc
-internal import PictureHeaders
+internal import ImageHeaders
 internal import Posix
 internal import RenderProtocol
 internal import Seccomp

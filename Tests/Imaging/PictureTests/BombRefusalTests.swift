@@ -1,5 +1,5 @@
 import Failures
-internal import PictureHeaders
+internal import ImageHeaders
 internal import Ports
 internal import Posix
 internal import RenderProtocol

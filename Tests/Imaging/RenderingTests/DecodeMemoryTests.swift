@@ -3,7 +3,7 @@ internal import TestPixels
 internal import Testing
 internal import VariantSpec
 
-@testable internal import PictureHeaders
+@testable internal import ImageHeaders
 @testable internal import RenderProtocol
 
 @Suite("What decoding needs: by a picture's header, before its pixels come", .timeLimit(.minutes(1)))

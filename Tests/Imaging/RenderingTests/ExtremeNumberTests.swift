@@ -3,7 +3,7 @@ internal import TestPixels
 internal import Testing
 internal import VariantSpec
 
-@testable internal import PictureHeaders
+@testable internal import ImageHeaders
 @testable internal import RenderProtocol
 
 @Suite("Headers: the least and the largest numbers, in every place", .timeLimit(.minutes(10)))

@@ -2,8 +2,8 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
+@testable internal import ImageHeaders
 @testable internal import RenderKit
-@testable internal import PictureHeaders
 
 @Suite("An AVIF's container, less what tells of how it came to be", .timeLimit(.minutes(1)))
 struct HEIFContainerTests {

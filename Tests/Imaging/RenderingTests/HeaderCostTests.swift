@@ -7,7 +7,7 @@ internal import TestSupport
 internal import Testing
 internal import VariantSpec
 
-@testable internal import PictureHeaders
+@testable internal import ImageHeaders
 @testable internal import RenderProtocol
 
 /// Counted, not timed: a step of a release build takes some nanoseconds, and so does a page that is read.

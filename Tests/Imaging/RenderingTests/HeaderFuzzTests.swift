@@ -6,8 +6,8 @@ internal import TestSupport
 internal import Testing
 internal import VariantSpec
 
+@testable internal import ImageHeaders
 @testable internal import RenderProtocol
-@testable internal import PictureHeaders
 
 @Suite("Headers: no input may trap", .timeLimit(.minutes(30)))
 struct HeaderFuzzTests {

@@ -5,7 +5,7 @@ internal import TestPixels
 internal import Testing
 internal import VariantSpec
 
-@testable internal import PictureHeaders
+@testable internal import ImageHeaders
 @testable internal import RenderProtocol
 
 @Suite("Headers: what a picture is, read before anything decodes it", .timeLimit(.minutes(1)))

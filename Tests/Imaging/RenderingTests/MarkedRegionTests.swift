@@ -3,7 +3,7 @@ internal import TestPixels
 internal import Testing
 internal import VariantSpec
 
-@testable internal import PictureHeaders
+@testable internal import ImageHeaders
 @testable internal import RenderProtocol
 
 @Suite("Regions that a source's metadata mark", .timeLimit(.minutes(1)))

@@ -3,7 +3,7 @@ internal import TestPixels
 internal import Testing
 internal import VariantSpec
 
-@testable internal import PictureHeaders
+@testable internal import ImageHeaders
 @testable internal import RenderKit
 @testable internal import RenderProtocol
 

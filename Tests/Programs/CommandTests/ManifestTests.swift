@@ -84,8 +84,8 @@ struct ManifestTests {
     @Test("No module that the worker is made of can see what parses pictures")
     func parsers() throws {
         let seen = try Self.seen(by: "mezzotint_worker")
-        #expect(seen.count > 15 && !seen.contains("PictureHeaders"))
-        #expect(try Self.seen(by: "mezzotint_inspector").contains("PictureHeaders"))
+        #expect(seen.count > 15 && !seen.contains("ImageHeaders"))
+        #expect(try Self.seen(by: "mezzotint_inspector").contains("ImageHeaders"))
     }
 
     /// The target, what it needs, what that needs, and so on.

@@ -1,4 +1,4 @@
-internal import PictureHeaders
+internal import ImageHeaders
 
 extension Pixels {
     /// Reads a PNG of 8 bits a channel, not interlaced: what our renderer writes. nil for any other.
