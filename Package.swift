@@ -71,7 +71,8 @@ let package = Package(
         module("Access", in: "Model", needs: ["DomainNames", "Posix"]),
         module("VariantSpec", in: "Model", needs: ["Failures", "JSONText"]),
         module("Canonical", in: "Model", needs: ["Failures", "VariantSpec", "Digest", "DomainNames"]),
-        module("ImageModel", in: "Model", needs: ["VariantSpec", "Canonical", "Digest", "HTTPCache"]),
+        module("Images", in: "Model", needs: ["VariantSpec", "Failures"]),
+        module("ImageModel", in: "Model", needs: ["VariantSpec", "Images", "Canonical", "Digest", "HTTPCache"]),
         module(
             "Records", in: "Model",
             needs: [
@@ -82,15 +83,17 @@ let package = Package(
         module(
             "Ports", in: "Ports",
             needs: [
-                "Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Posix",
+                "Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "Images", "ImageModel", "Records",
+                "Posix",
             ]),
 
         // Core. The rules: reducers that never await.
-        module("Planning", in: "Core", needs: ["Digest", "VariantSpec", "Canonical", "ImageModel"]),
+        module("Planning", in: "Core", needs: ["Digest", "VariantSpec", "Canonical", "Images", "ImageModel"]),
         module(
             "Partition", in: "Core",
             needs: [
-                "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Planning", "Ports",
+                "Failures", "VariantSpec", "Canonical", "HTTPCache", "Images", "ImageModel", "Records", "Planning",
+                "Ports",
             ]),
 
         // Adapters. What fills the ports.
@@ -103,21 +106,23 @@ let package = Package(
                 "Ports", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "SQLite", "Digest", "Posix",
             ]),
         module(
-            "Origin", in: "Adapters", needs: ["Access", "Canonical", "HTTPCache", "Ports", "HTTP", "Digest", "Posix"]),
+            "Origin", in: "Adapters",
+            needs: ["Access", "Canonical", "HTTPCache", "Images", "Ports", "HTTP", "Digest", "Posix"]),
         module("Store", in: "Adapters", needs: ["Ports", "Canonical", "Records", "Digest", "Posix"]),
         module(
-            "RendererPool", in: "Adapters", needs: ["VariantSpec", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
+            "RendererPool", in: "Adapters",
+            needs: ["VariantSpec", "Images", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
 
-        // Imaging. What the children are made of. `ImageHeaders` reads images' headers, in the inspector's process
-        // alone: no module of the worker may see it.
-        module("RenderProtocol", in: "Imaging", needs: ["VariantSpec", "Ports"]),
-        module("ImageHeaders", in: "Imaging", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
-        module("RenderKit", in: "Imaging", needs: ["VariantSpec", "Ports", "Posix", "CPixels", "RenderProtocol"]),
-        module("Vips", in: "Imaging", needs: ["VariantSpec", "Ports", "CVips", "RenderKit", "RenderProtocol"]),
+        // Imaging. What the children are made of: of the model they see images and specs alone. `ImageHeaders` reads images'
+        // headers, in the inspector's process alone: no module of the worker may see it.
+        module("RenderProtocol", in: "Imaging", needs: ["VariantSpec", "Images"]),
+        module("ImageHeaders", in: "Imaging", needs: ["VariantSpec", "Images", "Posix", "RenderProtocol"]),
+        module("RenderKit", in: "Imaging", needs: ["VariantSpec", "Images", "Posix", "CPixels", "RenderProtocol"]),
+        module("Vips", in: "Imaging", needs: ["VariantSpec", "Images", "CVips", "RenderKit", "RenderProtocol"]),
         module(
             "DirectPath", in: "Imaging",
             needs: [
-                "VariantSpec", "Ports", "CJPEG", "CWebP", "CDeflate", "CLCMS", "RenderKit", "RenderProtocol",
+                "VariantSpec", "Images", "CJPEG", "CWebP", "CDeflate", "CLCMS", "RenderKit", "RenderProtocol",
             ]),
 
         // Runtime. The worker's loop, and what is seen from outside: state, sentence, page, JSON and metrics (`Watch`).
@@ -125,13 +130,13 @@ let package = Package(
         module(
             "WorkerRuntime", in: "Runtime",
             needs: [
-                "Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "JSONText", "Planning",
-                "Partition", "Ports", "Posix", "Telemetry",
+                "Digest", "Failures", "VariantSpec", "Canonical", "Images", "ImageModel", "Records", "JSONText",
+                "Planning", "Partition", "Ports", "Posix", "Telemetry",
             ]),
         module(
             "Watch", in: "Runtime",
             needs: [
-                "Canonical", "Failures", "HTTPCache", "ImageModel", "JSONText", "Ports", "Posix", "Records",
+                "Canonical", "Failures", "HTTPCache", "Images", "ImageModel", "JSONText", "Ports", "Posix", "Records",
                 "Telemetry", "VariantSpec",
             ]),
 
@@ -142,11 +147,9 @@ let package = Package(
         program(
             "mezzotint-worker", in: "worker",
             needs: [
-                "Access", "Failures", "Canonical", "HTTPCache", "ImageModel", "Records", "Planning", "Partition",
-                "Ports",
-                "WorkerRuntime", "LogChoice", "Index", "Origin", "Store", "HTTP", "Telemetry", "CommandLine",
-                "Settings", "Posix",
-                "WebServer", "RenderProtocol", "RendererPool",
+                "Access", "Failures", "Canonical", "HTTPCache", "Images", "ImageModel", "Records", "Planning",
+                "Partition", "Ports", "WorkerRuntime", "LogChoice", "Index", "Origin", "Store", "HTTP", "Telemetry",
+                "CommandLine", "Settings", "Posix", "WebServer", "RenderProtocol", "RendererPool",
             ]),
         program(
             "mezzotint-renderer", in: "renderer",
@@ -160,11 +163,9 @@ let package = Package(
         program(
             "mezzotint", in: "mezzotint",
             needs: [
-                "Failures", "VariantSpec", "Canonical", "HTTP", "ImageModel", "Records", "Digest", "JSONText",
-                "KafkaLog",
-                "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "Posix", "Telemetry", "Watch",
-                "WebServer",
-                "RenderProtocol",
+                "Failures", "VariantSpec", "Canonical", "HTTP", "Images", "ImageModel", "Records", "Digest", "JSONText",
+                "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "Posix", "Telemetry",
+                "Watch", "WebServer", "RenderProtocol",
             ]),
         program(
             "mezzotint-lagwatch", in: "lagwatch",
@@ -176,15 +177,15 @@ let package = Package(
         program(
             "mezzotint-bench", in: "bench",
             needs: [
-                "Digest", "VariantSpec", "Canonical", "ImageModel", "Records", "LogChoice", "Ports", "WebServer",
-                "CommandLine", "Settings", "Posix", "CVips", "RenderProtocol", "RendererPool", "Vips",
+                "Digest", "VariantSpec", "Canonical", "Images", "ImageModel", "Records", "LogChoice", "Ports",
+                "WebServer", "CommandLine", "Settings", "Posix", "CVips", "RenderProtocol", "RendererPool", "Vips",
                 "TestPixels", "TestSupport",
             ]),
         program(
             "mezzotint-demo", in: "demo",
             needs: [
-                "VariantSpec", "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "LogChoice", "Ports",
-                "Settings", "WebServer", "CommandLine", "JSONText", "Posix", "RenderProtocol", "RendererPool",
+                "VariantSpec", "Canonical", "Images", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "LogChoice",
+                "Ports", "Settings", "WebServer", "CommandLine", "JSONText", "Posix", "RenderProtocol", "RendererPool",
                 "TestPixels",
             ]),
 
@@ -199,8 +200,8 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "Canonical", "Digest", "Failures", "HTTPCache", "ImageModel", "Partition", "Planning", "Ports",
-                "Posix", "Records", "Telemetry", "VariantSpec", "WorkerRuntime",
+                "Canonical", "Digest", "Failures", "HTTPCache", "Images", "ImageModel", "Partition", "Planning",
+                "Ports", "Posix", "Records", "Telemetry", "VariantSpec", "WorkerRuntime",
             ],
             path: "Tests/Runtime/Simulation"),
         // Runs millions of short steps through Swift's runtime: called without a detour, that costs an eighth less. No tests
@@ -240,7 +241,7 @@ let package = Package(
             ]),
         tests("CommandLine", in: "Platform", needs: ["CommandLine"]),
         tests(
-            "DirectPath", in: "Imaging", needs: ["VariantSpec", "DirectPath", "Ports", "RenderKit", "RenderProtocol"]),
+            "DirectPath", in: "Imaging", needs: ["VariantSpec", "Images", "DirectPath", "RenderKit", "RenderProtocol"]),
         tests(
             "EmbeddedLog", in: "Adapters",
             needs: [
@@ -287,37 +288,38 @@ let package = Package(
         tests(
             "Origin", in: "Adapters",
             needs: [
-                "Access", "Canonical", "HTTPCache", "Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest",
-                "Posix",
+                "Access", "Canonical", "HTTPCache", "Origin", "Images", "Ports", "Failures", "ImageModel", "HTTP",
+                "Digest", "Posix",
             ],
             data: ["private-authority.pem", "private-host.pem", "private_host.py"]),
         tests(
             "Partition", in: "Core",
             needs: [
-                "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Partition", "Planning",
-                "Digest", "Ports", "Posix",
+                "Failures", "VariantSpec", "Canonical", "HTTPCache", "Images", "ImageModel", "Records", "Partition",
+                "Planning", "Digest", "Ports", "Posix",
             ]),
         tests(
             "Picture", in: "Imaging",
             needs: [
-                "VariantSpec", "Failures", "ImageModel", "Ports", "Posix", "ImageHeaders", "TestPixels",
+                "VariantSpec", "Failures", "Images", "ImageModel", "Ports", "Posix", "ImageHeaders", "TestPixels",
                 "mezzotint-inspector", "mezzotint-renderer", "RenderKit", "RenderProtocol", "RendererPool",
             ],
             data: ["outcomes.golden.txt", "References"]),
-        tests("Planning", in: "Core", needs: ["Planning", "VariantSpec", "Canonical", "ImageModel", "Digest"]),
+        tests(
+            "Planning", in: "Core", needs: ["Planning", "VariantSpec", "Canonical", "Images", "ImageModel", "Digest"]),
         tests("Posix", in: "Platform", needs: ["Posix"]),
         tests(
             "Rendering", in: "Imaging",
             needs: [
-                "Failures", "VariantSpec", "Records", "Ports", "Posix", "ImageHeaders", "TestPixels", "RenderKit",
+                "Failures", "VariantSpec", "Images", "Records", "Posix", "ImageHeaders", "TestPixels", "RenderKit",
                 "RenderProtocol", "RendererPool",
             ],
             data: ["Corpus"]),
         tests(
             "Reuse", in: "Core",
             needs: [
-                "Planning", "Ports", "VariantSpec", "Canonical", "ImageModel", "Digest", "Posix", "TestPixels",
-                "RendererPool",
+                "Planning", "Images", "Ports", "VariantSpec", "Canonical", "ImageModel", "Digest", "Posix",
+                "TestPixels", "RendererPool",
             ]),
         tests("Simulation", in: "Runtime", needs: ["Simulation"]),
         tests("SQLite", in: "Platform", needs: ["SQLite"]),
@@ -339,9 +341,9 @@ let package = Package(
             "Worker", in: "Runtime",
             needs: [
                 "Access", "CacheSuite", "Digest", "EmbeddedLog", "VariantSpec", "Canonical", "Failures", "HTTP",
-                "HTTPCache", "ImageModel", "Records", "Index",
-                "Origin", "Partition", "Planning", "Ports", "Posix", "Store", "Telemetry", "TestPixels",
-                "WorkerRuntime", "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker", "RendererPool",
+                "HTTPCache", "Images", "ImageModel", "Records", "Index", "Origin", "Partition", "Planning", "Ports",
+                "Posix", "Store", "Telemetry", "TestPixels", "WorkerRuntime", "mezzotint-inspector",
+                "mezzotint-renderer", "mezzotint-worker", "RendererPool",
             ]),
         tests(
             "Watch", in: "Runtime",
@@ -389,9 +391,8 @@ if Context.environment["MEZZOTINT_FUZZ"] != nil {
         .executableTarget(
             name: "mezzotint-fuzz",
             dependencies: [
-                "Access", "Canonical", "Digest", "DomainNames", "HTTP", "HTTPCache", "ImageModel", "ImageHeaders",
-                "Ports", "Posix",
-                "Records", "RenderProtocol", "VariantSpec",
+                "Access", "Canonical", "Digest", "DomainNames", "HTTP", "HTTPCache", "ImageHeaders", "ImageModel",
+                "Images", "Posix", "Records", "RenderProtocol", "VariantSpec",
             ], path: "workers/fuzz",
             swiftSettings: [
                 .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("ExistentialAny"),

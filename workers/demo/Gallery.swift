@@ -1,7 +1,8 @@
 import CommandLine
 import Foundation
 internal import ImageModel
-import Ports
+internal import Images
+internal import Ports
 import Posix
 import RendererPool
 import TestPixels

@@ -1,7 +1,7 @@
 internal import Canonical
 internal import Digest
 internal import ImageModel
-internal import Ports
+internal import Images
 internal import Records
 internal import RenderProtocol
 internal import VariantSpec

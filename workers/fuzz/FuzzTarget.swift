@@ -4,8 +4,7 @@ internal import DomainNames
 internal import HTTP
 internal import HTTPCache
 internal import ImageHeaders
-internal import ImageModel
-internal import Ports
+internal import Images
 internal import Posix
 internal import Records
 internal import RenderProtocol

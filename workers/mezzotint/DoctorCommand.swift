@@ -1,5 +1,6 @@
 import CommandLine
 import Glibc
+internal import Images
 import JSONText
 import LogChoice
 import Ports

@@ -2,6 +2,7 @@ internal import Canonical
 import CommandLine
 internal import Failures
 internal import ImageModel
+internal import Images
 import Ports
 internal import Records
 import Settings

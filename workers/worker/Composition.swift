@@ -3,6 +3,7 @@ internal import Canonical
 internal import Glibc
 internal import HTTP
 internal import HTTPCache
+internal import Images
 internal import Index
 internal import LogChoice
 internal import Origin

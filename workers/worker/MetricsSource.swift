@@ -2,6 +2,7 @@ internal import Canonical
 internal import CommandLine
 internal import Failures
 internal import ImageModel
+internal import Images
 internal import Partition
 internal import Planning
 internal import Ports

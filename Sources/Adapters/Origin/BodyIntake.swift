@@ -1,6 +1,6 @@
 internal import Digest
 internal import HTTP
-internal import Ports
+internal import Images
 internal import Posix
 internal import Synchronization
 

@@ -3,6 +3,7 @@ internal import Canonical
 internal import Digest
 internal import HTTP
 internal import HTTPCache
+package import Images
 package import Ports
 package import Posix
 

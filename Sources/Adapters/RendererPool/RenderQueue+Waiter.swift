@@ -1,4 +1,3 @@
-internal import Ports
 internal import Synchronization
 
 extension RenderQueue {

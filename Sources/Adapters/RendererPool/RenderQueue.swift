@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Images
 internal import Ports
 internal import Synchronization
 

@@ -1,4 +1,3 @@
-internal import ImageModel
 package import RenderProtocol
 internal import VariantSpec
 

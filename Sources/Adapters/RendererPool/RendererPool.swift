@@ -1,5 +1,6 @@
 internal import Dispatch
 package import ImageModel
+package import Images
 package import Ports
 package import Posix
 internal import RenderProtocol

@@ -1,3 +1,4 @@
+internal import Images
 internal import Ports
 internal import Posix
 internal import RenderProtocol

@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 internal import Posix
 internal import RenderProtocol
 

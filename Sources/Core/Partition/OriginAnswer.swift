@@ -1,5 +1,6 @@
 package import Failures
 package import HTTPCache
+package import Images
 package import Ports
 
 /// What a fetch tells of its host, and not of what was asked for.

@@ -2,6 +2,7 @@ internal import Canonical
 internal import Failures
 internal import HTTPCache
 package import ImageModel
+internal import Images
 internal import Planning
 package import Ports
 internal import Records

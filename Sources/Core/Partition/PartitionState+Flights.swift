@@ -2,6 +2,7 @@ internal import Canonical
 internal import Failures
 internal import HTTPCache
 internal import ImageModel
+internal import Images
 internal import Planning
 internal import Ports
 internal import Records

@@ -1,6 +1,7 @@
 internal import Canonical
 internal import Failures
 internal import ImageModel
+internal import Images
 internal import Planning
 internal import Records
 internal import VariantSpec

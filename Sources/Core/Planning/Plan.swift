@@ -1,4 +1,5 @@
 package import ImageModel
+internal import Images
 package import VariantSpec
 
 /// What to do for the variants of a job, decided from what is stored alone: no clock, no file, no network.

@@ -1,4 +1,4 @@
-package import ImageModel
+package import Images
 package import VariantSpec
 
 /// One decode and all that is made from it.

@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 
 /// Formats that are not read, known by their first bytes so that a failure can name them.
 enum ForeignFormat {

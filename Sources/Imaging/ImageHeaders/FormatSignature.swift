@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 internal import VariantSpec
 
 /// Knows a format by its first bytes; names and content types are never believed.

@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 
 /// What the blocks of a file's metadata say of whose the picture is.
 ///

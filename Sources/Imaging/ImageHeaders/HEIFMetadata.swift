@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 internal import VariantSpec
 
 /// Finds EXIF and XMP among an AVIF's or HEIC's items (ISO 14496-12, 8.11).

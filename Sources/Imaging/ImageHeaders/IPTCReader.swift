@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 
 /// By-line, credit and copyright notice of an IPTC-IIM record (IIM 4.2, record 2).
 enum IPTCReader {

@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 package import Posix
 package import RenderProtocol
 

@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 internal import RenderProtocol
 internal import VariantSpec
 

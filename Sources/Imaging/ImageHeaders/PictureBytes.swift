@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Ports
+internal import Images
 internal import Posix
 internal import VariantSpec
 

@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 internal import VariantSpec
 
 /// Where a picture ends: what a renderer made must end there, too, or anything could be stored behind it.

@@ -1,4 +1,4 @@
-package import Ports
+package import Images
 package import Posix
 package import RenderProtocol
 internal import VariantSpec

@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 
 /// The first directory of a TIFF structure: a TIFF's first page, or the fields of an EXIF block.
 struct TIFFDirectory {

@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 
 /// Reads four properties of an XMP packet (ISO 16684-1), and the regions that it marks, in one pass and without a parser's
 /// tree: an inspector has no XML library, since one would cost it 30 MB.

@@ -1,5 +1,5 @@
 internal import Glibc
-package import Ports
+package import Images
 
 /// An ICC profile of colours that a file names by the code points of ITU-T H.273, for LittleCMS to convert.
 ///

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Ports
+internal import Images
 package import Posix
 package import RenderProtocol
 internal import VariantSpec

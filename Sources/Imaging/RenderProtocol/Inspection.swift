@@ -1,4 +1,4 @@
-package import Ports
+package import Images
 
 /// What a worker asks of an inspector child: what the pictures in parts of one file are.
 package struct InspectionRequest: Sendable, Hashable {

@@ -1,4 +1,4 @@
-package import Ports
+package import Images
 
 extension PictureRights {
     /// More bytes have no block of metadata.

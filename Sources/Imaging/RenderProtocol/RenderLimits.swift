@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 package import VariantSpec
 
 /// What a source may be before anything decodes it, and a variant before anything encodes it.

@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 package import VariantSpec
 
 /// Which pixels each output of a render is made from: the same for every engine, decided before a pixel is decoded.

@@ -1,4 +1,4 @@
-package import Ports
+package import Images
 internal import VariantSpec
 
 extension PictureFacts {

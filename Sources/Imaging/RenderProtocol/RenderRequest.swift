@@ -1,4 +1,4 @@
-package import Ports
+package import Images
 package import VariantSpec
 
 /// One output of a render: pixels of the source to show, pixels to come out, and how to write them.

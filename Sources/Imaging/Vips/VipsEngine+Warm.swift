@@ -1,5 +1,5 @@
 internal import CVips
-internal import Ports
+internal import Images
 internal import RenderProtocol
 internal import VariantSpec
 

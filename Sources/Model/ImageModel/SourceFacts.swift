@@ -1,3 +1,4 @@
+package import Images
 package import VariantSpec
 
 /// What a source was found to be when it was decoded, beside its size.
@@ -25,5 +26,13 @@ package struct SourceFacts: Sendable, Hashable {
         if orientation != 1 { notes.append("stored in orientation \(orientation)") }
         if isTruncated { notes.append("its file ends early") }
         return notes
+    }
+}
+
+extension PictureFacts {
+    /// What goes into the rows of variants made of it.
+    package var ofSource: SourceFacts {
+        SourceFacts(
+            format: format, frames: frames, hasAlpha: hasAlpha, orientation: orientation, isTruncated: isTruncated)
     }
 }

@@ -2,6 +2,7 @@ package import Canonical
 package import Digest
 package import HTTPCache
 package import ImageModel
+package import Images
 package import Posix
 
 /// One source to bring here.

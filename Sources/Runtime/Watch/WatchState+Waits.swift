@@ -1,5 +1,5 @@
 internal import Failures
-internal import ImageModel
+internal import Images
 internal import Ports
 internal import Records
 

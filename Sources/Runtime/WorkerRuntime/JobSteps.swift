@@ -1,5 +1,6 @@
 internal import Failures
 internal import ImageModel
+internal import Images
 internal import Partition
 internal import Planning
 internal import Ports

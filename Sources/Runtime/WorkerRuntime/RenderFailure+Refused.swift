@@ -1,7 +1,6 @@
 internal import Failures
-package import ImageModel
+package import Images
 internal import Planning
-package import Ports
 package import VariantSpec
 
 extension RenderFailure {

@@ -1,4 +1,5 @@
 internal import ImageModel
+internal import Images
 internal import Planning
 internal import Ports
 package import VariantSpec

@@ -1,5 +1,6 @@
 import HTTPCache
 import ImageModel
+import Images
 import Ports
 import Posix
 import Synchronization

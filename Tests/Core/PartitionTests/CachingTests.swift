@@ -3,6 +3,7 @@ import Digest
 import Failures
 import HTTPCache
 import ImageModel
+import Images
 import Partition
 import Planning
 import Ports

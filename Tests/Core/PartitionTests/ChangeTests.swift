@@ -1,6 +1,7 @@
 import Canonical
 import Digest
 import ImageModel
+import Images
 import Partition
 import Planning
 import Ports

@@ -2,6 +2,7 @@ import Canonical
 import Digest
 import Failures
 import ImageModel
+import Images
 import Partition
 import Planning
 import Ports

@@ -1,5 +1,6 @@
 import Canonical
 import Failures
+import Images
 import Partition
 import Ports
 import Records

@@ -1,6 +1,7 @@
 import Digest
 import Failures
 import ImageModel
+import Images
 import Partition
 import Planning
 import Records

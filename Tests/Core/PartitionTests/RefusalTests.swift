@@ -2,6 +2,7 @@ import Canonical
 import Failures
 import HTTPCache
 import ImageModel
+import Images
 import Partition
 import Ports
 import Records

@@ -1,5 +1,6 @@
 import Digest
 import ImageModel
+import Images
 import Planning
 import TestSupport
 import Testing

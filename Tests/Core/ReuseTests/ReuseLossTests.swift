@@ -1,5 +1,6 @@
 import Foundation
 import ImageModel
+import Images
 import Planning
 import Ports
 import Posix

@@ -1,4 +1,5 @@
 import ImageModel
+import Images
 import Planning
 import Ports
 import Posix

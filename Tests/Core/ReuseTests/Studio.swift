@@ -2,6 +2,7 @@ import Canonical
 import Digest
 import Foundation
 import ImageModel
+import Images
 import Planning
 import Ports
 import Posix

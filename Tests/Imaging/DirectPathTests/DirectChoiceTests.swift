@@ -1,5 +1,5 @@
 internal import DirectPath
-internal import Ports
+internal import Images
 internal import RenderKit
 internal import RenderProtocol
 internal import Testing

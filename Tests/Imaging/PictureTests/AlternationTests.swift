@@ -1,6 +1,7 @@
 import Failures
 internal import Foundation
 internal import ImageModel
+internal import Images
 internal import Ports
 internal import Posix
 internal import RendererPool

@@ -1,6 +1,6 @@
 import Failures
 internal import ImageHeaders
-internal import Ports
+internal import Images
 internal import Posix
 internal import RenderProtocol
 internal import TestPixels

@@ -1,6 +1,7 @@
 import Failures
 internal import Foundation
-import ImageModel
+internal import ImageModel
+internal import Images
 internal import Ports
 internal import Posix
 internal import RendererPool

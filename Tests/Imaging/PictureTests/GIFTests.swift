@@ -1,5 +1,6 @@
 import Failures
 internal import ImageModel
+internal import Images
 internal import Ports
 internal import Posix
 internal import RenderKit

@@ -1,4 +1,5 @@
 internal import ImageModel
+internal import Images
 internal import Ports
 internal import Posix
 internal import RenderProtocol

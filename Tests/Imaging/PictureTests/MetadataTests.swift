@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Images
 internal import Ports
 internal import Posix
 import RenderProtocol

@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 internal import TestPixels
 internal import Testing
 internal import VariantSpec

@@ -1,6 +1,6 @@
 import Failures
 internal import Foundation
-internal import Ports
+internal import Images
 internal import TestPixels
 internal import TestSupport
 internal import Testing

@@ -1,5 +1,5 @@
 import Failures
-internal import Ports
+internal import Images
 internal import Posix
 internal import TestPixels
 internal import Testing

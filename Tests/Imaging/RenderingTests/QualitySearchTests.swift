@@ -1,4 +1,4 @@
-import Ports
+import Images
 import Testing
 import VariantSpec
 

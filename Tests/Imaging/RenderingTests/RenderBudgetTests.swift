@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Ports
+internal import Images
 internal import Posix
 internal import Synchronization
 internal import Testing

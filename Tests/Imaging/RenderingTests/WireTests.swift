@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 import RendererPool
 internal import TestSupport
 internal import Testing

@@ -26,7 +26,7 @@ struct ManifestTests {
         "Ports": ["Model", "Digest", "Posix"],
         "Core": ["Model", "Ports", "Digest"],
         "Adapters": ["Model", "Ports", "Platform", "C", "KafkaSetup", "RenderProtocol"],
-        "Imaging": ["VariantSpec", "Ports", "Posix", "C"],
+        "Imaging": ["Images", "VariantSpec", "Posix", "C"],
         "Runtime": ["Model", "Core", "Ports", "Digest", "JSONText", "Posix"],
     ]
     /// `Settings` is the one table of keys, so it sees the values that keys set.
@@ -86,6 +86,19 @@ struct ManifestTests {
         let seen = try Self.seen(by: "mezzotint_worker")
         #expect(seen.count > 15 && !seen.contains("ImageHeaders"))
         #expect(try Self.seen(by: "mezzotint_inspector").contains("ImageHeaders"))
+    }
+
+    /// What parses hostile bytes has no use for the words of the log, and links to nothing that those need.
+    @Test("The programs that parse images see of the model only images, and the specs and failures that images name")
+    func children() throws {
+        let folder = Dictionary(uniqueKeysWithValues: try Self.targets().map { ($0.name, $0.folder) })
+        for program in ["mezzotint_inspector", "mezzotint_renderer"] {
+            let seen = try Self.seen(by: program).subtracting([program])
+            let model = Set(seen.filter { folder[$0] == "Model" })
+            #expect(model == ["Failures", "Images", "VariantSpec"], "\(program)")
+            #expect(Set(seen.map { folder[$0] ?? $0 }) == ["C", "Imaging", "Model", "Platform"], "\(program)")
+            #expect(seen.isDisjoint(with: ["Digest", "DomainNames", "CCrypto", "CIDN2"]), "\(program)")
+        }
     }
 
     /// The target, what it needs, what that needs, and so on.

@@ -3,6 +3,7 @@ internal import Digest
 internal import Failures
 internal import HTTPCache
 internal import ImageModel
+internal import Images
 internal import Ports
 internal import Posix
 internal import Records

@@ -4,6 +4,7 @@ import Digest
 import EmbeddedLog
 import Foundation
 import ImageModel
+import Images
 import Index
 import Origin
 import Partition

@@ -1,4 +1,5 @@
 import Failures
+import Images
 import Ports
 import Testing
 import VariantSpec

@@ -1,5 +1,6 @@
 import Canonical
 import Failures
+import Images
 import Ports
 import Records
 import Testing

@@ -2,6 +2,7 @@ import Digest
 import EmbeddedLog
 import Foundation
 import ImageModel
+import Images
 import Partition
 import Ports
 import Posix

@@ -1,6 +1,7 @@
 import Canonical
 import Foundation
 import ImageModel
+import Images
 import Ports
 import Posix
 import Records

@@ -1,6 +1,7 @@
 import Canonical
 import Failures
 import ImageModel
+import Images
 import Ports
 import Posix
 import Records

@@ -1,5 +1,6 @@
 internal import CommandLine
 internal import Foundation
+internal import Images
 internal import Ports
 internal import Posix
 internal import RendererPool

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ImageModel
+internal import Images
 internal import Ports
 internal import Posix
 internal import RendererPool

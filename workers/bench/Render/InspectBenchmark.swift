@@ -1,6 +1,7 @@
 internal import CommandLine
 internal import Foundation
 internal import ImageModel
+internal import Images
 internal import Ports
 internal import Posix
 internal import RendererPool

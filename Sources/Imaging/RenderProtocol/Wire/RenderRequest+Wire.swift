@@ -1,4 +1,4 @@
-internal import Ports
+internal import Images
 internal import VariantSpec
 
 /// What both sides of the socket agree on.
