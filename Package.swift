@@ -65,7 +65,7 @@ let package = Package(
                 "CYAML",
             ]),
 
-        // Model. The values: pure, and the same for every program.
+        // Model. Values, the same for every program. Pure.
         module("Failures", in: "Model"),
         module("HTTPCache", in: "Model"),
         module("Access", in: "Model", needs: ["DomainNames", "Posix"]),
@@ -79,7 +79,7 @@ let package = Package(
                 "Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "JSONText",
             ]),
 
-        // Ports. What the runtime needs of the world.
+        // Ports. Protocols of the log, store, index, origins and renderers.
         module(
             "Ports", in: "Ports",
             needs: [
@@ -87,7 +87,7 @@ let package = Package(
                 "Posix",
             ]),
 
-        // Core. The rules: reducers that never await.
+        // Core. Rules and reducers, which never await.
         module("Planning", in: "Core", needs: ["Digest", "VariantSpec", "Canonical", "Images", "ImageModel"]),
         module(
             "Partition", in: "Core",
@@ -96,7 +96,7 @@ let package = Package(
                 "Ports",
             ]),
 
-        // Adapters. What fills the ports.
+        // Adapters. Implementations of the ports.
         module("EmbeddedLog", in: "Adapters", needs: ["Records", "Ports", "SQLite", "Posix"]),
         module("KafkaSetup", in: "Adapters"),
         module("KafkaLog", in: "Adapters", needs: ["Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
@@ -113,8 +113,8 @@ let package = Package(
             "RendererPool", in: "Adapters",
             needs: ["VariantSpec", "Images", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
 
-        // Imaging. What the children are made of: of the model they see images and specs alone. `ImageHeaders` reads images'
-        // headers, in the inspector's process alone: no module of the worker may see it.
+        // Imaging. The modules of the child processes, which see of the model images and specs alone. Only the inspector
+        // has `ImageHeaders`: no module of the worker may see it.
         module("RenderProtocol", in: "Imaging", needs: ["VariantSpec", "Images"]),
         module("ImageHeaders", in: "Imaging", needs: ["VariantSpec", "Images", "Posix", "RenderProtocol"]),
         module("RenderKit", in: "Imaging", needs: ["VariantSpec", "Images", "Posix", "CPixels", "RenderProtocol"]),
@@ -125,7 +125,7 @@ let package = Package(
                 "VariantSpec", "Images", "CJPEG", "CWebP", "CDeflate", "CLCMS", "RenderKit", "RenderProtocol",
             ]),
 
-        // Runtime. The worker's loop, and what is seen from outside: state, sentence, page, JSON and metrics (`Watch`).
+        // Runtime. The worker's loop, diagnosis with its page, JSON and metrics (`Watch`), telemetry.
         module("Telemetry", in: "Runtime", needs: ["JSONText"]),
         module(
             "WorkerRuntime", in: "Runtime",

@@ -1,11 +1,11 @@
 import Foundation
 import TestSupport
 
-/// What a built program is linked from, by its ELF tables: symbols and shared libraries.
+/// Symbols and shared libraries of a built program, read from its ELF tables.
 struct LinkedProgram {
-    /// Every name in its symbol tables, its own and those that it needs of others.
+    /// Every name in its symbol tables: names that it defines, and names that it needs from libraries.
     let symbols: [Substring]
-    /// The shared libraries that it names, such as `libc.so.6`; not those that these need in turn.
+    /// Shared libraries that it needs itself, such as `libc.so.6`; libraries that these need in turn are not listed.
     let libraries: Set<String>
 
     private struct Section {
@@ -57,7 +57,7 @@ struct LinkedProgram {
         }
     }
 
-    /// Symbols whose mangled names tell of a Swift module: `7Records`, but not the `17RecordsAndTheRest` of a longer name.
+    /// Symbols whose mangled names contain a Swift module: `7Records`, but not `17RecordsAndTheRest`, a longer name.
     func symbols(of module: String) -> [Substring] {
         let word = "\(module.utf8.count)\(module)"
         return symbols.filter { name in

@@ -17,8 +17,7 @@ struct ManifestTests {
         }
     }
 
-    /// What the modules of a folder may see besides each other: a folder, or single modules of one. Adapters do not see
-    /// each other.
+    /// Folders and single modules that the modules of a folder may see. They may see each other too, except adapters.
     private static let folders: [String: Set<String>] = [
         "C": [],
         "Platform": ["C"],
@@ -29,7 +28,7 @@ struct ManifestTests {
         "Imaging": ["Images", "VariantSpec", "Posix", "C"],
         "Runtime": ["Model", "Core", "Ports", "Digest", "JSONText", "Posix"],
     ]
-    /// `Settings` is the one table of keys, so it sees the values that keys set.
+    /// `Settings` has the one table of keys, which names the values that keys set.
     private static let exceptions: [String: Set<String>] = ["Settings": ["Model", "KafkaSetup"]]
 
     @Test("Each target declares every module of the project that it imports, and no other")
@@ -60,7 +59,7 @@ struct ManifestTests {
                 others.filter { may.isDisjoint(with: [$0, folder[$0] ?? ""]) } == [],
                 "\(module.name) of \(module.folder) may not see these")
         }
-        // A folder that is no target's would be built by nobody.
+        // Nobody builds a folder without a target.
         for name in Self.folders.keys {
             let path = name == "C" ? "Sources/Platform/C" : "Sources/\(name)"
             let found = try FileManager.default.contentsOfDirectory(atPath: Project.file(path).path)
@@ -69,7 +68,7 @@ struct ManifestTests {
         }
         let top = Set(Self.folders.keys).subtracting(["C"])
         #expect(try Set(FileManager.default.contentsOfDirectory(atPath: Project.file("Sources").path)) == top)
-        // What is no module's own is tested as a part of programs.
+        // Suites of whole programs have a folder of their own, and so does the code that suites share.
         let tests = try FileManager.default.contentsOfDirectory(atPath: Project.file("Tests").path)
         #expect(Set(tests) == top.union(["Programs", "Support"]))
         for target in targets where target.path.hasPrefix("Tests/") && target.name.hasSuffix("Tests") {
@@ -88,7 +87,7 @@ struct ManifestTests {
         #expect(try Self.seen(by: "mezzotint_inspector").contains("ImageHeaders"))
     }
 
-    /// What parses hostile bytes has no use for the words of the log, and links to nothing that those need.
+    /// Parsers of hostile bytes need no records, and no library that records need.
     @Test("The programs that parse images see of the model only images, and the specs and failures that images name")
     func children() throws {
         let folder = Dictionary(uniqueKeysWithValues: try Self.targets().map { ($0.name, $0.folder) })

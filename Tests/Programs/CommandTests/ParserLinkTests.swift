@@ -1,14 +1,15 @@
 import TestSupport
 import Testing
 
-/// The inspector had 4,277 symbols of Records, and linked libcrypto and libidn2, when it imported the ports of the worker.
-@Suite("What the programs that parse images are linked from", .timeLimit(.minutes(1)))
+/// While the inspector imported the ports of the worker, it had 4,365 symbols of Records, and linked libcrypto and
+/// libidn2.
+@Suite("Links of the programs that parse images", .timeLimit(.minutes(1)))
 struct ParserLinkTests {
     private static let modules = ["Records", "Canonical", "ImageModel", "HTTPCache", "Ports", "Digest", "DomainNames"]
     private static let libraries = ["libcrypto.so.3", "libidn2.so.0"]
 
     @Test(
-        "They hold nothing of the log, the canonical form, or the libraries of those",
+        "No symbol is of records or canonical URLs, and no library is linked for these",
         arguments: [("mezzotint-inspector", "ImageHeaders"), ("mezzotint-renderer", "RenderKit")])
     func children(program: String, own: String) throws {
         let linked = try LinkedProgram(program)
@@ -17,7 +18,7 @@ struct ParserLinkTests {
             #expect(found.isEmpty, "\(found.count) symbols of \(module), such as \(found.first ?? "")")
         }
         #expect(linked.libraries.intersection(Self.libraries) == [])
-        // A program without symbols would show none of any module.
+        // A stripped program would have no symbols of any module.
         #expect(linked.symbols(of: own).count > 100)
         #expect(linked.libraries.contains("libc.so.6"))
     }
@@ -33,7 +34,7 @@ struct ParserLinkTests {
         #expect(needed == ["libseccomp.so.2"])
     }
 
-    @Test("The same look finds all of it in the worker, which needs it")
+    @Test("The worker has all of them, so the search finds what is linked")
     func worker() throws {
         let linked = try LinkedProgram("mezzotint-worker")
         for module in Self.modules { #expect(linked.symbols(of: module).count > 20, "\(module)") }
