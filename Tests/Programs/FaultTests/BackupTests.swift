@@ -117,7 +117,10 @@ struct BackupTests {
         switch kind {
         case .withWAL: break
         case .fileAlone:
-            try Connection(place.folder.file("copy/log/log.sqlite"), .create).checkpoint(.truncate)
+            let log = try Connection(place.folder.file("copy/log/log.sqlite"), .create)
+            // Before a first reading SQLite knows of no WAL.
+            _ = try log.number("PRAGMA user_version")
+            try log.checkpoint(.truncate)
             let wal = place.folder.file("copy/log/log.sqlite-wal")
             if FileManager.default.fileExists(atPath: wal) { try FileManager.default.removeItem(atPath: wal) }
         case .backup:
