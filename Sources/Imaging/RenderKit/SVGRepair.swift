@@ -9,7 +9,9 @@ package enum SVGRepair {
         // As far as the header is looked for.
         let head = Array(file.prefix(16 << 10))
         guard let root = Self.root(of: head), let width = value(of: "width", in: root),
-            let height = value(of: "height", in: root), unit(of: width) != unit(of: height)
+            let height = value(of: "height", in: root), unit(of: width) != unit(of: height),
+            // One may stand in the quotes of the other.
+            !width.indices.overlaps(height.indices)
         else { return nil }
         var bytes = Array(file)
         let isWidthFirst = width.startIndex < height.startIndex
