@@ -75,9 +75,7 @@ let package = Package(
         module("ImageModel", in: "Model", needs: ["VariantSpec", "Images", "Canonical", "Digest", "HTTPCache"]),
         module(
             "Records", in: "Model",
-            needs: [
-                "Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "JSONText",
-            ]),
+            needs: ["Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "JSONText"]),
 
         // Ports. Protocols of the log, store, index, origins and renderers.
         module(

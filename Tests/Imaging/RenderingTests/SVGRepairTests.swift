@@ -18,7 +18,7 @@ struct SVGRepairTests {
             ("<svg width='100mm' viewBox='0 0 1 1'/>", nil), ("<svg><rect width='1mm' height='1'/></svg>", nil),
             ("<svg width=", nil), ("<svg width='1mm' height='1'", nil), ("<!-- <svg width='1mm' height='1'>", nil),
             // Seen to fail: it ended the process, because each side was replaced where it stood before.
-            ("<svg width=\"1mm height='10000000000000000'\">", nil),
+            ("<svg width=\"1mm height='10000000000000mm'\">", nil),
             ("<html><svg width='1mm' height='1'/></html>", nil), ("<", nil), ("", nil),
         ] as [(String, String?)])
     func repaired(file: String, expected: String?) {
