@@ -57,14 +57,14 @@ package struct HostAliasGroup: Sendable, Hashable {
     }
 
     /// Why a name is none that a query could have, as the end of a sentence; nil if it is one. A pattern would silently be taken
-    /// for a name that no URL has.
+    /// for a name that no URL has. Queries such as `?/x/=1` exist, and their names are refused, too: who writes one here means
+    /// a pattern.
     package static func fault(inParameterName name: String) -> String? {
-        if name.utf8.contains(UInt8(ascii: "*")) {
+        let isExpression = name.count > 1 && name.hasPrefix("/") && name.hasSuffix("/")
+        if isExpression || name.utf8.contains(UInt8(ascii: "*")) {
             return "is a pattern, and patterns are not supported. List each name in full"
         }
-        if name.utf8.contains(where: { "&=#".utf8.contains($0) || $0 <= Byte.space || $0 == 0x7F })
-            || name.hasPrefix("?")
-        {
+        if name.utf8.contains(where: { "?&=#".utf8.contains($0) || $0 <= Byte.space || $0 == 0x7F }) {
             return "is not a parameter name. Give the name alone, without ?, & and ="
         }
         return canonicalNames([name]).isEmpty ? "has a % without two hexadecimal digits. Write a plain % as %25" : nil

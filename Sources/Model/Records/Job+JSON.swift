@@ -111,17 +111,13 @@ struct JobBody {
         try reader.openArray()
         while try reader.nextElement() {
             let place = reader.offset
+            let expected = "each region as [x, y, width, height], in fractions of the source's sides from 0 to 1"
             var numbers: [Double] = []
-            try reader.openArray()
-            while try reader.nextElement() { numbers.append(try reader.number()) }
+            try reader.openArray(expected)
+            while try reader.nextElement() { numbers.append(try reader.number(expected)) }
             guard numbers.count == 4,
                 let region = KeptRegion(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
-            else {
-                throw reader.refuse(
-                    "x, y, width and height of a part of the source, in fractions of its sides from 0 to 1",
-                    "\(numbers)",
-                    at: place)
-            }
+            else { throw reader.refuse(expected, "\(numbers)", at: place) }
             regions.append(region)
             if regions.count > KeptRegion.limit {
                 throw reader.refuse("at most \(KeptRegion.limit) regions", "more", at: start)

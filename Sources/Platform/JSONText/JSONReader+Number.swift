@@ -55,8 +55,10 @@ extension JSONReader {
     }
 
     /// Any finite number, to the nearest double.
-    package mutating func number() throws(JSONFailure) -> Double {
-        let raw = try scanNumber("a number")
+    ///
+    /// - Parameter expected: what the number means, for the message about another value.
+    package mutating func number(_ expected: String = "a number") throws(JSONFailure) -> Double {
+        let raw = try scanNumber(expected)
         // Clinger's fast path: both factors are exact, so that one rounding remains.
         if raw.digits <= 15, abs(raw.scale) <= 22 {
             let power = Self.powersOfTen[abs(raw.scale)]

@@ -72,7 +72,8 @@ package struct JSONReader: ~Copyable {
         return key
     }
 
-    package mutating func openArray() throws(JSONFailure) { try open(0x5B, "an array") }
+    /// - Parameter expected: what the array means, for the message about another value.
+    package mutating func openArray(_ expected: String = "an array") throws(JSONFailure) { try open(0x5B, expected) }
 
     /// Whether another element follows, to be read or skipped; false closes the array.
     package mutating func nextElement() throws(JSONFailure) -> Bool {

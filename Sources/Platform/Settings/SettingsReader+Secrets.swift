@@ -79,16 +79,23 @@ enum SecretFile {
 
     /// Links are followed: a cluster mounts its files as links.
     static func bytes(in path: String, limit: Int = limit) throws(SettingRefusal) -> [UInt8] {
-        guard let file = fopen(path, "re") else {
-            throw SettingRefusal("cannot read \(path): \(String(cString: strerror(errno))).")
-        }
+        guard let file = fopen(path, "re") else { throw unreadable(path, errno) }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         let count = fread(&bytes, 1, bytes.count, file)
-        guard ferror(file) == 0 else {
-            throw SettingRefusal("cannot read \(path): \(String(cString: strerror(errno))).")
-        }
+        guard ferror(file) == 0 else { throw unreadable(path, errno) }
         guard count <= limit else { throw SettingRefusal("\(path) is larger than \(limit >> 10) KiB.") }
         return Array(bytes[..<count])
+    }
+
+    private static func unreadable(_ path: String, _ code: CInt) -> SettingRefusal {
+        let step =
+            switch code {
+            case ENOENT, ENOTDIR: " Correct the path, or create the file."
+            case EACCES, EPERM: " Let this program's user read the file, and enter the directories above it."
+            case EISDIR: " Name a file in it."
+            default: ""
+            }
+        return SettingRefusal("cannot read \(path): \(String(cString: strerror(code))).\(step)")
     }
 }

@@ -69,6 +69,21 @@ struct RecordsJobTests {
         }
     }
 
+    /// Seen to fail: "expected an array, found null" of a field that is an array.
+    @Test(
+        "A region that is none is told what each region is",
+        arguments: [
+            ("null", "null"), ("{}", "an object"), ("0.5", "a number"), ("[null,0,1,1]", "null"),
+            ("[\"a\",0,1,1]", "a string"), ("[0,0,1]", "\"[0.0, 0.0, 1.0]\""),
+        ])
+    func noRegion(region: String, found: String) {
+        let body = #"{"url":"\#(Self.url)","variants":["9y9.jpg"],"regions":[\#(region)]}"#
+        let failure = #expect(throws: JobFailure.self) { try self.job(body) }
+        let words =
+            "\"regions\": expected each region as [x, y, width, height], in fractions of the source's sides from 0 to 1, found \(found) at byte "
+        #expect(failure?.description.contains(words) == true, "\(String(describing: failure))")
+    }
+
     @Test("The id is the header's, or the body's, or the record's place")
     func ids() throws {
         let body = #"{"url":"\#(Self.url)","variants":["full.png"]}"#

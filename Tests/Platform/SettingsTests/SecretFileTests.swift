@@ -41,7 +41,7 @@ struct SecretFileTests {
     @Test(
         "What is wrong with it is said, and never what it holds",
         arguments: [
-            (nil, "cannot read password: No such file or directory."),
+            (nil, "cannot read password: No such file or directory. Correct the path, or create the file."),
             ("", "expected one line of text in password."),
             ("hush\nhush\n", "expected one line of text in password."),
             ("hush\u{7}", "expected one line of text in password."),

@@ -59,7 +59,9 @@ struct SettingsLayerTests {
                 ("good.pem", nil), ("empty.pem", "holds no certificate in PEM"),
                 ("text.pem", "holds no certificate in PEM"),
                 ("damaged.pem", "holds a PEM block that is damaged"), ("key.pem", "holds no certificate in PEM"),
-                ("none.pem", "none.pem: No such file or directory."), ("", ": Is a directory."),
+                ("none.pem", "none.pem: No such file or directory. Correct the path, or create the file."),
+                ("good.pem/a", "good.pem/a: Not a directory. Correct the path, or create the file."),
+                ("", ": Is a directory. Name a file in it."),
             ] as [(String, String?)]
         for (name, words) in cases {
             var fetch = Settings().fetch
@@ -78,6 +80,8 @@ struct SettingsLayerTests {
             ("sig,*", "'*' is a pattern, and patterns are not supported. List each name in full."),
             ("sig=hush", "'sig=…' is not a parameter name. Give the name alone, without ?, & and =."),
             ("?sig", "'?sig' is not a parameter name. Give the name alone, without ?, & and =."),
+            ("a?b", "'a?b' is not a parameter name. Give the name alone, without ?, & and =."),
+            ("/x/", "'/x/' is a pattern, and patterns are not supported. List each name in full."),
             ("a&b", "'a&b' is not a parameter name. Give the name alone, without ?, & and =."),
             ("100%", "'100%' has a % without two hexadecimal digits. Write a plain % as %25."),
         ])
@@ -93,7 +97,7 @@ struct SettingsLayerTests {
 
     @Test(
         "Names of parameters that do exist are taken, in any spelling",
-        arguments: ["utm_source", "a[]", "k%C3%A4se", "käse", "$size"])
+        arguments: ["utm_source", "a[]", "k%C3%A4se", "käse", "$size", "/x", "/"])
     func parameterNames(name: String) throws {
         #expect(try settings(set: ["canonical.volatile=[\"\(name)\"]"]).canonical.volatile == [name])
     }
