@@ -105,11 +105,13 @@ extension KafkaTopics {
             return "\(configuration.name(topic.topic)) (\(topic.partitions)\(unread))"
         }.joined(separator: ", ")
         let most = grown.map(\.partitions).max() ?? 0
+        let counts = Dictionary(uniqueKeysWithValues: grown.map { ($0.topic, $0.partitions) })
+        let lacking = Topic.allCases.filter { counts[$0] ?? 0 < most }
+        let alter = configuration.command("--alter", lacking, partitions: most)
+        let step = lacking.isEmpty ? "" : ", give every topic the same number (\(alter)),"
         return
             "Topics have more than the \(grown.first?.used ?? 0) partitions that workers and publishers use: \(list). "
-            + "Nobody reads the others. To use them, stop all workers, give every topic the same number "
-            + "(kafka-topics.sh --bootstrap-server \(configuration.bootstrap) --alter --topic TOPIC --partitions \(most)), "
-            + "and start the workers."
+            + "Nobody reads the others. To use them, stop all workers\(step) and start the workers."
     }
 
     private static func settingProblems(

@@ -46,7 +46,7 @@ extension KafkaQuestions {
             throw .topics(
                 problems: ["The workers have used \(shape.owned ?? 0) partitions of each topic, and \(list)."],
                 remedy:
-                    "Delete and create each of these topics with the right number (kafka-topics.sh --bootstrap-server \(configuration.bootstrap) --create --topic TOPIC --partitions \(shape.owned ?? 0))."
+                    "Delete these topics (\(configuration.command("--delete", shape.shrunk))), and create them with the right number (mezzotint topics create --partitions \(shape.owned ?? 0))."
             )
         }
         return shape
@@ -122,5 +122,15 @@ extension KafkaQuestions {
         } catch {
             return points.map { _ in .failure(error) }
         }
+    }
+}
+
+extension KafkaConfiguration {
+    /// A line for a shell that does this to these topics; the tool takes one topic at a time.
+    func command(_ action: String, _ topics: [Topic], partitions: Int? = nil) -> String {
+        let tool = "kafka-topics.sh --bootstrap-server \(bootstrap) \(action)"
+        let count = partitions.map { " --partitions \($0)" } ?? ""
+        if topics.count == 1 { return "\(tool) --topic \(name(topics[0]))\(count)" }
+        return "for topic in \(topics.map(name).joined(separator: " ")); do \(tool) --topic $topic\(count); done"
     }
 }

@@ -46,17 +46,23 @@ extension KafkaTests {
             #expect(KafkaTopics.agingBacklog("jobs", age: age, kept: kept) == (isNamed ? sentence : nil))
         }
 
-        @Test("Commands name the bootstrap servers, and the number that every topic can have")
+        /// Seen to fail: "--topic TOPIC".
+        @Test("Commands name the bootstrap servers, the topics, and the number that every topic can have")
         func commands() {
-            let configuration = KafkaConfiguration.test { $0.bootstrap = "a:9092,b:9092" }
+            let configuration = KafkaConfiguration.test { ($0.bootstrap, $0.prefix) = ("a:9092,b:9092", "t.") }
             let grown = [
                 GrownTopic(.jobsSlow, partitions: 9, used: 6, unread: 1),
                 GrownTopic(.jobsFast, partitions: 12, used: 6, unread: nil),
             ]
+            let lacking = Topic.allCases.filter { $0 != .jobsFast }.map { "t." + $0.rawValue }.joined(separator: " ")
+            let tool = "kafka-topics.sh --bootstrap-server a:9092,b:9092"
             #expect(
                 KafkaTopics.text(of: grown, configuration).hasSuffix(
-                    "give every topic the same number (kafka-topics.sh --bootstrap-server a:9092,b:9092 --alter --topic TOPIC --partitions 12), and start the workers."
+                    " stop all workers, give every topic the same number (for topic in \(lacking); do \(tool) --alter --topic $topic --partitions 12; done), and start the workers."
                 ))
+            let all = Topic.allCases.map { GrownTopic($0, partitions: 12, used: 6, unread: nil) }
+            #expect(KafkaTopics.text(of: all, configuration).hasSuffix(" stop all workers and start the workers."))
+            #expect(configuration.command("--delete", [.retry1m]) == "\(tool) --delete --topic t.retry.1m")
             #expect(
                 KafkaTopics.command(configuration, "t.dead", "retention.bytes=-1")
                     == "Set it with kafka-configs.sh --bootstrap-server a:9092,b:9092 --alter --entity-type topics --entity-name t.dead --add-config retention.bytes=-1."
@@ -240,7 +246,19 @@ extension KafkaTests {
             do throws(LogFailure) {
                 _ = try await KafkaLog.open(bench.configuration)
                 Issue.record("a log was opened that lacks a partition")
-            } catch { #expect(error.code == "log.topics" && error.description.hasPrefix(says)) }
+            } catch {
+                #expect(error.code == "log.topics" && error.description.hasPrefix(says))
+                let steps =
+                    "Delete these topics (kafka-topics.sh --bootstrap-server \(bench.configuration.bootstrap) --delete --topic \(name)), and create them with the right number (mezzotint topics create --partitions 3)."
+                #expect(error.description.hasSuffix(steps), "\(error)")
+            }
+            // What it says helps.
+            _ = try await bench.broker.tool("topics", "--delete", "--topic", name)
+            try await eventually {
+                try await KafkaTopics.create(bench.configuration, partitions: 3, replication: 1).problems.isEmpty
+            }
+            let again = try await bench.log()
+            await again.close()
         }
 
         @Test(
