@@ -72,8 +72,15 @@ struct OutcomeLookup {
     }
 
     private mutating func readUnfinished() async throws {
+        var asked: Set<PartitionID> = []
         for place in try await log.partitionOffsets(Topic.worked, partitions) {
             let end = min(place.bounds.upperBound, place.start + Int64(limit / partitions.count))
+            // Records of jobs that were tried and wait for less than 10 s do not tell why.
+            if place.start < end, asked.insert(place.partition).inserted,
+                let row = try? await log.newestProgress(of: place.partition)
+            {
+                search.take(row)
+            }
             try await read(place.topic, place.partition, min(place.start, end)..<end)
         }
     }

@@ -69,8 +69,8 @@ struct OutcomesReport {
                 json.field("job", job.job)
                 json.field("topic", job.topic.rawValue)
                 json.field("since", Timestamp.text(job.since))
-                json.field("code", job.failure?.code)
-                json.field("message", job.failure.map { hidden.hide(in: $0.message) })
+                json.field("code", job.code)
+                json.field("message", job.message.map { hidden.hide(in: $0) })
                 json.endObject()
             }
             json.endArray()
@@ -136,8 +136,8 @@ struct OutcomesReport {
         guard !pending.isEmpty else { return }
         let rows = pending.map { job in
             [
-                job.job, job.topic.rawValue, Output.age(of: job.since, at: now), job.failure?.code ?? "",
-                job.failure.map { hidden.hide(in: $0.message) } ?? "",
+                job.job, job.topic.rawValue, Output.age(of: job.since, at: now), job.code ?? "",
+                job.message.map { hidden.hide(in: $0) } ?? "",
             ]
         }
         Console.write(
@@ -182,7 +182,7 @@ struct OutcomesReport {
     func absence(of subject: String) -> String {
         if let job = pending.last {
             return
-                "The \(subject) is pending in \(job.topic.rawValue): no outcome yet. 'mezzotint lag' shows the backlog."
+                "The \(subject) is pending in \(job.topic.rawValue): no outcome yet\(job.code.map { ", its last attempt failed (\($0))" } ?? ""). 'mezzotint lag' shows the backlog."
         }
         if let unseen {
             let old = outcomesSince.map {

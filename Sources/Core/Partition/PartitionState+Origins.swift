@@ -139,7 +139,8 @@ extension PartitionState {
         if left < DelayTier.shortest {
             // A host that was away for no time yet is not looked at with each tick.
             let until = now.wall + min(max(hold.wait, 1_000), left)
-            let kept = later.putOff(until: until, attempts: later.attempts, heldSince: later.heldSince)
+            let kept = later.putOff(
+                until: until, attempts: later.attempts, heldSince: later.heldSince, code: cause.code)
             if keep(kept, for: hold.host, now) { return }
         }
         passOn(later, to: hold.host, failingSince: failing, for: hold.wait, cause, now, &effects)

@@ -23,7 +23,7 @@ extension PartitionState {
             pending = pending.putOff(
                 until: min(left.notBefore, now.wall + RecordLimits.longestWait), attempts: left.attempts,
                 heldSince: left.heldSince.map { min($0, now.wall) },
-                failingSince: left.failingSince.map { min($0, now.wall) })
+                failingSince: left.failingSince.map { min($0, now.wall) }, code: left.code)
             tried[pending.place] = pending
         }
         let slack = DelayTier(pending.record.topic) == nil ? 0 : Self.slack
@@ -36,6 +36,8 @@ extension PartitionState {
     mutating func putOff(
         _ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
+        let pending = pending.putOff(
+            until: pending.notBefore, attempts: pending.attempts, heldSince: pending.heldSince, code: cause.code)
         effects.append(.work(.putOff(pending, cause)))
         if !keep(pending, now) { goOn(pending, now, &effects, because: cause) }
     }

@@ -99,7 +99,7 @@ package struct PartitionState: ~Copyable, Sendable {
         let own = tried.lazy.filter { $0.key.topic == topic && $0.key.incarnation == incarnation }.map {
             TopicProgress.Wait(
                 offset: $0.key.offset, attempts: $0.value.attempts, notBefore: $0.value.notBefore,
-                heldSince: $0.value.heldSince, failingSince: $0.value.failingSince)
+                heldSince: $0.value.heldSince, failingSince: $0.value.failingSince, code: $0.value.lastCode)
         }
         let left = inherited.lazy.filter { $0.key.topic == topic && $0.key.offset >= next }.map(\.value)
         return (Array(own) + left).sorted { $0.offset < $1.offset }

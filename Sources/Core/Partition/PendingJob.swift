@@ -26,47 +26,54 @@ package final class PendingJob: Sendable {
     package let awaited: OriginHost?
     /// Since when its host has been at fault, milliseconds since 1970; nil if it was not yet.
     package let failingSince: Int64?
+    /// Of the last failed attempt; nil if there was none, or a record of a retry topic tells it.
+    package let lastCode: String?
 
     package init(
         job: Job, record: Record, attempts: Int = 0, firstSeen: Int64? = nil, notBefore: Int64 = 0,
         heldSince: Int64? = nil, deaths: Int = 0, failingSince: Int64? = nil, heldBy: HostHold? = nil,
-        awaited: OriginHost? = nil
+        awaited: OriginHost? = nil, lastCode: String? = nil
     ) {
-        (self.heldBy, self.awaited) = (heldBy, awaited)
+        (self.heldBy, self.awaited, self.lastCode) = (heldBy, awaited, lastCode)
         (self.job, self.record, self.attempts, self.failingSince) = (job, record, attempts, failingSince)
         (self.notBefore, self.heldSince, self.deaths) = (notBefore, heldSince, deaths)
         self.firstSeen = firstSeen ?? record.timestamp
     }
 
     /// The same job, to be tried later.
+    ///
+    /// - Parameter code: why, if not for the same reason as before.
     func putOff(
-        until notBefore: Int64, attempts: Int, heldSince: Int64? = nil, failingSince: Int64? = nil
+        until notBefore: Int64, attempts: Int, heldSince: Int64? = nil, failingSince: Int64? = nil, code: String? = nil
     ) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
             heldSince: heldSince, deaths: deaths, failingSince: failingSince ?? self.failingSince, heldBy: heldBy,
-            awaited: awaited)
+            awaited: awaited, lastCode: code ?? lastCode)
     }
 
     /// The same job, whose next record tells this.
     func told(deaths: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy, awaited: awaited)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy, awaited: awaited,
+            lastCode: lastCode)
     }
 
     /// The same job, that goes on in a tier until this host has room, and waits for nothing else; nil: its URL's.
     func passedOn(awaiting host: OriginHost?, failingSince: Int64?, deaths: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, heldSince: heldSince, deaths: deaths,
-            failingSince: failingSince ?? self.failingSince, heldBy: heldBy, awaited: host)
+            failingSince: failingSince ?? self.failingSince, heldBy: heldBy, awaited: host,
+            lastCode: lastCode)
     }
 
     /// The same job, whose outcome says so.
     func held(by hold: HostHold) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: hold, awaited: awaited)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: hold, awaited: awaited,
+            lastCode: lastCode)
     }
 
     package var place: RecordPlace { RecordPlace(record) }

@@ -32,7 +32,9 @@ package struct OutcomeSearch: Sendable {
         /// When its first record was appended, milliseconds since 1970.
         package let since: Int64
         /// Why it is retried; nil before its first attempt.
-        package let failure: OutcomeReport.Failure?
+        package let code: String?
+        /// nil while it waits in its worker, too: the progress row has the code alone.
+        package let message: String?
     }
 
     private let subject: Subject
@@ -44,6 +46,8 @@ package struct OutcomeSearch: Sendable {
     /// Without their bytes, and no more than `most`: a publisher may have filled the log with jobs of one source.
     private var unfinished: [(place: AnsweredRecord, job: Pending)] = []
     private static let most = 100_000
+    /// By record, the codes of jobs that wait in the memory of their worker, or did when it ended.
+    private var codes: [RecordOrigin: String] = [:]
     private var answered: Set<AnsweredRecord> = []
 
     package init(_ subject: Subject, intake: Intake) {
@@ -63,6 +67,15 @@ package struct OutcomeSearch: Sendable {
             if said.insert(same).inserted { outcomes.append(report) }
         case .dead: letters[record.partition, default: []].append(record)
         default: if unfinished.count < Self.most { unfinished.append((AnsweredRecord(record), pending(record))) }
+        }
+    }
+
+    /// The newest progress row of a partition, before its unfinished records.
+    package mutating func take(_ row: ProgressRow) {
+        for (topic, progress) in row.topics {
+            for wait in progress.waits {
+                codes[RecordOrigin(topic: topic, partition: row.partition, offset: wait.offset)] = wait.code
+            }
         }
     }
 
@@ -96,9 +109,11 @@ package struct OutcomeSearch: Sendable {
 
     private func pending(_ record: Record) -> Pending {
         let note = try? RetryNote(record)
+        let code = codes[RecordOrigin(topic: record.topic, partition: record.partition, offset: record.offset)]
+        let isOfRecord = code == nil || code == note?.cause.code
         return Pending(
             job: note?.job ?? job(of: record), topic: record.topic, since: note?.firstSeen ?? record.timestamp,
-            failure: note.map { OutcomeReport.Failure(code: $0.cause.code, message: $0.cause.message) })
+            code: code ?? note?.cause.code, message: isOfRecord ? note?.cause.message : nil)
     }
 
     private func isOfSubject(_ record: Record) -> Bool {

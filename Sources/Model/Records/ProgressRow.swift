@@ -144,6 +144,7 @@ extension JSONWriter {
                 field("notBefore", wait.notBefore)
                 if let since = wait.heldSince { field("heldSince", since) }
                 if let since = wait.failingSince { field("failingSince", since) }
+                if let code = wait.code { field("code", code) }
                 endObject()
             }
             endArray()
@@ -208,7 +209,7 @@ extension JSONReader {
 
     private mutating func wait() throws(JSONFailure) -> TopicProgress.Wait {
         var (place, attempts, notBefore): (Int64?, Int?, Int64?)
-        var (heldSince, failingSince): (Int64?, Int64?)
+        var (heldSince, failingSince, code): (Int64?, Int64?, String?)
         try openObject()
         while let key = try nextKey() {
             switch key {
@@ -217,12 +218,13 @@ extension JSONReader {
             case "notBefore": notBefore = try time()
             case "heldSince": heldSince = try time()
             case "failingSince": failingSince = try time()
+            case "code": code = try string()
             default: try skip()
             }
         }
         return TopicProgress.Wait(
             offset: try place.field("offset"), attempts: try attempts.field("attempts"),
-            notBefore: try notBefore.field("notBefore"), heldSince: heldSince, failingSince: failingSince)
+            notBefore: try notBefore.field("notBefore"), heldSince: heldSince, failingSince: failingSince, code: code)
     }
 
     private mutating func anchor() throws(JSONFailure) -> LogAnchor {

@@ -35,12 +35,15 @@ package struct TopicProgress: Sendable, Hashable {
         package let heldSince: Int64?
         /// Since when its host has been at fault; nil if it was not.
         package let failingSince: Int64?
+        /// Of the last failed attempt, for people; nil in rows of earlier programs.
+        package let code: String?
 
         package init(
-            offset: Int64, attempts: Int, notBefore: Int64, heldSince: Int64? = nil, failingSince: Int64? = nil
+            offset: Int64, attempts: Int, notBefore: Int64, heldSince: Int64? = nil, failingSince: Int64? = nil,
+            code: String? = nil
         ) {
             (self.offset, self.attempts, self.notBefore) = (offset, attempts, notBefore)
-            (self.heldSince, self.failingSince) = (heldSince, failingSince)
+            (self.heldSince, self.failingSince, self.code) = (heldSince, failingSince, code)
         }
     }
 }

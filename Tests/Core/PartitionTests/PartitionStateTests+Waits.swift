@@ -30,6 +30,7 @@ extension PartitionStateTests {
             let progress = driver.state.progress(.jobsFast)
             let waits = try #require(progress).waits
             #expect(waits.map(\.offset) == [0] && waits.map(\.attempts) == [attempt])
+            #expect(waits.map(\.code) == [Self.refusal.code])
             #expect(waits.allSatisfy { (now + 50...now + 200).contains($0.notBefore) })
             id = try #require(flight(driver.feed(.tick, at: now + 200)))
             #expect(driver.state.waiting(.jobsFast) == 0)
@@ -43,7 +44,7 @@ extension PartitionStateTests {
     @Test("The next owner goes on counting where the progress row ends, and tells of it before the record comes")
     func nextOwner() throws {
         var driver = Driver()
-        let waits = [TopicProgress.Wait(offset: 0, attempts: 2, notBefore: 500, failingSince: 100)]
+        let waits = [TopicProgress.Wait(offset: 0, attempts: 2, notBefore: 500, failingSince: 100, code: "a.b")]
         driver.state.begin(.jobsFast, at: 0, waits: waits)
         #expect(driver.state.progress(.jobsFast)?.waits == waits)
         let pending = driver.pending("j", source, [Self.large])

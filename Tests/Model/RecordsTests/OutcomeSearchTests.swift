@@ -74,7 +74,7 @@ struct OutcomeSearchTests {
     func pending() {
         let record = job("a")
         #expect(search(.job("a"), record).pending.map(\.job) == ["a"])
-        #expect(search(.job("a"), record).pending.first?.failure == nil)
+        #expect(search(.job("a"), record).pending.first?.code == nil)
         #expect(search(.job("b"), record, job(nil, body: #","id":"b""#)).pending.map(\.job) == ["b"])
         #expect(search(.job("jobs.fast-3-17"), record, job(nil)).pending.map(\.job) == ["jobs.fast-3-17"])
         #expect(search(.source(Fixture.source), record, outcome(of: "a", answering: record)).pending == [])
@@ -84,12 +84,30 @@ struct OutcomeSearchTests {
         #expect(twice.pending.count == 1 && twice.ended.count == 1)
     }
 
+    @Test("A job that waits in its worker has the code of the progress row, in its partition and at its offset")
+    func waits() {
+        let record = job("a")
+        var row = ProgressRow(
+            partition: record.partition,
+            topics: [
+                record.topic: TopicProgress(
+                    next: 0, waits: [.init(offset: record.offset, attempts: 1, notBefore: 0, code: "fetch.timeout")])
+            ], at: 1)
+        for (partition, code) in [(record.partition.number, "fetch.timeout"), (record.partition.number + 1, nil)] {
+            row.partition = PartitionID(partition)
+            var search = OutcomeSearch(.job("a"), intake: Intake(rules: CanonicalRules()))
+            search.take(row)
+            search.take(record)
+            #expect(search.pending.map(\.code) == [code] && search.pending.first?.message == nil)
+        }
+    }
+
     @Test("A retry takes the place of the record that it answers, with its reason and the job's age")
     func retries() {
         let record = job("a")
         let pending = search(.job("a"), record, retry(of: record, "a")).pending
         #expect(pending.map(\.topic) == [.retry10s] && pending.first?.since == 3)
-        #expect(pending.first?.failure?.code == "fetch.not-found")
+        #expect(pending.first?.code == "fetch.not-found" && pending.first?.message != nil)
         let ended = search(.job("a"), retry(of: record, "a"), outcome(of: "a", answering: retry(of: record, "a")))
         #expect(ended.pending == [] && ended.ended.count == 1)
     }

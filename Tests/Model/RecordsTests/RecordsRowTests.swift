@@ -95,7 +95,7 @@ struct RecordsRowTests {
                     next: 7, committed: 6, finished: [9, 10, 40_000 - 8],
                     waits: [
                         .init(offset: 8, attempts: 2, notBefore: 12),
-                        .init(offset: 11, attempts: 0, notBefore: 5, heldSince: 4, failingSince: 3),
+                        .init(offset: 11, attempts: 0, notBefore: 5, heldSince: 4, failingSince: 3, code: "fetch.dns"),
                     ], anchor: LogAnchor(offset: 3, timestamp: 1_700_000_000_000),
                     last: LogAnchor(offset: 6, timestamp: 1_700_000_000_009)),
                 .retry: TopicProgress(next: 0), .retry1h: TopicProgress(next: 3),

@@ -129,6 +129,17 @@ struct RetryTests {
         let summary = try Summary(ended)
         #expect(ended.status == 0 && summary["jobs"] == 0 && summary["waiting"] == 1, "\(ended.errors)")
         #expect(place.origin.requestCount == 1)
+        // Seen to fail: no code, because the record of the job does not tell of its attempt.
+        let url = place.origin.url("/a.png")
+        let shown = try place.run("outcomes", "--url", url)
+        #expect(shown.output.contains("fetch.server-error"), "\(shown.output)")
+        #expect(
+            shown.status == 1
+                && shown.errors.contains(
+                    "is pending in jobs.fast: no outcome yet, its last attempt failed (fetch.server-error)."),
+            "\(shown.errors)")
+        let told = try place.run("outcomes", "--json", "--url", url).output
+        #expect(told.contains("\"code\":\"fetch.server-error\",\"message\":null"), "\(told)")
     }
 
     @Test("A job whose time is over is answered as expired, without a fetch")
