@@ -22,16 +22,18 @@ enum LagCommand {
                 var owners: [PartitionID: String] = [:]
                 for partition in log.partitions { owners[partition] = try await log.owner(of: partition) }
                 let (lags, unreadable) = try await lags(log)
-                let notes = notes(lags, unreadable, (try? await log.grownTopics()) ?? [], log)
+                let grown = (try? await log.grownTopics()) ?? []
+                let notes = notes(lags, unreadable, grown, log)
+                let unread = grown.filter { Topic.worked.contains($0.topic) && $0.unread != 0 }
                 // People see more where workers tell of hosts.
                 let report = try? await log.originReport(
                     owners: Set(owners.values), at: SystemTime.wallMilliseconds)
                 if arguments.flag("json") {
-                    show(lags, unreadable, owners, report?.held ?? [:])
+                    show(lags, unreadable, unread, owners, report?.held ?? [:])
                     for note in notes { Console.complain(note) }
                 } else {
                     let held = report?.hosts.filter { $0.heldBy != nil } ?? []
-                    show(lags, unreadable, owners, held, notes, onOneScreen: arguments.flag("watch"))
+                    show(lags, unreadable, unread, owners, held, notes, onOneScreen: arguments.flag("watch"))
                 }
                 guard arguments.flag("watch") else { return .success }
                 try await Task.sleep(for: .seconds(2))
@@ -80,36 +82,45 @@ enum LagCommand {
             let count = unreadable.count == 1 ? "1 partition" : "\(unreadable.count) partitions"
             notes.append("\(count) of topics cannot be read: \(first.failure)")
         }
-        notes += grown.map { topic in
-            let unread = topic.unread.map { ", and the others hold \($0) unread records" } ?? ""
-            return
-                "\(topic.topic.rawValue) has \(topic.partitions) partitions; workers use \(topic.used)\(unread). 'mezzotint topics check' says how to grow a topic."
-        }
+        notes += grown.map { note(of: $0) }
         return notes
     }
 
-    /// Of a place that cannot be read, records and seconds are null.
+    private static func note(of topic: GrownTopic) -> String {
+        let unread = topic.unread.map { ", and the others hold \($0) unread records" } ?? ""
+        return
+            "\(topic.topic.rawValue) has \(topic.partitions) partitions; workers use \(topic.used)\(unread). 'mezzotint topics check' says how to grow a topic."
+    }
+
+    /// Of a place that cannot be read, records and seconds are null; of partitions that nobody reads, their number.
     private static func show(
-        _ lags: [PartitionLag], _ unreadable: [Unreadable], _ owners: [PartitionID: String],
+        _ lags: [PartitionLag], _ unreadable: [Unreadable], _ unread: [GrownTopic], _ owners: [PartitionID: String],
         _ held: [String: [OriginRow]]
     ) {
         let now = SystemTime.wallMilliseconds
-        let rows =
-            lags.map { (LogPoint($0.topic, $0.partition, nil), PartitionLag?.some($0), LogFailure?.none) }
-            + unreadable.map { ($0.point, nil, $0.failure) }
+        var rows = lags.map { lag in
+            Row(
+                topic: lag.topic, partition: lag.partition, records: lag.records, hidden: lag.hidden, unread: 0,
+                seconds: lag.seconds(at: now))
+        }
+        rows += unreadable.map { place in
+            Row(topic: place.point.topic, partition: place.point.partition, message: place.failure.description)
+        }
+        rows += unread.map { topic in
+            Row(topic: topic.topic, records: topic.unread, hidden: 0, unread: topic.unread, message: note(of: topic))
+        }
         Output.array(rows) { json, row in
-            let (point, lag, failure) = row
-            json.field("topic", point.topic.rawValue)
-            json.field("partition", point.partition.number)
-            json.key("records")
-            if let lag { json.integer(lag.records) } else { json.null() }
-            json.key("hidden")
-            if let lag { json.integer(lag.hidden) } else { json.null() }
+            let owner = row.partition.flatMap { owners[$0] }
+            json.field("topic", row.topic.rawValue)
+            json.field("partition", row.partition.map { Int($0.number) })
+            json.field("records", row.records.map { Int($0) })
+            json.field("hidden", row.hidden.map { Int($0) })
+            json.field("unread", row.unread.map { Int($0) })
             json.key("seconds")
-            if let lag { json.number(lag.seconds(at: now)) } else { json.null() }
-            json.field("owner", owners[point.partition])
-            json.field("message", failure?.description)
-            let hosts = lag?.records ?? 0 > 0 ? owners[point.partition].flatMap { held[$0] } ?? [] : []
+            if let seconds = row.seconds { json.number(seconds) } else { json.null() }
+            json.field("owner", owner)
+            json.field("message", row.message)
+            let hosts = row.records ?? 0 > 0 ? owner.flatMap { held[$0] } ?? [] : []
             json.field("heldBy", hosts.first?.heldBy?.rawValue)
             json.key("hosts")
             json.beginArray()
@@ -124,10 +135,21 @@ enum LagCommand {
             json.endArray()
         }
     }
+
+    /// A partition of a topic; or all partitions of a topic that no worker reads, whose `partition` is nil.
+    private struct Row {
+        var topic: Topic
+        var partition: PartitionID?
+        var records: Int64?
+        var hidden: Int64?
+        var unread: Int64?
+        var seconds: Double?
+        var message: String?
+    }
     private static let hostLimit = 20
 
     private static func show(
-        _ lags: [PartitionLag], _ unreadable: [Unreadable], _ owners: [PartitionID: String],
+        _ lags: [PartitionLag], _ unreadable: [Unreadable], _ unread: [GrownTopic], _ owners: [PartitionID: String],
         _ hosts: [OriginSummary], _ notes: [String], onOneScreen: Bool
     ) {
         let now = SystemTime.wallMilliseconds
@@ -135,8 +157,9 @@ enum LagCommand {
         let totals = Topic.worked.compactMap { topic -> [String]? in
             let own = lags.filter { $0.topic == topic }
             if topic == .retry, own.allSatisfy({ $0.records == 0 }) { return nil }
+            let added = unread.first { $0.topic == topic }?.unread ?? 0
             return [
-                topic.rawValue, "all", "\(own.reduce(0) { $0 + $1.records })",
+                topic.rawValue, "all", "\(own.reduce(0) { $0 + $1.records } + added)",
                 age(own.map { $0.seconds(at: now) }.max() ?? 0), "",
             ]
         }
@@ -152,8 +175,10 @@ enum LagCommand {
                 owners[$0.point.partition] ?? "nobody",
             ]
         }
+        let added = unread.map { [$0.topic.rawValue, "added", $0.unread.map { "\($0)" } ?? "unknown", "", "nobody"] }
         if onOneScreen, Console.outputIsTerminal { Console.clear() }
-        Console.write(TextTable.text(["TOPIC", "PARTITION", "RECORDS", "OLDEST", "OWNER"], totals + behind + unknown))
+        Console.write(
+            TextTable.text(["TOPIC", "PARTITION", "RECORDS", "OLDEST", "OWNER"], totals + behind + unknown + added))
         if !notes.isEmpty { Console.write("\n" + notes.joined(separator: "\n") + "\n") }
         guard !hosts.isEmpty else { return }
         let held = hosts.map { host in

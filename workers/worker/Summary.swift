@@ -19,7 +19,7 @@ struct Summary {
             ("notModified", "\(counters.notModified)"), ("stale", "\(counters.stale)"),
             ("degraded", "\(counters.degraded)"), ("fetchedBytes", "\(counters.fetchedBytes)"),
             ("renders", "\(counters.renders)"), ("waiting", "\(status.waiting)"),
-            ("hidden", "\(status.hidden)"),
+            ("hidden", "\(status.hidden)"), ("unread", "\(status.unread)"),
             ("restoredRows", "\(status.restoredRows)"), ("seconds", Figure.text(seconds, digits: 3)),
             ("peakMemoryBytes", "\(ProcessMemory.of()?.peak ?? 0)"),
             ("rendererPeakMemoryBytes", "\(renderers)"), ("reusedOriginals", "\(counters.reusedOriginals)"),

@@ -23,7 +23,7 @@ struct WorkerProgram {
             Option(
                 flag: "until-idle",
                 help:
-                    "Exit when no job is pending, retries included. On Kafka: in this worker's partitions, for 2 seconds. After 60s behind an open transaction: with status 1."
+                    "Exit when no job is pending, retries included. On Kafka: in this worker's partitions, for 2 seconds. With status 1: after 60s behind an open transaction, and beside records in partitions that no worker reads."
             ),
             Option(
                 "patience", value: "duration",
@@ -159,7 +159,8 @@ struct WorkerProgram {
         deadline.note("its log is not closed")
         await composition.log.close()
         // A worker that never began has nothing to sum up.
-        if let failure, status.counters.jobs + status.counters.requests + status.hidden == 0 { throw failure }
+        let left = status.hidden + status.unread
+        if let failure, status.counters.jobs + status.counters.requests + left == 0 { throw failure }
         Console.print(arguments.flag("json") ? summary.json : summary.table)
         if let failure { throw failure }
         return .success

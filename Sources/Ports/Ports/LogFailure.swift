@@ -45,6 +45,8 @@ package enum LogFailure: CodedFailure, Hashable {
     case expired(topic: Topic, partition: PartitionID, count: Int64, first: Int64)
     /// A transaction stays open, and the jobs that it hides were not done.
     case hidden(topic: Topic, partition: PartitionID, offset: Int64, count: Int64, tools: ToolTopic?)
+    /// Partitions that were added to topics hold records, and the jobs in them were not done.
+    case unread([GrownTopic])
     case closed
 
     package var kind: Code {
@@ -61,6 +63,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case .replaced: .replaced
         case .expired: .expired
         case .hidden: .hidden
+        case .unread: .unread
         case .closed: .closed
         }
     }
@@ -99,6 +102,12 @@ package enum LogFailure: CodedFailure, Hashable {
         case .hidden(let topic, let partition, let offset, let count, let tools):
             "An open transaction hides \(count) offsets of \(topic.rawValue), partition \(partition), from offset \(offset) on, and their jobs are not done. "
                 + Self.endTransaction(tools, topic, partition, offset) + " Then run the worker again."
+        case .unread(let topics):
+            "No worker reads "
+                + topics.map {
+                    "\($0.unread ?? 0) records of \($0.topic.rawValue) in partitions \($0.used) to \($0.partitions - 1)"
+                }.joined(separator: ", ")
+                + ", which were added, and their jobs are not done. Run 'mezzotint topics check': it prints how to give every topic the same number of partitions. Then run the worker again."
         case .closed:
             "The log is closed. The worker is stopping."
         }
@@ -126,6 +135,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case replaced = "log.replaced"
         case expired = "log.expired"
         case hidden = "log.hidden"
+        case unread = "log.unread"
         case closed = "log.closed"
 
         package var meaning: String {
@@ -143,6 +153,8 @@ package enum LogFailure: CodedFailure, Hashable {
             case .replaced: "The embedded log's file was removed, replaced or emptied under the program; it ends."
             case .expired: "Retention removed records that no worker had taken up."
             case .hidden: "A transaction that stays open hides records; a run until idle ends without them."
+            case .unread:
+                "Partitions that were added to a topic hold records that no worker reads; a run until idle ends without them."
             case .closed: "The log was closed while something was under way."
             }
         }
@@ -150,7 +162,7 @@ package enum LogFailure: CodedFailure, Hashable {
         package var verdict: Verdict {
             switch self {
             case .held, .unreadable, .full, .unavailable, .denied, .misconfigured, .topics, .recreated, .replaced,
-                .expired, .hidden, .closed:
+                .expired, .hidden, .unread, .closed:
                 .wait
             case .tooLarge: .fail
             }

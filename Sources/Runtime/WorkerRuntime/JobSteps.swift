@@ -214,7 +214,7 @@ extension LogFailure {
         switch self {
         case .full, .reserved, .closed, .replaced: false
         case .held, .unreadable, .tooLarge, .unavailable, .denied, .misconfigured, .topics, .recreated, .expired,
-            .hidden:
+            .hidden, .unread:
             true
         }
     }

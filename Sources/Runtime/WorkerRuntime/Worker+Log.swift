@@ -235,6 +235,7 @@ extension Worker: LogListener {
             waiting += Int(offsets.unfinished(owned.finished(offsets.topic)))
             hidden += Int(offsets.hidden)
         }
+        waiting += unread
     }
 
     /// What the log holds for a worker that is quiet.
@@ -243,6 +244,8 @@ extension Worker: LogListener {
         case records
         /// As much as an open transaction hides, from this record on.
         case hidden(LogPoint, Int64)
+        /// Partitions that were added to these topics hold records, and nobody will read them while any worker runs.
+        case unread([GrownTopic])
     }
 
     /// What the log still holds for the partitions of this worker, which is quiet.
@@ -260,7 +263,12 @@ extension Worker: LogListener {
             let read = ports.consumer.position(offsets.topic, offsets.partition) ?? committable
             guard max(committable, read) >= offsets.bounds.upperBound else { return .records }
         }
-        guard let first = found.first(where: { $0.hidden > 0 }) else { return .nothing }
+        guard let grown = try? await ports.log.grownTopics() else { return .records }
+        let unread = grown.filter { Topic.worked.contains($0.topic) && $0.unread ?? 0 > 0 }
+        self.unread = Int(unread.reduce(0) { $0 + ($1.unread ?? 0) })
+        guard let first = found.first(where: { $0.hidden > 0 }) else {
+            return unread.isEmpty ? .nothing : .unread(unread)
+        }
         return .hidden(LogPoint(first.topic, first.partition, first.bounds.upperBound), first.hidden)
     }
 

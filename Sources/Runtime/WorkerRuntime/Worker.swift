@@ -42,7 +42,7 @@ package actor Worker {
     /// The first record that an open transaction hides, and since when nothing else is left, monotonic nanoseconds.
     private var hiddenSince: (place: LogPoint, at: Int64)?
     /// What it ended without.
-    private var leftHidden: LogFailure?
+    private var undone: LogFailure?
     /// Fetches, renders and announcements under way.
     var underWay = 0
     /// When the last fetch or render began, or lanes' records were last taken up, monotonic milliseconds.
@@ -53,6 +53,8 @@ package actor Worker {
     var waiting = 0
     /// Those of them that open transactions hid.
     var hidden = 0
+    /// Those of them in partitions that no worker reads, as a run until idle found them.
+    var unread = 0
     package internal(set) var timings = Timings()
     var watch = StandstillWatch()
     private nonisolated let clock: Mutex<TrustedClock>
@@ -216,11 +218,14 @@ package actor Worker {
         switch rest {
         case .nothing: drain()
         case .records: quietSince = nil
+        case .unread(let topics):
+            undone = .unread(topics)
+            drain()
         case .hidden(let place, let count):
             quietSince = nil
             if hiddenSince?.place != place { hiddenSince = (place, now) }
             guard let hiddenSince, .nanoseconds(now - hiddenSince.at) >= Self.hiddenPatience else { return }
-            leftHidden = .hidden(
+            undone = .hidden(
                 topic: place.topic, partition: place.partition, offset: place.offset ?? 0, count: count,
                 tools: ports.log.toolTopic(place.topic))
             drain()
@@ -267,7 +272,7 @@ package actor Worker {
             // Told should it never end.
             hanging.withLock { $0 = watch.standstill(after: .zero) }
         }
-        phase = .ended(leftHidden)
+        phase = .ended(undone)
         // It takes the fence's place, by which ignored rows are known: not before the valid ones are published again.
         let last = partitions.values.filter { !$0.isLeaving }.map { owned in
             let isClean = !isLate && owned.isRestored && owned.lifecycle.isClean

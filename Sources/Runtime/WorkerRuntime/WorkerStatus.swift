@@ -29,6 +29,8 @@ package struct WorkerStatus: Sendable {
     package let waiting: Int
     /// Those of them that open transactions hid.
     package let hidden: Int
+    /// Those of them in partitions that no worker reads, as a run until idle found them.
+    package let unread: Int
     /// Fetches, renders and announcements.
     package let underWay: Int
     package let permits: [(kind: String, used: Int, all: Int)]
@@ -64,7 +66,7 @@ extension Worker {
             answers: owned.reduce(0) { owned, partition in
                 owned + Topic.consumed.reduce(0) { $0 + partition.outbox.count($1) }
             },
-            waiting: waiting, hidden: hidden, underWay: underWay,
+            waiting: waiting, hidden: hidden, unread: unread, underWay: underWay,
             permits: [
                 ("fetch", scheduler.running(.fetch) - scheduler.late.all, rules.fetch),
                 ("late", scheduler.late.all, rules.late),

@@ -127,6 +127,39 @@ extension ClusterTests {
                 check.status == 1 && check.errors.contains("Topics have more than the 6 partitions"), "\(check.errors)")
         }
 
+        /// Seen to fail: status 0, `waiting` 0, and no row of `lag --json` with these records.
+        @Test("Records in partitions that were added are not all done: lag counts them, a run until idle names them")
+        func unread() async throws {
+            let cluster = try await Cluster()
+            let topic = cluster.configuration.prefix + "jobs.slow"
+            #expect(try await cluster.place.work()["unread"] == 0)
+            _ = try await cluster.broker.tool("topics", "--alter", "--topic", topic, "--partitions", "9")
+            let jobs = cluster.place.folder.url.appending(path: "jobs.txt")
+            try Data("{\"url\":\"\(cluster.place.draw(1)[0])\",\"variants\":[\"16x16.png\"]}\n".utf8).write(to: jobs)
+            // Spread over all nine, as by a publisher without keys.
+            _ = try await cluster.broker.tool(
+                "perf-producer", "--topic", topic, "--num-records", "90", "--payload-file", jobs.path, "--throughput",
+                "-1",
+                "--command-property", "partitioner.class=org.apache.kafka.clients.producer.RoundRobinPartitioner")
+            var unread = 0
+            try await eventually {
+                let added = try cluster.lags().filter { $0["partition"] is NSNull }
+                unread = added.first?["unread"] as? Int ?? 0
+                return added.count == 1 && added[0]["topic"] as? String == "jobs.slow" && unread > 0
+                    && added[0]["records"] as? Int == unread
+            }
+            #expect(try cluster.lags().allSatisfy { $0["partition"] is NSNull || $0["unread"] as? Int == 0 })
+            let ended = try await cluster.worker(named: "first", untilIdle: true).ended()
+            let summary = try Summary(ended)
+            #expect(ended.status == 1 && summary["unread"] == unread && summary["waiting"] == unread, "\(ended.errors)")
+            #expect(
+                ended.errors.contains(
+                    "No worker reads \(unread) records of jobs.slow in partitions 6 to 8, which were added, and their jobs are not done."
+                ), "\(ended.errors)")
+            let shown = try cluster.place.run("lag").output.split(separator: "\n").map { $0.split(separator: " ") }
+            #expect(shown.contains { $0.starts(with: ["jobs.slow", "added", "\(unread)"]) })
+        }
+
         @Test("Topics that have all grown while workers run are used by workers that start once no old one is left")
         func grownTogether() async throws {
             let (cluster, first, watch) = try await watched()
