@@ -23,6 +23,8 @@ struct Findings {
     /// In a rebalance nobody owns anything, and it is over within seconds.
     static let rebalanceMilliseconds: Int64 = 5_000
     static let workerMilliseconds: Int64 = 5_000
+    /// A worker joins its group and takes up partitions within this time after its start.
+    static let joinSeconds = 10.0
     /// As a worker warns of its clock (`LogClock.tolerance`).
     static let skewSeconds = 10.0
     static let sameSkewSeconds = 2.0
@@ -102,8 +104,11 @@ struct Findings {
         let since = unowned.compactMap(\.unownedSince).max()
         // After a crash the group waits for the dead member's session to end; a worker may also fail to join.
         let least = (since ?? now) + Self.rebalanceMilliseconds
-        let responding = state.workers.values.count { $0.silence == nil && $0.answeredAt ?? .min >= least }
-        if responding > 0 {
+        let workers = state.workers.values.filter { $0.silence == nil && $0.answeredAt ?? .min >= least }
+        // Without this the cause changes for some seconds at each start.
+        let joining = workers.count { abs(Double(now) / 1_000 - ($0.figures?.started ?? 0)) < Self.joinSeconds }
+        let responding = workers.count
+        if responding > joining {
             return Diagnosis(
                 .noOwner,
                 "No partition has had an owner\(sinceText(since)), though \(Words.counted(responding, "worker")) respond\(responding == 1 ? "s" : "").",
@@ -111,8 +116,15 @@ struct Findings {
         }
         // A run that ended as it should leaves nothing behind, but jobs that failed or were lost are no reason to be calm.
         if report.isEmpty {
+            let who = joining > 0 ? "A worker is starting" : "No worker is running"
             return unreadPartitions ?? jobsLost ?? mostFail ?? someFail ?? deadLetters
-                ?? Diagnosis(.idle, "Idle. No worker is running; nothing is pending.", since: since)
+                ?? Diagnosis(.idle, "Idle. \(who); nothing is pending.", since: since)
+        }
+        if joining > 0 {
+            return Diagnosis(
+                .noWorker,
+                "No worker has owned a partition\(sinceText(since)). \(Words.counted(joining, "worker")) started a few seconds ago.",
+                since: since, action: "Wait a few seconds: a worker that starts joins its group first.")
         }
         return Diagnosis(.noWorker, "No worker has been running\(sinceText(since)).", since: since)
     }

@@ -29,6 +29,26 @@ struct RestoringTests {
         scene.report.partitions.map(\.state)
     }
 
+    /// Seen to fail: no-worker, no-owner and no-worker again while a worker joined the group.
+    @Test("A worker that started seconds ago is no fault of its own: the cause stays until it has had time to join")
+    func joining() {
+        var scene = Scene()
+        scene.publish(4, to: .jobsFast, 0)
+        scene.look()
+        (scene.owners, scene.workers) = ([:], [])
+        scene.look(8)
+        #expect(scene.report.diagnosis.cause == .noWorker)
+        var figures = Scene.figures(owned: 0)
+        figures.started = Double(scene.now) / 1_000
+        scene.workers = [WorkerSight("10.0.0.1:9464", .figures(figures))]
+        scene.look(4)
+        let diagnosis = scene.report.diagnosis
+        #expect(diagnosis.cause == .noWorker && diagnosis.action.hasPrefix("Wait a few seconds: "))
+        #expect(diagnosis.headline.hasSuffix(". 1 worker started a few seconds ago."), "\(diagnosis.headline)")
+        scene.look(8)
+        #expect(scene.report.diagnosis.cause == .noOwner)
+    }
+
     @Test("A partition whose owner just came is unknown until its changelog was read to its end")
     func unread() {
         var scene = Self.rebalanced([])
