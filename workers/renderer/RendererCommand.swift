@@ -43,7 +43,7 @@ struct RendererCommand {
             Sandbox.fixTimeZone()
             let compiles = Sandbox.mayCompile
             let engine = try Sandbox.withoutFiles { () throws(EngineFailure) in
-                try VipsEngine(formats: formats, compiles: compiles)
+                try VipsEngine(formats: formats, compiles: compiles, checkJPEG: JPEGCheck.run)
             }
             // The direct path has a decoder of its own, for JPEGs: libvips's loaders alone are shut where they are not named.
             let asked = value(of: "--engine").flatMap(EngineChoice.init) ?? .direct

@@ -33,8 +33,10 @@ struct JPEGReader: ~Copyable {
     }
 
     /// Begins to decode, at a `shrink`-th of the stored size; returns the size that comes out.
-    func start(shrink: Int) throws(CodecFailure) -> PixelSize {
-        guard mz_jpeg_start(reader, Int32(shrink)) == 0 else { throw failure }
+    ///
+    /// - Parameter isConverted: to RGB, which not all colours can be.
+    func start(shrink: Int, isConverted: Bool = true) throws(CodecFailure) -> PixelSize {
+        guard mz_jpeg_start(reader, Int32(shrink), isConverted ? 1 : 0) == 0 else { throw failure }
         return PixelSize(width: Int(reader.pointee.info.output_width), height: Int(reader.pointee.info.output_height))
     }
 
@@ -43,6 +45,17 @@ struct JPEGReader: ~Copyable {
         let count = mz_jpeg_read(reader, rows.baseAddress, Int32(rows.count))
         guard count > 0 else { throw count < 0 ? failure : CodecFailure(reason: "its rows end early") }
         return Int(count)
+    }
+
+    /// Decodes all rows, for their failure alone.
+    func skim() throws(CodecFailure) {
+        let size = try start(shrink: 8, isConverted: false)
+        let row = UnsafeMutablePointer<UInt8>.allocate(capacity: size.width * Int(reader.pointee.info.output_components))
+        defer { row.deallocate() }
+        let rows = UnsafeMutableBufferPointer<UnsafeMutablePointer<UInt8>?>.allocate(capacity: 1)
+        defer { rows.deallocate() }
+        rows.initialize(repeating: row)
+        for _ in 0..<size.height { _ = try read(rows) }
     }
 }
 

@@ -8,13 +8,20 @@ package import VariantSpec
 ///
 /// - Concurrency: one for a process, on the thread that made it.
 package struct VipsEngine: RenderEngine {
+    /// Looks again at a JPEG that was decoded with warnings.
+    private let checkJPEG: (UnsafeRawBufferPointer) throws(EngineFailure) -> Void
+
     /// Starts libvips with the loaders of these formats alone, and runs every codec once, so that no job waits for a
     /// library to load.
     ///
-    /// - Parameter compiles: whether libvips may compile its loops by liborc. Blur, sharpening, watermarks and `smart` alone have any.
+    /// - Parameters:
+    ///   - compiles: whether libvips may compile its loops by liborc. Blur, sharpening, watermarks and `smart` alone have any.
+    ///   - checkJPEG: gets each JPEG that was decoded with warnings, and throws if its variants are not to be had.
     package init(
-        formats: Set<ImageFormat> = [.jpeg, .png, .webp, .gif, .avif, .heic], compiles: Bool = true
+        formats: Set<ImageFormat> = [.jpeg, .png, .webp, .gif, .avif, .heic], compiles: Bool = true,
+        checkJPEG: @escaping (UnsafeRawBufferPointer) throws(EngineFailure) -> Void = { _ throws(EngineFailure) in }
     ) throws(EngineFailure) {
+        self.checkJPEG = checkJPEG
         try VipsLibrary.start(formats)
         if !compiles { vips_vector_set_enabled(0) }
         try warm(formats)
@@ -64,6 +71,7 @@ package struct VipsEngine: RenderEngine {
                 for (index, result) in results { made[places[index]] = result }
             }
         }
+        if request.facts.format == .jpeg, VipsLibrary.hasWarned { try checkJPEG(source) }
         for index in request.outputs.indices {
             guard let result = made[index] else { throw .output(index, reason: "it was not made") }
             try result.bytes.withUnsafeBufferPointer { bytes throws(EngineFailure) in

@@ -59,6 +59,9 @@ package enum VipsLibrary {
         return lines.isEmpty ? "libvips refused it without a reason" : lines.prefix(3).joined(separator: "; ")
     }
 
+    /// Whether something was complained of, though all came out.
+    static var hasWarned: Bool { vips_error_buffer().pointee != 0 }
+
     static func forgetErrors() {
         vips_error_clear()
         lastWarning = nil

@@ -137,6 +137,27 @@ struct HazardTests {
         }
     }
 
+    /// Seen to fail: the rows that no data made came out grey. Data that end within the last row of blocks, as a few cameras write
+    /// them, pass: the header adds 6 rows to 400 there, and 28 above.
+    @Test(
+        "A JPEG whose data end above its last row of blocks is refused, by either engine",
+        arguments: HeightLie.Kind.allCases, [HeightLie(28), HeightLie(3_600), HeightLie(6), HeightLie(0, keeps: 0.6)])
+    func missingRows(kind: HeightLie.Kind, lie: HeightLie) async throws {
+        let file = try Workshop.file(lie.told(of: try await kind.file()))
+        for pool in [Workshop.everything, Workshop.libvips] {
+            // A blur is libvips's, whatever the format; AVIF is written by libvips of the direct path's pixels.
+            for spec in ["60x600.png", "60x600-blur1.png", "full.avif"] {
+                if lie.rows == 6 {
+                    _ = try await Workshop.make(spec, of: file, in: pool)
+                } else {
+                    await #expect("\(spec)") { try await Workshop.make(spec, of: file, in: pool) } throws: {
+                        ($0 as? RenderFailure)?.code == "render.malformed"
+                    }
+                }
+            }
+        }
+    }
+
     /// Seen to fail while nothing looked for the end: what lacks no pixel was said to be whole.
     @Test(
         "A file that ends early is known as truncated; it is rendered where its decoder finds all of its pixels",

@@ -21,4 +21,23 @@ extension Sources {
         let blocks = (size.width + 7) / 8 * ((size.height + 7) / 8)
         return bytes + [UInt8](repeating: 0, count: blocks) + [0xff, 0xd9]
     }
+
+    /// A grey baseline JPEG, each row of blocks of which ends at a restart marker.
+    static func restarting(_ size: PixelSize) -> [UInt8] {
+        let plain = flatJPEG(size, isHalved: false)
+        guard let scan = plain.firstRange(of: [0xff, 0xda])?.lowerBound else { return [] }
+        let (across, down) = ((size.width + 7) / 8, (size.height + 7) / 8)
+        // Six bits for each three blocks, filled up with ones.
+        let bits = across * 6
+        var row = [UInt8](repeating: 0, count: (bits + 7) / 8)
+        if bits % 8 > 0 { row[row.count - 1] = UInt8(1 << (8 - bits % 8) - 1) }
+        var bytes = Array(plain[..<scan])
+        bytes += [0xff, 0xdd, 0, 4, UInt8(across >> 8), UInt8(across & 255)]
+        bytes += plain[scan..<scan + 14]
+        for y in 0..<down {
+            bytes += row
+            bytes += y + 1 == down ? [0xff, 0xd9] : [0xff, 0xd0 + UInt8(y % 8)]
+        }
+        return bytes
+    }
 }

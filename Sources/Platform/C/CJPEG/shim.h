@@ -20,12 +20,21 @@ static inline void mz_jpeg_exit(j_common_ptr info) {
     errors->base.format_message(info, errors->reason);
     longjmp(errors->escape, 1);
 }
-// A file cut short is a warning to libjpeg, which then makes its other half grey: to us it is an error. So is the
-// hundredth warning, as in libvips: noise that costs time and shows nothing.
+// Whether the data end at a marker above the last row of blocks, which leaves libjpeg nothing to make the rest of. After a
+// marker of a restart, or one that does not exist, an interval that follows goes on; without intervals nothing does.
+static inline int mz_jpeg_lacks_rows(j_common_ptr info) {
+    int code = info->err->msg_code;
+    if (!info->is_decompressor || (code != JWRN_HIT_MARKER && code != JWRN_MUST_RESYNC)) return 0;
+    j_decompress_ptr reader = (j_decompress_ptr)info;
+    int marker = reader->unread_marker, is_passed = marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd7);
+    return !(reader->restart_interval && is_passed) && reader->input_iMCU_row + 1 < reader->total_iMCU_rows;
+}
+// A file cut short is a warning to libjpeg, which then makes its other half grey: to us it is an error, with a mark of its end
+// or without. So is the hundredth warning, as in libvips: noise that costs time and shows nothing.
 static inline void mz_jpeg_message(j_common_ptr info, int level) {
     if (level >= 0) return;
     if (info->err->msg_code == JWRN_JPEG_EOF) info->err->msg_code = JERR_INPUT_EOF;
-    else if (++info->err->num_warnings < 100) return;
+    else if (!mz_jpeg_lacks_rows(info) && ++info->err->num_warnings < 100) return;
     mz_jpeg_exit(info);
 }
 static inline struct jpeg_error_mgr *mz_jpeg_watch(struct mz_jpeg_errors *errors) {
@@ -57,11 +66,11 @@ static inline int mz_jpeg_open(struct mz_jpeg_reader *reader, const void *bytes,
     jpeg_read_icc_profile(&reader->info, &reader->profile, &reader->profile_bytes);
     return 0;
 }
-static inline int mz_jpeg_start(struct mz_jpeg_reader *reader, int shrink) {
+static inline int mz_jpeg_start(struct mz_jpeg_reader *reader, int shrink, int is_converted) {
     if (setjmp(reader->errors.escape)) return -1;
     reader->info.scale_num = 1;
     reader->info.scale_denom = (unsigned int)shrink;
-    reader->info.out_color_space = JCS_EXT_RGB;
+    reader->info.out_color_space = is_converted ? JCS_EXT_RGB : reader->info.jpeg_color_space;
     jpeg_start_decompress(&reader->info);
     return 0;
 }
