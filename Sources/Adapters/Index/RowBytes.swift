@@ -42,7 +42,7 @@ struct RowBytes: ~Copyable {
         put(facts.frames)
         put(facts.hasAlpha)
         put(facts.orientation)
-        put(facts.isTruncated)
+        bytes.append((facts.isTruncated ? 1 : 0) | (facts.ignoresProfile ? 2 : 0))
     }
 
     mutating func put(_ size: PixelSize) {
@@ -156,9 +156,13 @@ struct RowParts {
     }
 
     mutating func facts() -> SourceFacts {
-        SourceFacts(
+        var facts = SourceFacts(
             format: format(), frames: int(in: RowLimits.frames), hasAlpha: flag(),
-            orientation: int(in: RowLimits.orientation), isTruncated: flag())
+            orientation: int(in: RowLimits.orientation))
+        let flags = next() ?? .max
+        isBroken = isBroken || flags > 3
+        (facts.isTruncated, facts.ignoresProfile) = (flags & 1 != 0, flags & 2 != 0)
+        return facts
     }
 
     mutating func size() -> PixelSize { size(int(), int()) }

@@ -69,6 +69,11 @@ enum HEIFHeader {
         var header = PictureHeader(stored: visible)
         header.turns = turns
         header.colours = try colours(&bytes, listed)
+        for property in listed where property.type == "colr" {
+            // After the four letters of its kind.
+            let isCodes = try bytes.has("nclx", at: property.content.lowerBound)
+            if !isCodes { header.profileBytes = property.content.count - 4 }
+        }
         for item in try auxiliary(&bytes, parts, of: named, format) {
             for property in try own(item) where property.type == "auxC" {
                 let text =

@@ -8,7 +8,7 @@ enum JPEGHeader {
         var header: PictureHeader?
         var orientation = Orientation.upright
         var rights = FoundRights()
-        var scans = 0
+        var (scans, profileBytes) = (0, 0)
         var isWhole = false
         var coding = PictureCoding.rows
         var frame = Frame(coding: 0, components: 0, samples: 0, pixels: 1)
@@ -32,6 +32,8 @@ enum JPEGHeader {
                 } else if length >= 31, try bytes.has("http://ns.adobe.com/xap/1.0/\0", at: offset + 2) {
                     try rights.read(xmp: offset + 31..<offset + length, &bytes)
                 }
+            case 0xe2 where length >= 16:
+                if try bytes.has("ICC_PROFILE\0", at: offset + 2) { profileBytes += length - 16 }
             case 0xed where length >= 16:
                 guard try bytes.has("Photoshop 3.0\0", at: offset + 2) else { break }
                 try rights.read(photoshop: offset + 16..<offset + length, &bytes)
@@ -57,6 +59,7 @@ enum JPEGHeader {
             (header.orientation, header.rights, header.marked) = (orientation, rights.all, rights.marked)
             // Damage may lead past the end of a file that has one.
             if !isWhole { header.isTruncated = try !endsItself(&bytes) }
+            header.profileBytes = profileBytes
             header.memory = coding.bytes(of: header.stored)
             return header
         }

@@ -56,7 +56,10 @@ enum PNGHeader {
             if type == "iCCP" {
                 // A second one is looked at by nobody.
                 let profile = offset + 8..<max(offset + 8, end - 4)
-                wanted = hasProfile ? false : try isModest(&bytes, profile: profile, limits)
+                wanted = false
+                if !hasProfile, let size = try profileBytes(&bytes, in: profile, limits) {
+                    (header.profileBytes, wanted) = (size, size <= limits.profileBytes)
+                }
                 hasProfile = true
             }
             if wanted {
@@ -106,15 +109,15 @@ enum PNGHeader {
         return (header, isMore ? .max : most.addingReportingOverflow(4096).partialValue)
     }
 
-    /// Whether a colour profile says that it stays within the limit when inflated; libpng goes by the same number.
-    private static func isModest(
-        _ bytes: inout PictureBytes, profile: Range<Int>, _ limits: RenderLimits
-    ) throws(RenderFailure) -> Bool {
-        guard profile.count <= limits.profileBytes,
-            let head = try bytes.bytes(profile.lowerBound, min(profile.count, 4096)),
+    /// What a colour profile says that it has when inflated; libpng goes by the same number. nil where it is none.
+    private static func profileBytes(
+        _ bytes: inout PictureBytes, in profile: Range<Int>, _ limits: RenderLimits
+    ) throws(RenderFailure) -> Int? {
+        guard profile.count <= limits.profileBytes else { return profile.count }
+        guard let head = try bytes.bytes(profile.lowerBound, min(profile.count, 4096)),
             let name = head.firstIndex(of: 0), name - head.startIndex < 80,
             let size = Inflate.prefix(4, ofZlib: head.dropFirst(name - head.startIndex + 2))
-        else { return false }
-        return size.reduce(0) { $0 << 8 | Int($1) } <= limits.profileBytes
+        else { return nil }
+        return size.reduce(0) { $0 << 8 | Int($1) }
     }
 }

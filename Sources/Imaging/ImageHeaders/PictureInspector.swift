@@ -24,7 +24,7 @@ package struct PictureInspector: Sendable {
         let facts = PictureFacts(
             format: format, size: header.orientation.upright(header.stored), orientation: header.orientation.rawValue,
             frames: header.frames, hasAlpha: header.hasAlpha, duration: header.duration,
-            isTruncated: header.isTruncated,
+            isTruncated: header.isTruncated, ignoresProfile: header.profileBytes > limits.profileBytes,
             colours: header.colours, rights: header.rights, memory: header.memory,
             focalPoint: header.focalPoint)
         guard facts.leastDecodeBytes <= RenderMemory.decoding(limits.memory) else {
@@ -67,6 +67,8 @@ struct PictureHeader {
     var colours: ColourCodes?
     /// The file ends before what it says of itself does.
     var isTruncated = false
+    /// Bytes of the colour profile that it embeds, as decoders see them.
+    var profileBytes = 0
     var rights = PictureRights()
     /// What XMP marks, in stored pixels, before any turn.
     var marked = MarkedRegions()

@@ -15,6 +15,7 @@ enum TIFFHeader {
         if let feature = try unread(page, &bytes) { throw .unsupportedFeature(.tiff, reason: feature) }
         header.orientation = try page.first(274, &bytes).flatMap { Orientation(rawValue: $0) } ?? .upright
         header.hasAlpha = (page.fields[338]?.count ?? 0) > 0
+        header.profileBytes = page.fields[34675]?.count ?? 0
         var rights = FoundRights()
         let exif = try Exif(&bytes, page)
         rights.exif = exif.rights

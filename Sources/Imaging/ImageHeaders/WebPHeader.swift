@@ -51,6 +51,8 @@ enum WebPHeader {
                 (header.orientation, rights.exif) = (exif.orientation ?? header.orientation, exif.rights)
             } else if name.elementsEqual("XMP ".utf8) {
                 try rights.read(xmp: offset + 8..<offset + 8 + length, &bytes)
+            } else if name.elementsEqual("ICCP".utf8) {
+                header.profileBytes = length
             } else if name.elementsEqual("VP8L".utf8) {
                 coding = .losslessWebP
             } else if name.elementsEqual("ALPH".utf8) {

@@ -10,12 +10,15 @@ package struct SourceFacts: Sendable, Hashable {
     package var orientation: Int
     /// Its file ends early, but behind its last pixel: one that lacks pixels is refused.
     package var isTruncated: Bool
+    /// Its colour profile is too large to be read, and its colours were taken as sRGB.
+    package var ignoresProfile: Bool
 
     package init(
-        format: ImageFormat, frames: Int = 1, hasAlpha: Bool = false, orientation: Int = 1, isTruncated: Bool = false
+        format: ImageFormat, frames: Int = 1, hasAlpha: Bool = false, orientation: Int = 1, isTruncated: Bool = false,
+        ignoresProfile: Bool = false
     ) {
         (self.format, self.frames, self.hasAlpha) = (format, frames, hasAlpha)
-        (self.orientation, self.isTruncated) = (orientation, isTruncated)
+        (self.orientation, self.isTruncated, self.ignoresProfile) = (orientation, isTruncated, ignoresProfile)
     }
 
     /// What people want to know of it beside its size; what goes without saying is left out.
@@ -25,6 +28,7 @@ package struct SourceFacts: Sendable, Hashable {
         if hasAlpha { notes.append("transparent") }
         if orientation != 1 { notes.append("stored in orientation \(orientation)") }
         if isTruncated { notes.append("its file ends early") }
+        if ignoresProfile { notes.append("its colour profile is too large and ignored") }
         return notes
     }
 }
@@ -33,6 +37,7 @@ extension PictureFacts {
     /// What goes into the rows of variants made of it.
     package var ofSource: SourceFacts {
         SourceFacts(
-            format: format, frames: frames, hasAlpha: hasAlpha, orientation: orientation, isTruncated: isTruncated)
+            format: format, frames: frames, hasAlpha: hasAlpha, orientation: orientation, isTruncated: isTruncated,
+            ignoresProfile: ignoresProfile)
     }
 }

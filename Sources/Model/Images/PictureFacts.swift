@@ -13,6 +13,8 @@ package struct PictureFacts: Sendable, Hashable {
     package let duration: Int
     /// The file ends before what it says of itself does; whether pixels are lacking, only decoding tells.
     package let isTruncated: Bool
+    /// It embeds a colour profile that is too large to be read: its colours are taken as sRGB.
+    package let ignoresProfile: Bool
     /// Of its pixels, where the file names them by code points and embeds no profile.
     package let colours: ColourCodes?
     package let rights: PictureRights
@@ -23,10 +25,11 @@ package struct PictureFacts: Sendable, Hashable {
 
     package init(
         format: ImageFormat, size: PixelSize, orientation: Int, frames: Int, hasAlpha: Bool, duration: Int = 0,
-        isTruncated: Bool = false, colours: ColourCodes? = nil, rights: PictureRights = PictureRights(),
-        memory: Int = 0, focalPoint: FocalPoint? = nil
+        isTruncated: Bool = false, ignoresProfile: Bool = false, colours: ColourCodes? = nil,
+        rights: PictureRights = PictureRights(), memory: Int = 0, focalPoint: FocalPoint? = nil
     ) {
         (self.duration, self.isTruncated, self.colours, self.rights) = (duration, isTruncated, colours, rights)
+        self.ignoresProfile = ignoresProfile
         (self.format, self.size, self.orientation) = (format, size, orientation)
         (self.frames, self.hasAlpha, self.memory, self.focalPoint) = (frames, hasAlpha, memory, focalPoint)
     }

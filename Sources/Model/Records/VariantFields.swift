@@ -83,6 +83,7 @@ extension JSONWriter {
         field("alpha", facts.hasAlpha)
         field("orientation", facts.orientation)
         field("truncated", facts.isTruncated)
+        if facts.ignoresProfile { field("profileIgnored", true) }
         endObject()
     }
 }
@@ -101,7 +102,7 @@ extension JSONReader {
         var frames: Int?
         var hasAlpha: Bool?
         var orientation: Int?
-        var isTruncated: Bool?
+        var (isTruncated, ignoresProfile): (Bool?, Bool?)
         try openObject()
         while let key = try nextKey() {
             switch key {
@@ -110,11 +111,13 @@ extension JSONReader {
             case "alpha": hasAlpha = try boolean()
             case "orientation": orientation = try integer(in: RowLimits.orientation)
             case "truncated": isTruncated = try boolean()
+            case "profileIgnored": ignoresProfile = try boolean()
             default: try skip()
             }
         }
         return SourceFacts(
             format: try format.field("format"), frames: frames ?? 1, hasAlpha: try hasAlpha.field("alpha"),
-            orientation: orientation ?? 1, isTruncated: isTruncated ?? false)
+            orientation: orientation ?? 1, isTruncated: isTruncated ?? false,
+            ignoresProfile: ignoresProfile ?? false)
     }
 }

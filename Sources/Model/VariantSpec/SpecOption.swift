@@ -78,7 +78,7 @@ package enum SpecOption: String, CaseIterable, Sendable {
         case .watermark:
             "`logo.png` of the folder `render.watermarks` over it: key, axis (by default bottom right), opacity (100) and width in hundredths of the variant's (20)."
         case .profile:
-            "The source's RGB or grey profile is kept; otherwise, and always from CMYK and of what moves, everything comes out in sRGB. A profile above 4 MiB is not read, and its image counts as sRGB. Refused beside `bg` and `wm`, whose colours are sRGB's."
+            "The source's RGB or grey profile is kept; otherwise, and always from CMYK and of what moves, everything comes out in sRGB. A profile above 4 MiB is not read, and its image counts as sRGB: the row has `profileIgnored`, and the worker logs it. Refused beside `bg` and `wm`, whose colours are sRGB's."
         case .budget:
             "At most so many bytes: quality is lowered, by bisection, until they are kept; the quality reached is in the row. Where that does not help (PNG and GIF have no quality, and what moves is written once) the variant fails."
         case .avif, .webp: "With `.auto` alone: this format is accepted."

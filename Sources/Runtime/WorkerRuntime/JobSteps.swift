@@ -45,6 +45,11 @@ extension Worker {
                 bytes = source.bytes
                 do throws(RenderFailure) {
                     var picture = try await ports.renderer.inspect(source.body)
+                    if picture.facts.ignoresProfile {
+                        logger.notice(
+                            "The source's colour profile is too large to be read: its colours are taken as sRGB.",
+                            ["url": .string("\(request.url)")])
+                    }
                     let mayBeOpaque = picture.facts.hasAlpha && picture.facts.frames == 1
                     if request.needsAlpha, mayBeOpaque,
                         await ports.renderer.isOpaque(picture, lane: request.lane, origin: nil)

@@ -135,7 +135,8 @@ struct IndexTests {
             (row.frames, row.quality, row.placeholder) = (number + 1, number, [0, 255, 128, UInt8(number)])
             row.colour = number % 2 == 0 ? nil : RGB(0, 128, 255)
             row.facts = SourceFacts(
-                format: format, frames: number + 1, hasAlpha: number % 2 == 0, orientation: 8, isTruncated: true)
+                format: format, frames: number + 1, hasAlpha: number % 2 == 0, orientation: 8,
+                isTruncated: number % 3 == 0, ignoresProfile: number % 2 == 0)
             rows.variants.append(row)
         }
         try index.apply(rows.changes, upTo: .max)

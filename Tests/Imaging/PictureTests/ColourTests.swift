@@ -204,6 +204,43 @@ struct ColourTests {
         #expect(pixels[9, 9, 0] < 60 && pixels[9, 9, 1] > 150)
     }
 
+    /// Seen to fail: the row said nothing of a profile that was not read, and colours came out as sRGB.
+    @Test(
+        "A profile above 4 MiB is ignored, and the source's facts say so",
+        arguments: [ImageFormat.jpeg, .png, .webp, .tiff, .avif], [4 << 20, 4 << 20 + 1])
+    func hugeProfile(format: ImageFormat, bytes: Int) async throws {
+        let profile = Sources.padded(Sources.exchangedProfile, to: bytes)
+        let red = Sources.flat([200, 20, 20])
+        func made(_ spec: String) async throws -> [UInt8] {
+            try await Workshop.make(spec, of: try Workshop.file(red.png)).content.bytes()
+        }
+        let file =
+            switch format {
+            case .jpeg: Sources.tagged(try await made("full-q95.jpg"), profile)
+            case .png:
+                Sources.png(
+                    red,
+                    with: [
+                        Pixels.chunk(
+                            "iCCP", Array("p\0\0".utf8) + Sources.zeros(bytes - 4, after: Array(profile.prefix(4))))
+                    ])
+            case .webp: Sources.burdenedWebP("ICCP", bytes)
+            case .avif:
+                Sources.avif(
+                    try await made("full-q95.avif"), properties: [Bombs.box("colr", Array("prof".utf8) + profile)]
+                ) { links, own in
+                    for item in links.keys { links[item]?.append(own) }
+                }
+            default: Sources.tiff(of: red, kind: 2, profile: profile)
+            }
+        let facts = try await Workshop.everything.inspect(try Workshop.file(file)).facts
+        #expect(facts.ignoresProfile == (bytes > 4 << 20) && facts.ofSource.ignoresProfile == facts.ignoresProfile)
+        guard [.jpeg, .tiff].contains(format) else { return }
+        let variant = try await Workshop.make("30x20.png", of: try Workshop.file(file), in: Workshop.everything)
+        let pixels = try #require(Pixels(png: try variant.content.bytes()))
+        #expect(facts.ignoresProfile ? pixels[9, 9, 0] > 180 : pixels[9, 9, 0] < 60, "\(pixels[9, 9, 0])")
+    }
+
     @Test("A profile that says it is sRGB costs nothing: it is not applied", arguments: [ImageFormat.png, .jpeg])
     func plain(format: ImageFormat) async throws {
         var profile = Sources.exchangedProfile

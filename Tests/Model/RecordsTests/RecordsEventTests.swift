@@ -65,7 +65,8 @@ struct RecordsEventTests {
     func looks() throws {
         var row = Fixture.variant
         (row.placeholder, row.colour) = ([1, 2, 250], RGB(9, 128, 255))
-        row.facts = SourceFacts(format: .gif, frames: 12, hasAlpha: true, orientation: 6, isTruncated: true)
+        row.facts = SourceFacts(format: .gif, frames: 12, hasAlpha: true, orientation: 6, isTruncated: true,
+            ignoresProfile: true)
         let outcome = Outcome(
             job: "job-1", source: Fixture.source, url: "http://a/", lane: .fast, kind: .stored,
             variants: [VariantOutcome(spec: row.spec, kind: .stored, row: row)], failure: nil, at: 1)
@@ -76,7 +77,7 @@ struct RecordsEventTests {
         #expect(
             (theirs["variants"] as? [NSDictionary])?.first?["source"] as? NSDictionary == [
                 "format": "gif", "width": 6000, "height": 4003, "frames": 12, "alpha": true, "orientation": 6,
-                "truncated": true,
+                "truncated": true, "profileIgnored": true,
             ])
     }
 

@@ -84,6 +84,7 @@ final class Bench: Sendable {
         ahead: Int64 = 0,
         time: (any TimeSource)? = nil,
         sent: SentHeaders = SentHeaders(),
+        logger: Logger = Logger(level: .error),
         watching: @escaping @Sendable (Worker) async -> Void = { _ in }
     ) async throws -> Counters {
         let log = try given ?? self.log
@@ -103,7 +104,7 @@ final class Bench: Sendable {
             partition: PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 3, base: 20, cap: 100)),
             permits: PermitRules(render: 2), canonical: rules, untilIdle: true, seed: 1, owner: "test")
         change(&configuration)
-        let worker = Worker(ports, configuration, logger: Logger(level: .error))
+        let worker = Worker(ports, configuration, logger: logger)
         defer { Task { await pool.stop() } }
         async let watched: Void = {
             await watching(worker)

@@ -70,6 +70,7 @@ extension InspectedPicture {
         fields.add(Wire.Tag.hasAlpha, facts.hasAlpha)
         fields.add(Wire.Tag.duration, facts.duration)
         fields.add(Wire.Tag.isTruncated, facts.isTruncated)
+        fields.add(Wire.Tag.ignoresProfile, facts.ignoresProfile)
         fields.add(Wire.Tag.memory, facts.memory)
         if let point = facts.focalPoint {
             fields.add(Wire.Tag.focalPoint, point.x)
@@ -93,13 +94,14 @@ extension InspectedPicture {
             let frames = fields.int(Wire.Tag.frames, in: Wire.frames), let hasAlpha = fields.bool(Wire.Tag.hasAlpha),
             let duration = fields.int(Wire.Tag.duration, in: 0...Wire.milliseconds),
             let isTruncated = fields.bool(Wire.Tag.isTruncated),
+            let ignoresProfile = fields.bool(Wire.Tag.ignoresProfile),
             let memory = fields.int(Wire.Tag.memory, in: 0...Wire.memory),
             let keep = fields.ranges(Wire.Tag.part, limit: Self.pieceLimit)
         else { return nil }
         let facts = PictureFacts(
             format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha,
             duration: duration,
-            isTruncated: isTruncated, colours: ColourCodes(fields),
+            isTruncated: isTruncated, ignoresProfile: ignoresProfile, colours: ColourCodes(fields),
             rights: PictureRights(told: fields.all(Wire.Tag.rights)), memory: memory,
             focalPoint: FocalPoint(told: fields.ints(Wire.Tag.focalPoint)))
         self.init(facts: facts, keep: keep.isEmpty ? nil : keep)
