@@ -199,7 +199,7 @@ package final class RendererPool: Renderer {
         return output
     }
 
-    /// A search encodes up to eight times within one deadline. By pixels and not by time, so that a replay gives the same
+    /// A search encodes up to five times within one deadline. By pixels and not by time, so that a replay gives the same
     /// bytes.
     private static let searchedPixels = 8_000_000
     private static let searchedAVIFPixels = 1_500_000

@@ -19,6 +19,12 @@ package struct RenderOutput: Sendable, Hashable {
     package var isProgressive = false
     /// Quality is lowered, as far as nobody minds, until a variant has no more bytes than this; 0: it may have any.
     package var ceiling = 0
+    /// Encodes that it may take: as asked, by a search from quality 1 for a budget, and by one of five steps for the ceiling
+    /// (`QualitySearch`).
+    package var mostEncodes: Int {
+        guard format.hasQuality else { return 1 }
+        return 1 + (extras.byteBudget == nil ? 0 : 8) + (ceiling > 0 ? 4 : 0)
+    }
     /// The request's, which tells it once.
     package var packet: [UInt8]?
     /// Chroma of half the resolution would show. The engine finds out from the pixels; the worker does not ask for it.
@@ -67,7 +73,7 @@ package struct RenderRequest: Sendable, Hashable {
         let isMoving = outputs.contains(where: \.isAnimated)
         let decoded = facts.size.times(isMoving ? facts.frames : decodes.count)
         let pixels = outputs.reduce(Double(decoded)) {
-            $0 + Double($1.finishedSize.times($1.isAnimated ? facts.frames : 1))
+            $0 + Double($1.finishedSize.times(($1.isAnimated ? facts.frames : 1) * $1.mostEncodes))
         }
         return Int(Double(usual) * min(max(1, pixels / Double(Self.usualPixels)), Self.mostTimes))
     }

@@ -168,7 +168,7 @@ extension Settings {
         ),
         SettingKey(
             "render.deadline", \.render.deadline, .duration(.milliseconds(10) ... .seconds(600)),
-            "How long one render of up to 40 megapixels, all frames counted, may take before its process is ended; larger ones have up to 2.5 times as long."
+            "How long one render of up to 40 megapixels, all frames and each encode of a quality search counted, may take before its process is ended; larger ones have up to 2.5 times as long."
         ),
         SettingKey(
             "render.formats", \.render.formats,

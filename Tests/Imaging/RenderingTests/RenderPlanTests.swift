@@ -59,6 +59,23 @@ struct RenderPlanTests {
         #expect(request.deadline(10_000) == milliseconds)
     }
 
+    /// Seen to fail: a search counted as one encode.
+    @Test(
+        "Each encode of a search for quality counts towards the deadline",
+        arguments: [
+            (ImageFormat.webp, 0, nil, 12_750), (.webp, 900, nil, 15_750), (.webp, 0, 900, 18_750),
+            (.webp, 900, 900, 21_750), (.png, 900, nil, 12_750),
+        ] as [(ImageFormat, Int, Int?, Int)])
+    func searches(format: ImageFormat, ceiling: Int, budget: Int?, milliseconds: Int) {
+        var request = request(PixelSize(width: 8_000, height: 6_000), [(2_000, 1_500)])
+        var extras = SpecExtras()
+        extras.byteBudget = budget
+        request.outputs[0].format = format
+        request.outputs[0].ceiling = ceiling
+        request.outputs[0].spec = VariantSpec(width: 2_000, height: 1_500, quality: 80, format: format, extras: extras)
+        #expect(request.deadline(10_000) == milliseconds)
+    }
+
     /// Seen to fail while every format had the ladder: text in a job of two sizes lost up to 10 points.
     @Test(
         "What no camera wrote is resampled once, unless it is too large to be held",
