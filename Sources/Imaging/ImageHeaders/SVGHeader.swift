@@ -14,7 +14,8 @@ enum SVGHeader {
             Double($0)
         }
         let hasBox = box.count == 4 && box[2] > 0 && box[3] > 0
-        let own = (pixels(value(of: "width", in: root)), pixels(value(of: "height", in: root)))
+        let font = fontSize(of: root)
+        let own = (pixels(value(of: "width", in: root), font), pixels(value(of: "height", in: root), font))
         let size: (Double, Double)
         switch own {
         case (let width?, let height?): size = (width, height)
@@ -47,16 +48,30 @@ enum SVGHeader {
         return nil
     }
 
-    /// CSS pixels of a unit (CSS Values 4, 6.2), and of a font of 16 pixels; parts of a hundred are of nothing here.
+    /// CSS pixels of a unit (CSS Values 4, 6.2).
     private static let units = [
-        "": 1, "px": 1, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96.0 / 72, "pc": 16, "em": 16, "ex": 8,
+        "": 1, "px": 1, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96.0 / 72, "pc": 16,
     ]
+    private static let usualFont = 16.0
 
-    private static func pixels(_ text: String?) -> Double? {
+    /// In pixels, of the root itself, which `em` and `ex` of its sides are of. Style sheets are not looked at.
+    private static func fontSize(of root: Substring) -> Double {
+        let declared = (value(of: "style", in: root) ?? "").split(separator: ";").compactMap { declaration -> String? in
+            let parts = declaration.split(separator: ":", maxSplits: 1).map { $0.filter { !$0.isWhitespace } }
+            return parts.count == 2 && parts[0].lowercased() == "font-size" ? parts[1] : nil
+        }
+        guard let text = declared.last ?? value(of: "font-size", in: root) else { return usualFont }
+        if text.hasSuffix("%") { return Double(text.dropLast()).map { $0 / 100 * usualFont } ?? usualFont }
+        return pixels(text, usualFont) ?? usualFont
+    }
+
+    /// - Parameter font: of `em` and `ex`, in pixels; parts of a hundred are of nothing here.
+    private static func pixels(_ text: String?, _ font: Double) -> Double? {
         guard let text = text?.lowercased() else { return nil }
         // An e of a number's exponent is followed by a digit.
         let unit = String(text.reversed().prefix { $0.isLetter }.reversed())
-        guard let factor = units[unit], let number = Double(text.dropLast(unit.count)) else { return nil }
+        let fonts = ["em": font, "ex": font / 2]
+        guard let factor = units[unit] ?? fonts[unit], let number = Double(text.dropLast(unit.count)) else { return nil }
         return number * factor
     }
 

@@ -114,6 +114,8 @@ struct FormatTests {
             // Two units. They were refused: "its header has 378x60, the decoder gives 378x80".
             "width='100mm' height='60' viewBox='0 0 20 10' preserveAspectRatio='none'",
             "width='100' height='60mm' viewBox='0 0 20 10' preserveAspectRatio='none'",
+            "font-size='20' width='10em' height='5em' viewBox='0 0 20 10'",
+            "style='font-size:9pt' width='10em' height='60' viewBox='0 0 20 10' preserveAspectRatio='none'",
             "height='60' width='10em' viewBox='0 0 20 10' preserveAspectRatio='none'",
             "width='120' height='2in' viewBox='0 0 20 10' preserveAspectRatio='none'",
             "width='72pt' height='60px' viewBox='0 0 20 10' preserveAspectRatio='none'",

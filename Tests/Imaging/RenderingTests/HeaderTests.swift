@@ -246,6 +246,15 @@ struct HeaderTests {
             ("<svg width='1in' height='2.54cm'>", PixelSize(width: 96, height: 96)),
             ("<svg width='72pt' height='6pc'>", PixelSize(width: 96, height: 96)),
             ("<svg width='10em' height='1e1EX'>", PixelSize(width: 160, height: 80)),
+            // Of the root's own font, which a declaration names before an attribute; of 16 pixels it was, whatever the font.
+            ("<svg font-size='20' width='10em' height='10ex'>", PixelSize(width: 200, height: 100)),
+            ("<svg font-size=\"150%\" width='10em' height='2EM'>", PixelSize(width: 240, height: 48)),
+            ("<svg font-size='2em' width='10em' height='1in'>", PixelSize(width: 320, height: 96)),
+            (
+                "<svg style='fill: red; FONT-SIZE: 12pt; font-size: 30px' font-size='20' width='10em' height='1ex'>",
+                PixelSize(width: 300, height: 15)
+            ),
+            ("<svg style='font-family: a' font-size='large' width='10em' height='9'>", PixelSize(width: 160, height: 9)),
             ("<svg width='200' viewBox='0 0 100 50'>", PixelSize(width: 200, height: 100)),
             ("<svg height='200' viewBox='0 0 100 50'>", PixelSize(width: 400, height: 200)),
             ("<svg viewBox='0\n0\n100\n50'>", PixelSize(width: 100, height: 50)),
