@@ -21,7 +21,7 @@ func program(_ name: String, in folder: String, needs: [Target.Dependency]) -> T
 /// The folder is that of what is tested, or `Programs`. `data`: files that the tests read where they lie.
 func tests(_ name: String, in folder: String, needs: [Target.Dependency], data: [String] = []) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: needs + ["TestSupport"], path: "Tests/\(folder)/\(name)Tests",
+        name: "\(name)Tests", dependencies: needs + ["Clocks", "TestSupport"], path: "Tests/\(folder)/\(name)Tests",
         exclude: data)
 }
 
@@ -49,67 +49,77 @@ let package = Package(
         library("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
 
         // Platform. Thin Swift over the system and its libraries: each C module has one importer. Settings, commands.
-        module("Posix", in: "Platform", needs: ["CPosix"]),
+        module("Clocks", in: "Platform"),
+        module("Posix", in: "Platform", needs: ["Clocks", "CPosix"]),
         module("SQLite", in: "Platform", needs: ["CSQLite"]),
-        module("HTTP", in: "Platform", needs: ["CCurl", "Posix"]),
+        module("HTTP", in: "Platform", needs: ["Clocks", "CCurl", "Posix"]),
         module("Digest", in: "Platform", needs: ["CCrypto"]),
         module("DomainNames", in: "Platform", needs: ["CIDN2"]),
         module("Seccomp", in: "Platform", needs: ["CSeccomp", "Posix"]),
-        module("JSONText", in: "Platform"),
+        module("JSONText", in: "Platform", needs: ["Clocks"]),
         module("WebServer", in: "Platform", needs: ["CMicroHTTPD", "JSONText", "Posix"]),
         module("CommandLine", in: "Platform", needs: ["JSONText"]),
         module(
             "Settings", in: "Platform",
             needs: [
-                "Access", "VariantSpec", "Canonical", "Digest", "ImageModel", "CommandLine", "KafkaSetup", "Posix",
+                "Access", "Clocks", "VariantSpec", "Canonical", "Digest", "ImageModel", "CommandLine", "KafkaSetup", "Posix",
                 "CYAML",
             ]),
 
         // Model. Values, the same for every program. Pure.
         module("Failures", in: "Model"),
-        module("HTTPCache", in: "Model"),
+        module("HTTPCache", in: "Model", needs: ["Clocks"]),
         module("Access", in: "Model", needs: ["DomainNames", "Posix"]),
         module("VariantSpec", in: "Model", needs: ["Failures", "JSONText"]),
         module("Canonical", in: "Model", needs: ["Failures", "VariantSpec", "Digest", "DomainNames"]),
         module("Images", in: "Model", needs: ["VariantSpec", "Failures"]),
-        module("ImageModel", in: "Model", needs: ["VariantSpec", "Images", "Canonical", "Digest", "HTTPCache"]),
+        module("ImageModel", in: "Model", needs: ["Clocks", "VariantSpec", "Images", "Canonical", "Digest", "HTTPCache"]),
         module(
             "Records", in: "Model",
-            needs: ["Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "JSONText"]),
+            needs: ["Clocks", "Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "JSONText"]),
 
         // Ports. Protocols of the log, store, index, origins and renderers.
         module(
             "Ports", in: "Ports",
-            needs: [
+            needs: ["Clocks", 
                 "Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "Images", "ImageModel", "Records",
                 "Posix",
             ]),
 
         // Core. Rules and reducers, which never await.
-        module("Planning", in: "Core", needs: ["Digest", "VariantSpec", "Canonical", "Images", "ImageModel"]),
+        module("Planning", in: "Core", needs: ["Clocks", "Digest", "VariantSpec", "Canonical", "Images", "ImageModel"]),
+        module("Ledger", in: "Core", needs: ["Canonical", "Clocks", "ImageModel", "Ports", "Records"]),
+        module("Positions", in: "Core", needs: ["Clocks", "Failures", "Ledger", "Ports", "Records"]),
+        module(
+            "Hosts", in: "Core",
+            needs: [
+                "Canonical", "Clocks", "Failures", "HTTPCache", "ImageModel", "Images", "Ledger", "Ports", "Records",
+                "VariantSpec",
+            ]),
+        module("Permits", in: "Core", needs: ["Canonical", "Clocks", "Hosts", "ImageModel", "Ledger", "Records"]),
         module(
             "Partition", in: "Core",
             needs: [
-                "Failures", "VariantSpec", "Canonical", "HTTPCache", "Images", "ImageModel", "Records", "Planning",
-                "Ports",
+                "Canonical", "Clocks", "Failures", "HTTPCache", "Hosts", "ImageModel", "Images", "Ledger", "Permits",
+                "Planning", "Ports", "Positions", "Records", "VariantSpec",
             ]),
 
         // Adapters. Implementations of the ports.
-        module("EmbeddedLog", in: "Adapters", needs: ["Records", "Ports", "SQLite", "Posix"]),
+        module("EmbeddedLog", in: "Adapters", needs: ["Clocks", "Records", "Ports", "SQLite", "Posix"]),
         module("KafkaSetup", in: "Adapters"),
-        module("KafkaLog", in: "Adapters", needs: ["Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
+        module("KafkaLog", in: "Adapters", needs: ["Clocks", "Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
         module(
             "Index", in: "Adapters",
-            needs: [
+            needs: ["Clocks", 
                 "Ports", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "SQLite", "Digest", "Posix",
             ]),
         module(
             "Origin", in: "Adapters",
-            needs: ["Access", "Canonical", "HTTPCache", "Images", "Ports", "HTTP", "Digest", "Posix"]),
-        module("Store", in: "Adapters", needs: ["Ports", "Canonical", "Records", "Digest", "Posix"]),
+            needs: ["Clocks", "Access", "Canonical", "HTTPCache", "Images", "Ports", "HTTP", "Digest", "Posix"]),
+        module("Store", in: "Adapters", needs: ["Clocks", "Ports", "Canonical", "Records", "Digest", "Posix"]),
         module(
             "RendererPool", in: "Adapters",
-            needs: ["VariantSpec", "Images", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
+            needs: ["Clocks", "VariantSpec", "Images", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
 
         // Imaging. The modules of the child processes, which see of the model images and specs alone. Only the inspector
         // has `ImageHeaders`: no module of the worker may see it.
@@ -124,16 +134,16 @@ let package = Package(
             ]),
 
         // Runtime. The worker's loop, diagnosis with its page, JSON and metrics (`Watch`), telemetry.
-        module("Telemetry", in: "Runtime", needs: ["JSONText"]),
+        module("Telemetry", in: "Runtime", needs: ["Clocks", "JSONText"]),
         module(
             "WorkerRuntime", in: "Runtime",
-            needs: [
+            needs: ["Hosts", "Ledger", "Permits", "Positions", "Clocks", 
                 "Digest", "Failures", "VariantSpec", "Canonical", "Images", "ImageModel", "Records", "JSONText",
                 "Planning", "Partition", "Ports", "Posix", "Telemetry",
             ]),
         module(
             "Watch", in: "Runtime",
-            needs: [
+            needs: ["Clocks", 
                 "Canonical", "Failures", "HTTPCache", "Images", "ImageModel", "JSONText", "Ports", "Posix", "Records",
                 "Telemetry", "VariantSpec",
             ]),
@@ -144,7 +154,7 @@ let package = Package(
             path: "workers/log"),
         program(
             "mezzotint-worker", in: "worker",
-            needs: [
+            needs: ["Hosts", "Permits", "Clocks", 
                 "Access", "Failures", "Canonical", "HTTPCache", "Images", "ImageModel", "Records", "Planning",
                 "Partition", "Ports", "WorkerRuntime", "LogChoice", "Index", "Origin", "Store", "HTTP", "Telemetry",
                 "CommandLine", "Settings", "Posix", "WebServer", "RenderProtocol", "RendererPool",
@@ -160,28 +170,28 @@ let package = Package(
             needs: ["ImageHeaders", "Seccomp", "CommandLine", "Posix", "RenderProtocol"]),
         program(
             "mezzotint", in: "mezzotint",
-            needs: [
+            needs: ["Clocks", 
                 "Failures", "VariantSpec", "Canonical", "HTTP", "Images", "ImageModel", "Records", "Digest", "JSONText",
                 "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "Posix", "Telemetry",
                 "Watch", "WebServer", "RenderProtocol",
             ]),
         program(
             "mezzotint-lagwatch", in: "lagwatch",
-            needs: [
+            needs: ["Clocks", 
                 "Access", "Canonical", "CommandLine", "Failures", "HTTP", "ImageModel", "KafkaSetup", "LogChoice",
                 "Ports",
                 "Posix", "Records", "Settings", "Telemetry", "VariantSpec", "Watch", "WebServer",
             ]),
         program(
             "mezzotint-bench", in: "bench",
-            needs: [
+            needs: ["Clocks", 
                 "Digest", "VariantSpec", "Canonical", "Images", "ImageModel", "Records", "LogChoice", "Ports",
                 "WebServer", "CommandLine", "Settings", "Posix", "CVips", "RenderProtocol", "RendererPool", "Vips",
                 "TestPixels", "TestSupport",
             ]),
         program(
             "mezzotint-demo", in: "demo",
-            needs: [
+            needs: ["Clocks", 
                 "VariantSpec", "Canonical", "Images", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "LogChoice",
                 "Ports", "Settings", "WebServer", "CommandLine", "JSONText", "Posix", "RenderProtocol", "RendererPool",
                 "TestPixels",
@@ -189,7 +199,7 @@ let package = Package(
 
         program(
             "mezzotint-campaign", in: "campaign",
-            needs: [
+            needs: ["Clocks", 
                 "VariantSpec", "Canonical", "ImageModel", "Records", "EmbeddedLog", "Ports", "WebServer", "CommandLine",
                 "Posix", "RenderProtocol", "TestPixels", "TestSupport",
             ]),
@@ -197,7 +207,7 @@ let package = Package(
         // Three workers of the product in a world of one seed, and the program that runs seeds; neither is installed.
         .target(
             name: "Simulation",
-            dependencies: [
+            dependencies: ["Hosts", "Ledger", "Permits", "Positions", "Clocks", 
                 "Canonical", "Digest", "Failures", "HTTPCache", "Images", "ImageModel", "Partition", "Planning",
                 "Ports", "Posix", "Records", "Telemetry", "VariantSpec", "WorkerRuntime",
             ],
@@ -205,13 +215,13 @@ let package = Package(
         // Runs millions of short steps through Swift's runtime: called without a detour, that costs an eighth less. No tests
         // need it as a part of their bundle, which would be linked so, too.
         .executableTarget(
-            name: "mezzotint-sim", dependencies: ["CommandLine", "Posix", "Simulation"], path: "workers/sim",
+            name: "mezzotint-sim", dependencies: ["Clocks", "CommandLine", "Posix", "Simulation"], path: "workers/sim",
             linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
 
         .target(name: "TestPixels", dependencies: ["ImageHeaders"], path: "Tests/Support/TestPixels"),
         .target(
             name: "TestSupport",
-            dependencies: ["Digest", "HTTP", "VariantSpec", "Canonical", "Records", "Ports", "Posix", "WebServer"],
+            dependencies: ["Clocks", "Digest", "HTTP", "VariantSpec", "Canonical", "Records", "Ports", "Posix", "WebServer"],
             path: "Tests/Support/TestSupport"),
         .target(
             name: "TestWorkplace",
@@ -220,7 +230,7 @@ let package = Package(
                 "TestSupport",
             ],
             path: "Tests/Support/TestWorkplace"),
-        .target(name: "CacheSuite", dependencies: ["TestSupport"], path: "Tests/Support/CacheSuite"),
+        .target(name: "CacheSuite", dependencies: ["Clocks", "TestSupport"], path: "Tests/Support/CacheSuite"),
         tests("Access", in: "Model", needs: ["Access", "Posix"]),
         tests(
             "Command", in: "Programs",
@@ -292,7 +302,7 @@ let package = Package(
             data: ["private-authority.pem", "private-host.pem", "private_host.py"]),
         tests(
             "Partition", in: "Core",
-            needs: [
+            needs: ["Hosts", "Ledger", "Permits", "Positions", 
                 "Failures", "VariantSpec", "Canonical", "HTTPCache", "Images", "ImageModel", "Records", "Partition",
                 "Planning", "Digest", "Ports", "Posix",
             ]),
@@ -337,7 +347,7 @@ let package = Package(
         tests("Telemetry", in: "Runtime", needs: ["Telemetry"]),
         tests(
             "Worker", in: "Runtime",
-            needs: [
+            needs: ["Hosts", "Ledger", "Permits", 
                 "Access", "CacheSuite", "Digest", "EmbeddedLog", "VariantSpec", "Canonical", "Failures", "HTTP",
                 "HTTPCache", "Images", "ImageModel", "Records", "Index", "Origin", "Partition", "Planning", "Ports",
                 "Posix", "Store", "Telemetry", "TestPixels", "WorkerRuntime", "mezzotint-inspector",

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import CommandLine
 internal import EmbeddedLog
 internal import Foundation
@@ -77,7 +78,7 @@ actor Site {
     func publish(row: NewRecord) async throws {
         rows.published += 1
         let record = Record(
-            topic: row.topic, partition: row.partition, offset: 0, timestamp: 0, key: row.key, value: row.value,
+            topic: row.topic, partition: row.partition, offset: 0, timestamp: .epoch, key: row.key, value: row.value,
             headers: row.headers)
         if !Self.isReadable(record) { rows.unreadable += 1 }
         try await publish(row, as: nil)

@@ -51,7 +51,7 @@ enum StandIn {
         exit(0)
     }
 
-    private static let patience = 10_000
+    private static let patience = Duration.seconds(10)
 
     /// Our end of its connection; the other is its own alone, so that it hears of our end.
     private static func realParent(_ words: [String]) throws -> PacketSocket {

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 import Foundation
 internal import ImageModel
 import JSONText
@@ -13,9 +14,9 @@ struct ContactSheet {
     private var variants: [SourceKey: [VariantRow]] = [:]
     /// What the outcome events say of each variant: whether it was fetched for, or reused.
     private var kinds: [SourceKey: [VariantSpec: OutcomeKind]] = [:]
-    private let began: Int64
+    private let began: WallTime
 
-    init(of log: any Log, began: Int64) async throws {
+    init(of log: any Log, began: WallTime) async throws {
         self.began = began
         for number in 0..<Int32(log.partitionCount) {
             let partition = PartitionID(number)
@@ -82,7 +83,7 @@ struct ContactSheet {
 
     private func figure(_ row: VariantRow, _ store: String) -> String {
         let path = (store + "/" + row.location).addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? ""
-        let seconds = String(format: "%.1f", (Double(row.storedAt) - Double(began)) / 1000)
+        let seconds = String(format: "%.1f", (row.storedAt - began).seconds)
         return """
             <figure><img src="\(path)" width="\(row.size.width)" height="\(row.size.height)" loading="lazy" alt=""\
              style="background: #\(row.colour?.hex ?? "fff")">\

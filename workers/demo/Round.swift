@@ -1,13 +1,14 @@
+internal import Clocks
 import CommandLine
 import Foundation
 internal import ImageModel
+import Posix
 import WebServer
 
 /// One round of the demo: jobs for every picture on both lanes, and the worker's own account of them.
 struct Round {
     let title: String
-    /// Milliseconds since 1970.
-    let began: Int64
+    let began: WallTime
     private let account: [String: Double]
     private let jobs: Int
 
@@ -16,7 +17,7 @@ struct Round {
         by programs: Programs, workers: Int
     ) throws {
         (self.title, self.jobs) = (title, jobs)
-        began = Int64(Date().timeIntervalSince1970 * 1000)
+        began = SystemTime.wall
         let lines = (0..<jobs).map { number in
             // All pictures on the fast lane, then all on the slow one, then copies of them.
             let turn = number / gallery.names.count

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import Failures
 internal import Glibc
 internal import ImageModel
@@ -58,7 +59,7 @@ actor Observer {
 
     /// What there is to show now.
     func report() -> WatchReport {
-        var report = WatchReport(state, at: SystemTime.wallMilliseconds)
+        var report = WatchReport(state, at: SystemTime.wall)
         report.settle(by: &steady)
         if report.diagnosis.cause != lastCause {
             lastCause = report.diagnosis.cause
@@ -70,7 +71,7 @@ actor Observer {
     }
 
     /// Until when hosts are blocked now.
-    var blockedHosts: [String: Int64] { state.blockedHosts(at: SystemTime.wallMilliseconds) }
+    var blockedHosts: [String: WallTime] { state.blockedHosts(at: SystemTime.wall) }
 
     /// Until the task is cancelled.
     func watchLog() async {
@@ -100,7 +101,7 @@ actor Observer {
         }
     }
 
-    private func apply(_ event: WatchEvent) { state.apply(event, at: SystemTime.wallMilliseconds) }
+    private func apply(_ event: WatchEvent) { state.apply(event, at: SystemTime.wall) }
 
     private func opened() async -> (any LogView)? {
         if let view, view.isInPlace { return view }
@@ -135,7 +136,7 @@ actor Observer {
         let points =
             (Topic.worked + tails.topics).flatMap { topic in partitions.map { LogPoint(topic, $0, nil) } }
             + [LogPoint(.origins, OriginRow.partition, nil)]
-        let askedAt = SystemTime.wallMilliseconds
+        let askedAt = SystemTime.wall
         let results = await view.offsets(of: points)
         apply(.offsets(results, of: points))
         guard !state.isSilent else { return }
@@ -175,7 +176,7 @@ actor Observer {
             let members = try await view.members()
             apply(.owners(members.owners))
             apply(.members(members))
-            for partition in state.partitionsToSearch(1, at: SystemTime.wallMilliseconds) {
+            for partition in state.partitionsToSearch(1, at: SystemTime.wall) {
                 let key = RecordKey.epoch(partition).bytes
                 for event in reading.ownership(try await view.latest(.variants, partition, keyPrefix: key)) {
                     apply(event)
@@ -191,7 +192,7 @@ actor Observer {
                 if case .topics = error { apply(.unusableTopics(error.description)) } else { tell(error) }
             }
         }
-        let hidden = state.hiddenToRead(pace.samples, at: SystemTime.wallMilliseconds)
+        let hidden = state.hiddenToRead(pace.samples, at: SystemTime.wall)
         guard !hidden.isEmpty else { return }
         for (point, result) in zip(hidden, await view.hiddenTimes(at: hidden)) {
             switch result {
@@ -252,7 +253,7 @@ actor Observer {
     }
 
     /// Where the log finds these rows at once: some partitions a look, those whose owner just came, then the others in turn.
-    private func readOwnership(_ view: any LogView, _ partitions: [PartitionID], at askedAt: Int64) async {
+    private func readOwnership(_ view: any LogView, _ partitions: [PartitionID], at askedAt: WallTime) async {
         let urgent = state.partitionsToProve
         let inTurn = (0..<min(pace.rows, partitions.count)).map {
             partitions[(turn * pace.rows + $0) % partitions.count]

@@ -1,4 +1,5 @@
 internal import Access
+internal import Clocks
 internal import Posix
 internal import Settings
 internal import Synchronization
@@ -19,7 +20,7 @@ final class PageServer: Sendable {
     /// What everybody is shown until there is a newer report.
     private final class Shown: Sendable {
         private struct Current {
-            let at: Int64
+            let at: Instant
             let report: WatchReport
             var made: [View: SharedContent] = [:]
         }
@@ -27,12 +28,12 @@ final class PageServer: Sendable {
         private let current = Mutex<Current?>(nil)
 
         func show(_ report: WatchReport) {
-            let new = Current(at: SystemTime.monotonicNanoseconds, report: report)
+            let new = Current(at: SystemTime.monotonic, report: report)
             current.withLock { $0 = new }
         }
 
         /// nil before the first report.
-        var age: Int64? { current.withLock { $0.map { SystemTime.monotonicNanoseconds - $0.at } } }
+        var age: Duration? { current.withLock { $0.map { SystemTime.monotonic - $0.at } } }
 
         subscript(_ view: View) -> SharedContent? {
             current.withLock { current in
@@ -62,7 +63,7 @@ final class PageServer: Sendable {
     /// A page is at most so old, beside what the log took to answer.
     private static let interval = Duration.seconds(1)
     /// Longer than any report takes.
-    private static let silenceNanoseconds: Int64 = 60_000_000_000
+    private static let silence: Duration = .minutes(1)
     /// A thousand pages, and those who come and go; those who wait for a source have their turn within half a minute.
     private static let limits = WebServer.Limits(connections: 2_048, waiting: 4, memory: 8 << 10)
 
@@ -124,7 +125,7 @@ final class PageServer: Sendable {
         case "/page.css": return .init(.shared(style))
         case "/page.js": return .init(.shared(script))
         case "/healthz":
-            return shown.age ?? 0 < silenceNanoseconds
+            return shown.age ?? .zero < silence
                 ? text("Lagwatch lives.\n") : text("No report was made for a minute.\n", status: 503)
         case "/source":
             guard let source = SourceName(request.query) else {

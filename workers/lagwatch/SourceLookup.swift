@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import ImageModel
 internal import Ports
 internal import Posix
@@ -29,7 +30,7 @@ struct SourceLookup {
     let view: any LogView
     let reading: RecordReading
     /// Until when hosts are blocked.
-    let blocked: [String: Int64]
+    let blocked: [String: WallTime]
 
     /// The newest records of `outcomes`, and the first unfinished ones of every topic, that are looked through.
     private static let records = 500
@@ -100,6 +101,6 @@ extension Observer {
         }
         guard let view else { return SourceReport.refusal("The log was not reached yet. Ask again later.") }
         let lookup = SourceLookup(view: view, reading: reading, blocked: blockedHosts)
-        return await lookups.pass { await lookup.report(of: key, shown: shown).page(at: SystemTime.wallMilliseconds) }
+        return await lookups.pass { await lookup.report(of: key, shown: shown).page(at: SystemTime.wall) }
     }
 }

@@ -69,7 +69,7 @@ extension DeadCommand {
                 try await publisher.flush()
             }
             // Only a job that is durable on its lane leaves the list.
-            let now = SystemTime.wallMilliseconds
+            let now = SystemTime.wall
             let results = await log.append(
                 taken.map { $0.letter.discard(partition: $0.partition, at: now, replayedAs: $0.job) })
             if let failure = results.lazy.compactMap(\.failure).first { throw failure }

@@ -40,7 +40,7 @@ enum DeadCommand {
             } else if letters.isEmpty {
                 Console.print("There are no dead letters.")
             } else {
-                let now = SystemTime.wallMilliseconds
+                let now = SystemTime.wall
                 let rows = letters.map {
                     [
                         $0.id, $0.cause.code, "\($0.attempts)", Output.age(of: $0.at, at: now),
@@ -140,7 +140,7 @@ enum DeadCommand {
             let standing = try await standing(in: log)
             let wanted = arguments.flag("all") ? standing.map(\.letter.id) : arguments.positionals
             let found = standing.filter { wanted.contains($0.letter.id) }
-            let now = SystemTime.wallMilliseconds
+            let now = SystemTime.wall
             let results = await log.append(found.map { $0.letter.discard(partition: $0.partition, at: now) })
             if let failure = results.lazy.compactMap(\.failure).first { throw failure }
             let missing = wanted.filter { id in !found.contains { $0.letter.id == id } }

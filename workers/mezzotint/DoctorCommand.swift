@@ -1,3 +1,4 @@
+internal import Clocks
 import CommandLine
 import Glibc
 internal import Images
@@ -62,7 +63,7 @@ enum DoctorCommand {
             let (ours, theirs) = try PacketSocket.pair()
             let child = try ChildProcess(program: program, arguments: ["check", "versions"], socket: theirs)
             defer { _ = child.reap() }
-            guard ours.waits(upTo: 10_000), let message = try ours.receive(limit: 4096) else {
+            guard ours.waits(upTo: .seconds(10)), let message = try ours.receive(limit: 4096) else {
                 child.kill()
                 return Finding(what: "renderer", isWell: false, says: "\(program) does not say what it is made of.")
             }
@@ -96,7 +97,7 @@ enum DoctorCommand {
                             what: what, isWell: true, says: "blocked, as it should be; the attempt ended the process"))
                 case .status(let status) where status == 1 || status == 4:
                     let told =
-                        try ours.waits(upTo: 0)
+                        try ours.waits(upTo: .zero)
                         ? ours.receive(limit: 4096).map { String(decoding: $0.bytes, as: UTF8.self) } : nil
                     // It is the same for every act.
                     return [lacking(isFilter: status == 1, told ?? "no reason was told", settings)]
@@ -118,7 +119,7 @@ enum DoctorCommand {
         guard let (ours, theirs) = try? PacketSocket.pair(),
             let child = try? ChildProcess(program: program, arguments: ["check", "layers"], socket: theirs)
         else { return [] }
-        let told = ours.waits(upTo: 10_000) ? (try? ours.receive(limit: 4096)) ?? nil : nil
+        let told = ours.waits(upTo: .seconds(10)) ? (try? ours.receive(limit: 4096)) ?? nil : nil
         child.kill()
         _ = child.reap()
         return String(decoding: told?.bytes ?? [], as: UTF8.self).split(separator: "\n").map { line in
@@ -240,7 +241,7 @@ enum DoctorCommand {
     /// By a tombstone that nobody reads anything from: the brokers stamp it.
     private static func clock(_ log: any Log) async -> Finding {
         func finding(_ isWell: Bool, _ says: String) -> Finding { Finding(what: "clock", isWell: isWell, says: says) }
-        let written = SystemTime.wallMilliseconds
+        let written = SystemTime.wall
         let mark = NewRecord(
             topic: .origins, partition: OriginRow.partition, key: Array("doctor @clock".utf8), value: nil)
         guard let offset = await log.append([mark]).first?.offset,
@@ -251,15 +252,15 @@ enum DoctorCommand {
                 false, "The brokers' time is not known: a record that was appended to origins cannot be read.")
         }
         var clock = LogClock()
-        let (wall, monotonic) = (SystemTime.wallMilliseconds, SystemTime.monotonicNanoseconds / 1_000_000)
+        let (wall, monotonic) = (SystemTime.wall, SystemTime.monotonic)
         clock.note(written: written, appended: record.timestamp, wall: wall, monotonic: monotonic)
-        let skew = clock.skew(wall: wall, monotonic: monotonic) ?? 0
-        guard abs(skew) >= LogClock.tolerance else {
-            return finding(true, "It agrees with the brokers' to \(abs(skew)) ms.")
+        let skew = clock.skew(wall: wall, monotonic: monotonic) ?? .zero
+        guard max(skew, .zero - skew) >= LogClock.tolerance else {
+            return finding(true, "It agrees with the brokers' to \(abs(skew.milliseconds)) ms.")
         }
         return finding(
             false,
-            "It is \(LogClock.text(skew)): jobs and sources expire that much too \(skew > 0 ? "early" : "late"). Set the clock of this machine (NTP), or the brokers'."
+            "It is \(LogClock.text(skew)): jobs and sources expire that much too \(skew > .zero ? "early" : "late"). Set the clock of this machine (NTP), or the brokers'."
         )
     }
 }

@@ -27,7 +27,7 @@ enum LagCommand {
                 let unread = grown.filter { Topic.worked.contains($0.topic) && $0.unread != 0 }
                 // People see more where workers tell of hosts.
                 let report = try? await log.originReport(
-                    owners: Set(owners.values), at: SystemTime.wallMilliseconds)
+                    owners: Set(owners.values), at: SystemTime.wall)
                 if arguments.flag("json") {
                     show(lags, unreadable, unread, owners, report?.held ?? [:])
                     for note in notes { Console.complain(note) }
@@ -97,7 +97,7 @@ enum LagCommand {
         _ lags: [PartitionLag], _ unreadable: [Unreadable], _ unread: [GrownTopic], _ owners: [PartitionID: String],
         _ held: [String: [OriginRow]]
     ) {
-        let now = SystemTime.wallMilliseconds
+        let now = SystemTime.wall
         var rows = lags.map { lag in
             Row(
                 topic: lag.topic, partition: lag.partition, records: lag.records, hidden: lag.hidden, unread: 0,
@@ -152,7 +152,7 @@ enum LagCommand {
         _ lags: [PartitionLag], _ unreadable: [Unreadable], _ unread: [GrownTopic], _ owners: [PartitionID: String],
         _ hosts: [OriginSummary], _ notes: [String], onOneScreen: Bool
     ) {
-        let now = SystemTime.wallMilliseconds
+        let now = SystemTime.wall
         // Older versions alone wrote to `retry`: it is shown only while it has records.
         let totals = Topic.worked.compactMap { topic -> [String]? in
             let own = lags.filter { $0.topic == topic }
@@ -189,6 +189,6 @@ enum LagCommand {
     }
 
     private static func age(_ seconds: Double) -> String {
-        seconds > 0 ? Output.age(milliseconds: Int64(seconds * 1000)) : "-"
+        seconds > 0 ? Output.age(.milliseconds(Int64(seconds * 1000))) : "-"
     }
 }

@@ -1,4 +1,5 @@
 import Canonical
+internal import Clocks
 import CommandLine
 import ImageModel
 import JSONText
@@ -39,10 +40,10 @@ enum OriginsCommand {
 
     private static func set(_ text: String, isBlocked: Bool, _ arguments: ParsedArguments) async throws -> ExitCode {
         if arguments.flag("watch") { throw UsageError("--watch cannot be combined with block or unblock.") }
-        var wait = Duration.seconds(3_600)
+        var wait = Duration.hours(1)
         if let text = arguments.value("for") {
             guard isBlocked else { throw UsageError("--for requires block.") }
-            guard let said = Duration(told: text), said > .zero, said.milliseconds <= OriginRow.longestBlock else {
+            guard let said = Duration(told: text), said > .zero, said <= OriginRow.longestBlock else {
                 throw UsageError("--for: expected a duration up to 24h, such as 10m, got '\(text)'.")
             }
             wait = said
@@ -52,7 +53,7 @@ enum OriginsCommand {
         // A wrong name is refused before there is a log, too.
         let servers = isGroup ? [] : try servers(named: text)
         return try await LogAccess.changing(arguments) { log in
-            let now = SystemTime.wallMilliseconds
+            let now = SystemTime.wall
             let reported = try await log.originReport(owners: nil, at: now).hosts
             let known = Set(reported.map(\.host))
             var hosts = isGroup || known.contains(text) ? [text] : hosts(servers, known: known, settings)
@@ -70,7 +71,7 @@ enum OriginsCommand {
                 var row = OriginRow(host: host, by: OriginRow.operatorName, at: now)
                 if isBlocked {
                     (row.state, row.code, row.since) = (.blocked, OriginRow.operatorName, now)
-                    row.until = now + Int64(wait.milliseconds)
+                    row.until = now + wait
                 }
                 return row.newRecord()
             }
@@ -118,7 +119,7 @@ enum OriginsCommand {
         if arguments.value("for") != nil { throw UsageError("--for requires block.") }
         return try await LogAccess.reading(arguments) { log in
             while true {
-                let now = SystemTime.wallMilliseconds
+                let now = SystemTime.wall
                 let hosts = try await log.originReport(owners: try? await owners(of: log), at: now).hosts
                 show(hosts, at: now, json: arguments.flag("json"), onOneScreen: arguments.flag("watch"))
                 guard arguments.flag("watch") else { return .success }
@@ -127,7 +128,7 @@ enum OriginsCommand {
         }
     }
 
-    private static func show(_ hosts: [OriginSummary], at now: Int64, json: Bool, onOneScreen: Bool) {
+    private static func show(_ hosts: [OriginSummary], at now: WallTime, json: Bool, onOneScreen: Bool) {
         guard !json else {
             return Output.array(hosts) { json, host in
                 json.field("host", host.host)
@@ -148,7 +149,7 @@ enum OriginsCommand {
             return [
                 host.host, host.state.rawValue,
                 host.since.map { Output.age(of: $0, at: now) } ?? "-",
-                host.until.map { Output.age(milliseconds: $0 - now) } ?? "-", host.code ?? "-", told(host.limit),
+                host.until.map { Output.age($0 - now) } ?? "-", host.code ?? "-", told(host.limit),
                 told(host.inFlight), host.isTold ? rate(host.perMinute) : "-",
             ] + Lane.allCases.map { told(host.waiting[$0]) } + [
                 host.matchRate.map { "\(Int(($0 * 100).rounded(.down))) %" } ?? "-", "\(host.staleAnswers)",
@@ -165,7 +166,7 @@ enum OriginsCommand {
         perMinute == 0 ? "0" : perMinute < 60 ? "\(perMinute)/min" : "\((perMinute + 30) / 60)/s"
     }
 
-    private static func time(_ name: StaticString, _ time: Int64?, _ json: inout JSONWriter) {
+    private static func time(_ name: StaticString, _ time: WallTime?, _ json: inout JSONWriter) {
         json.key(name)
         if let time { json.string(Timestamp.text(time)) } else { json.null() }
     }

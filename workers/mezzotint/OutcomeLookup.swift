@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 import CommandLine
 import Ports
 import Posix
@@ -15,7 +16,7 @@ struct OutcomeLookup {
     /// Where reading of a partition's outcomes ended.
     private var ends: [PartitionID: Int64] = [:]
     /// Outcomes from before this time are no longer kept, or were not read; nil: all that ever were have been read.
-    private(set) var outcomesSince: Int64?
+    private(set) var outcomesSince: WallTime?
     private var progress = Progress()
 
     static let limit = 1_000_000
@@ -61,7 +62,7 @@ struct OutcomeLookup {
         let start = min(max(newest, ends[partition] ?? newest), bounds.upperBound)
         if newest > 0, ends[partition] == nil {
             let first = try await log.read(.outcomes, partition, from: newest, limit: 1).first?.timestamp
-            outcomesSince = max(outcomesSince ?? 0, first ?? SystemTime.wallMilliseconds)
+            outcomesSince = max(outcomesSince ?? .epoch, first ?? SystemTime.wall)
         }
         ends[partition] = bounds.upperBound
         try await read(.outcomes, partition, start..<bounds.upperBound)
@@ -99,16 +100,17 @@ struct OutcomeLookup {
 
     /// Tells a person who waits for longer than two seconds how far it is.
     private struct Progress {
+        private static let interval: Duration = .seconds(2)
         private var topic = Topic.outcomes
         private var records: Int64 = 0
-        private var next = SystemTime.monotonicNanoseconds + 2_000_000_000
+        private var next = SystemTime.monotonic + interval
 
         mutating func took(_ count: Int64, of topic: Topic) {
             if topic != self.topic { (self.topic, records) = (topic, 0) }
             records += count
-            let now = SystemTime.monotonicNanoseconds
+            let now = SystemTime.monotonic
             guard now >= next else { return }
-            next = now + 2_000_000_000
+            next = now + Self.interval
             Console.complain("Reading \(topic.rawValue): \(records) records so far.")
         }
     }

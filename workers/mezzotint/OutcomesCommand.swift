@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 import CommandLine
 internal import ImageModel
 import JSONText
@@ -46,7 +47,7 @@ enum OutcomesCommand {
 struct OutcomesReport {
     let ended: [OutcomeSearch.Ended]
     let pending: [OutcomeSearch.Pending]
-    let outcomesSince: Int64?
+    let outcomesSince: WallTime?
     /// nil where nothing is hidden, or a job was found.
     let unseen: UnseenRecords?
     let hidden: HiddenParameters
@@ -120,7 +121,7 @@ struct OutcomesReport {
     }
 
     func writeText() {
-        let now = SystemTime.wallMilliseconds
+        let now = SystemTime.wall
         if ended.count == 1 {
             Console.write(details(of: ended[0]))
         } else if !ended.isEmpty {

@@ -1,3 +1,4 @@
+internal import Clocks
 import CommandLine
 import JSONText
 
@@ -28,13 +29,11 @@ enum Output {
     }
 
     /// `950 ms`, `12 s`, `3 min`, `5 h`, `8 d`, since a time that a record tells, which may be any.
-    static func age(of time: Int64, at now: Int64) -> String {
-        let (age, isOver) = now.subtractingReportingOverflow(time)
-        return Self.age(milliseconds: isOver ? (time < 0 ? .max : 0) : age)
-    }
+    static func age(of time: WallTime, at now: WallTime) -> String { age(now - time) }
 
-    static func age(milliseconds: Int64) -> String {
-        switch milliseconds {
+    static func age(_ age: Duration) -> String {
+        let milliseconds = age.milliseconds
+        return switch milliseconds {
         case ..<1000: "\(max(0, milliseconds)) ms"
         case ..<120_000: "\(milliseconds / 1000) s"
         case ..<7_200_000: "\(milliseconds / 60_000) min"

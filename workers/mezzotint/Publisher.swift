@@ -42,7 +42,7 @@ struct Publisher {
     mutating func take(_ line: LineSplitter.Line, at place: String) -> String? {
         do throws(JobFailure) {
             guard let job = try job(of: line) else { return nil }
-            let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wallMilliseconds, signedBy: keys)
+            let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wall, signedBy: keys)
             if let bytes = record.value?.count, bytes > RecordLimits.jobBytes { throw .tooLarge(bytes: bytes) }
             batch.append(record)
             places.append(place)

@@ -29,7 +29,7 @@ enum VariantsCommand {
             if rows.isEmpty {
                 Console.print("Nothing is stored for \(ShownURL(url, hiding: rules.hidden)).")
             } else {
-                let now = SystemTime.wallMilliseconds
+                let now = SystemTime.wall
                 // What an older row tells may be of what the origin had before.
                 if let row = rows.filter({ $0.facts != nil }).max(by: { $0.storedAt < $1.storedAt }),
                     let facts = row.facts

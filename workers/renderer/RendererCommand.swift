@@ -18,7 +18,7 @@ struct RendererCommand {
         "mezzotint-renderer", does: "Decode and encode pictures for mezzotint-worker")
     private static let files = 32
     /// How long libvips's threads may take to end once nothing is left for them.
-    private static let idleMilliseconds = 2_000
+    private static let longestIdle = Duration.seconds(2)
     /// The decoded pixels of most pictures, at what size they are decoded; glibc's own limit is half of it.
     private static let keptBytes = 32 << 20
 
@@ -67,7 +67,7 @@ struct RendererCommand {
             // In the place of Swift's own backtraces, which would break the filter.
             mz_exit_when_refused(RenderReply.memoryStatus, RenderReply.threadStatus)
             // A namespace of users is entered by a process of one thread; and what forks with another may hang in its children.
-            let isSingle = ForkServer.isSingleThreaded(within: Self.idleMilliseconds) { mz_end_idle_threads() }
+            let isSingle = ForkServer.isSingleThreaded(within: Self.longestIdle) { mz_end_idle_threads() }
             mz_keep_idle_threads()
             guard isSingle else {
                 Console.complain("mezzotint-renderer: it has \(ForkServer.threads) threads, and can't be forked")

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import CommandLine
 internal import Posix
 internal import Simulation
@@ -38,9 +39,9 @@ struct SimulationRun {
 
     func perform() async -> ExitCode {
         OpenFileLimit.raise()
-        let started = SystemTime.monotonicNanoseconds
+        let started = SystemTime.monotonic
         let total = await run()
-        let seconds = Double(SystemTime.monotonicNanoseconds - started) / 1e9
+        let seconds = (SystemTime.monotonic - started).seconds
         let failed = total.failed.sorted { $0.seed < $1.seed }
         for failure in failed.prefix(20) { print("seed \(failure.seed): \(failure.broken)") }
         for rule in Rule.allCases {

@@ -1,13 +1,16 @@
 internal import Access
 internal import Canonical
+internal import Clocks
 internal import Glibc
 internal import HTTP
 internal import HTTPCache
+internal import Hosts
 internal import Images
 internal import Index
 internal import LogChoice
 internal import Origin
 internal import Partition
+internal import Permits
 internal import Planning
 internal import Ports
 internal import Posix
@@ -67,7 +70,7 @@ struct Composition {
             permits: PermitRules(
                 fetch: settings.fetch.concurrency, render: renders,
                 slow: settings.slowConcurrency(cores: cores),
-                slowWait: Int64(settings.lanes.slow.maxWait.milliseconds), origins: settings.originRules),
+                slowWait: settings.lanes.slow.maxWait, origins: settings.originRules),
             canonical: settings.canonicalRules, readAhead: settings.worker.readAhead,
             originalsLimit: settings.store.originals.limit, drain: settings.worker.drain, untilIdle: untilIdle,
             seed: UInt64.random(in: 0...UInt64.max),
@@ -97,7 +100,7 @@ extension Settings {
     func rendererConfiguration(count: Int) -> RendererConfiguration {
         var configuration = RendererConfiguration(
             program: rendererProgram, inspector: "\(SystemFacts.programFolder)/mezzotint-inspector", count: count,
-            deadlineMilliseconds: render.deadline.milliseconds,
+            deadline: render.deadline,
             limits: renderLimits, engine: EngineChoice(rawValue: render.engine) ?? .direct,
             dataBytes: RenderMemory.heap(render.memory), memoryBytes: render.memory,
             isSandboxOptional: render.sandbox == "optional")
@@ -113,7 +116,7 @@ extension Settings {
         var limits = RenderLimits()
         limits.formats = Set(render.formats)
         limits.animationPixels = render.animation.pixelLimit
-        limits.animationDuration = render.animation.duration.milliseconds
+        limits.animationDuration = Int(render.animation.duration.milliseconds)
         (limits.pixels, limits.memory) = (render.pixelLimit, render.memory)
         limits.frames = render.frameLimit
         limits.scans = render.scanLimit
@@ -123,26 +126,26 @@ extension Settings {
 
     var partitionRules: PartitionRules {
         var policy = RetryPolicy(
-            attempts: retry.attempts, base: Int64(retry.base.milliseconds), cap: Int64(retry.cap.milliseconds))
-        policy.giveUpFast = Int64(retry.giveUp.fast.milliseconds)
-        policy.giveUp = Int64(retry.giveUp.slow.milliseconds)
+            attempts: retry.attempts, base: retry.base, cap: retry.cap)
+        policy.giveUpFast = retry.giveUp.fast
+        policy.giveUp = retry.giveUp.slow
         var rules = PartitionRules(
             reuse: ReuseRules(
                 isEnabled: reuse.enabled, lossBudget: reuse.lossBudget, allowsStale: reuse.allowStale),
-            retry: policy, maxAge: Int64(store.maxAge.milliseconds), qualities: canonicalRules.defaultQualities)
+            retry: policy, maxAge: store.maxAge, qualities: canonicalRules.defaultQualities)
         rules.sent = sentHeaders
-        rules.freshness.floor = Int64(origins.freshness.floor.milliseconds)
-        rules.freshness.ceiling = Int64(origins.freshness.ceiling.milliseconds)
-        rules.freshness.ifError = Int64(origins.staleIfError.milliseconds)
-        rules.freshness.whileRevalidate = Int64(origins.staleWhileRevalidate.milliseconds)
+        rules.freshness.floor = origins.freshness.floor
+        rules.freshness.ceiling = origins.freshness.ceiling
+        rules.freshness.ifError = origins.staleIfError
+        rules.freshness.whileRevalidate = origins.staleWhileRevalidate
         return rules
     }
 
     var originRules: OriginRules {
         var rules = OriginRules(
             concurrency: origins.concurrency, failures: origins.breaker.failures,
-            backoff: Int64(origins.backoff.milliseconds))
-        rules.pause = Int64(origins.breaker.pause.milliseconds)
+            backoff: origins.backoff)
+        rules.pause = origins.breaker.pause
         rules.pauseCap = min(rules.pauseCap, rules.pause * 20)
         rules.groups = originGroups
         for group in origins.groups {
@@ -151,8 +154,8 @@ extension Settings {
                 bytesPerSecond: group.bytesPerSecond > 0 ? group.bytesPerSecond : nil,
                 attempts: group.attempts > 0 ? group.attempts : nil)
             let freshness = freshness(of: group)
-            rules.limits[group.name]?.floor = Int64(freshness.floor.milliseconds)
-            rules.limits[group.name]?.ceiling = Int64(freshness.ceiling.milliseconds)
+            rules.limits[group.name]?.floor = freshness.floor
+            rules.limits[group.name]?.ceiling = freshness.ceiling
         }
         return rules
     }

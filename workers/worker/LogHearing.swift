@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Ports
 internal import Posix
 internal import Records
@@ -9,8 +10,8 @@ struct LogHearing: Sendable {
     private(set) var lags: [PartitionLag]?
     /// Whether it answered the last time; nil before it was asked.
     private(set) var isConnected: Bool?
-    /// When it was asked what it has not answered yet, monotonic nanoseconds.
-    private var askedAt: Int64?
+    /// When it was asked what it has not answered yet.
+    private var askedAt: Instant?
     /// Brokers that are gone are no answer for several times as long: each question waits for them.
     private static let patience = Duration.seconds(5)
     /// Dead letters that stand, by partition, and the end of the topic that they were counted at.
@@ -18,11 +19,11 @@ struct LogHearing: Sendable {
 
     func deadLetters(of partition: PartitionID) -> Int? { dead[partition]?.letters }
 
-    mutating func ask(at now: Int64) { askedAt = now }
+    mutating func ask(at now: Instant) { askedAt = now }
 
     /// What is known now: nothing, of a log that does not answer.
-    func known(at now: Int64) -> LogHearing {
-        guard let askedAt, .nanoseconds(now - askedAt) > Self.patience else { return self }
+    func known(at now: Instant) -> LogHearing {
+        guard let askedAt, now - askedAt > Self.patience else { return self }
         var view = self
         (view.lags, view.isConnected) = (nil, false)
         return view

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import CommandLine
 internal import Ports
 internal import Posix
@@ -16,8 +17,8 @@ final class MetricsServer: Sendable {
     let address: String
     private let server: WebServer
     private let state: Shared
-    /// When the process began, milliseconds since 1970.
-    private let started: Int64
+    /// When the process began.
+    private let started: WallTime
 
     /// How far the worker has come, and its report.
     private enum Stage {
@@ -32,7 +33,7 @@ final class MetricsServer: Sendable {
         let comment = Mutex("")
     }
 
-    init(_ listen: ListenAddress, started: Int64) throws(MetricsFailure) {
+    init(_ listen: ListenAddress, started: WallTime) throws(MetricsFailure) {
         let state = Shared()
         do throws(WebServerFailure) {
             server = try WebServer(host: listen.host, port: listen.port, limits: Self.limits) { request in
@@ -57,7 +58,7 @@ final class MetricsServer: Sendable {
         page.add(Metric.buildInfo, [.init(1, Command.version, client)])
         page.add(Metric.logConnected, [.init(0)])
         page.add(Metric.partitionsOwned, [.init(0)])
-        page.add(Metric.processStart, [.init(Double(started) / 1000)])
+        page.add(Metric.processStart, [.init(Double(started.milliseconds) / 1000)])
         state.stage.withLock { [page] in $0 = .waiting(failure.description, page) }
     }
 

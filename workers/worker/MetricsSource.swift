@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import CommandLine
 internal import Failures
 internal import ImageModel
@@ -19,8 +20,8 @@ final class MetricsSource: Sendable {
     private let worker: Worker
     private let log: any Log
     private let renderers: RendererPool
-    /// When the process began, milliseconds since 1970.
-    private let started: Int64
+    /// When the process began.
+    private let started: WallTime
     private let view = Mutex(LogHearing())
     private let surroundings: Surroundings
     private let traces: TraceExporter?
@@ -33,7 +34,7 @@ final class MetricsSource: Sendable {
 
     init(
         _ worker: Worker, _ log: any Log, _ renderers: RendererPool, _ surroundings: Surroundings,
-        traces: TraceExporter?, started: Int64
+        traces: TraceExporter?, started: WallTime
     ) {
         (self.worker, self.log, self.renderers, self.started) = (worker, log, renderers, started)
         (self.surroundings, self.traces) = (surroundings, traces)
@@ -43,7 +44,7 @@ final class MetricsSource: Sendable {
     func watchLog() async {
         while !Task.isCancelled {
             var view = view.withLock { view in
-                view.ask(at: SystemTime.monotonicNanoseconds)
+                view.ask(at: SystemTime.monotonic)
                 return view
             }
             await view.look(at: log, await worker.status)
@@ -81,7 +82,7 @@ final class MetricsSource: Sendable {
     func page() async -> MetricsPage {
         let status = await worker.status
         let timings = await worker.timings
-        let view = view.withLock { $0.known(at: SystemTime.monotonicNanoseconds) }
+        let view = view.withLock { $0.known(at: SystemTime.monotonic) }
         var page = MetricsPage()
         for metric in Metric.allCases {
             if metric.isHistogram {
@@ -118,7 +119,7 @@ final class MetricsSource: Sendable {
             return [Sample(counts.sent, "sent"), Sample(counts.dropped, "dropped")]
         case .rendererCPU:
             let children = renderers.processes + renderers.parents + renderers.inspectorProcesses
-            return [Sample(Double(surroundings.childrenCPU(of: children)) / 1e9)]
+            return [Sample(surroundings.childrenCPU(of: children).seconds)]
         case .openFiles: return Surroundings.openFiles.map { [Sample($0)] } ?? []
         case .openFilesLimit: return [Sample(OpenFileLimit.current)]
         case .partitionsOwned: return [Sample(status.owned.count)]
@@ -158,22 +159,22 @@ final class MetricsSource: Sendable {
         case .answersWaiting: return [Sample(status.answers)]
         case .workUnderWay: return [Sample(status.underWay)]
         case .stepSources: return status.steps.map { Sample($0.sources, "\($0.step)") }
-        case .stepOldest: return status.steps.map { Sample(Double($0.oldest) / 1000, "\($0.step)") }
+        case .stepOldest: return status.steps.map { Sample($0.oldest.seconds, "\($0.step)") }
         case .permits: return status.permits.map { Sample($0.all, $0.kind) }
         case .permitsInUse: return status.permits.map { Sample($0.used, $0.kind) }
         case .lagRecords: return lags.map { Sample($0.records, $0.topic.rawValue, "\($0.partition)") }
         case .lagSeconds:
             return lags.map {
-                Sample($0.seconds(at: SystemTime.wallMilliseconds), $0.topic.rawValue, "\($0.partition)")
+                Sample($0.seconds(at: SystemTime.wall), $0.topic.rawValue, "\($0.partition)")
             }
-        case .clockSkew: return status.clockSkew.map { [Sample(Double($0) / 1000)] } ?? []
+        case .clockSkew: return status.clockSkew.map { [Sample($0.seconds)] } ?? []
         case .rendererLosses: return [Sample(renderers.losses)]
         case .rendererMemory:
             let children = renderers.processes + renderers.parents + renderers.inspectorProcesses
             return [Sample(children.reduce(0) { $0 + ($1.memory?.now ?? 0) })]
-        case .processCPU: return [Sample(Double(ProcessMemory.ownCPUNanoseconds) / 1e9)]
+        case .processCPU: return [Sample(ProcessMemory.ownCPUTime.seconds)]
         case .processMemory: return [Sample(ProcessMemory.of()?.now ?? 0)]
-        case .processStart: return [Sample(Double(started) / 1000)]
+        case .processStart: return [Sample(Double(started.milliseconds) / 1000)]
         }
     }
 

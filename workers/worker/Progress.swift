@@ -22,7 +22,7 @@ struct Progress {
     /// Each second, until the task is cancelled, and once more then.
     func show() async {
         let started = ContinuousClock.now
-        var lanes = LaneLines(targets: targets, at: SystemTime.wallMilliseconds)
+        var lanes = LaneLines(targets: targets, at: SystemTime.wall)
         var pace = ProgressPace()
         func update(_ status: WorkerStatus, left: Int64, retrying: Int64?) {
             let (counters, seconds) = (status.counters, (ContinuousClock.now - started) / .seconds(1))
@@ -49,7 +49,7 @@ struct Progress {
             let left = offsets.reduce(0) { $0 + status.unfinished($1) }
             let retrying = lanes.retrying + Int64(statuses.values.reduce(0) { $0 + $1.retries })
             update(status, left: left, retrying: min(left, retrying))
-            let now = SystemTime.wallMilliseconds
+            let now = SystemTime.wall
             for line in lanes.changes(statuses, status.counters, at: now) { logger.notice(line.text, line.fields) }
             guard lanes.isDue(at: now) else { continue }
             for line in lanes.lines(statuses, status.counters, at: now) { logger.info(line.text, line.fields) }

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import CommandLine
 internal import Dispatch
 internal import Glibc
@@ -30,7 +31,7 @@ final class StopDeadline: Sendable {
             let said = DispatchSemaphore(value: 0)
             OwnThread.start("last words") { [self] in
                 logger.critical(
-                    "The worker is stopping and did not end within \(time): \(reason(time)). It is ended; what still ran is done again at the next start."
+                    "The worker is stopping and did not end within \(time.seconds) seconds: \(reason(time)). It is ended; what still ran is done again at the next start."
                 )
                 said.signal()
             }

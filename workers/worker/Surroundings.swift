@@ -7,8 +7,8 @@ final class Surroundings: Sendable {
     /// As brokers' tools and `mezzotint lag` name it.
     let client: String
     private let folders: [(name: String, space: FreeSpace)]
-    /// The most processor time of its children that was seen, in nanoseconds: for a moment that of one that ends is nobody's.
-    private let childrenCPU = Mutex<Int64>(0)
+    /// The most processor time of its children that was seen: for a moment that of one that ends is nobody's.
+    private let childrenCPU = Mutex(Duration.zero)
 
     init(_ settings: Settings) {
         client = settings.workerName
@@ -21,9 +21,9 @@ final class Surroundings: Sendable {
     }
 
     /// Of those that run, of theirs that have ended, and of ours that have ended; never less than before.
-    func childrenCPU(of running: [ChildProcess]) -> Int64 {
-        let ended = ProcessMemory.childrenCPUNanoseconds
-        let now = running.reduce(ended) { $0 + ($1.cpuNanoseconds ?? 0) }
+    func childrenCPU(of running: [ChildProcess]) -> Duration {
+        let ended = ProcessMemory.childrenCPUTime
+        let now = running.reduce(ended) { $0 + ($1.cpuTime ?? .zero) }
         return childrenCPU.withLock { most in
             most = max(most, now)
             return most

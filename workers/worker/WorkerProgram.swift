@@ -49,7 +49,7 @@ struct WorkerProgram {
     }
 
     static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
-        let begun = SystemTime.wallMilliseconds
+        let begun = SystemTime.wall
         let settings = try Settings.loaded(
             arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems + $0.fetch.problems }
         )

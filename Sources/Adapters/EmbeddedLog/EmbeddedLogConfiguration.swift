@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Records
 
 /// What may be chosen about an embedded log.
@@ -7,24 +8,24 @@ package struct EmbeddedLogConfiguration: Sendable, Hashable {
     /// About how many outcomes are kept over all partitions; older ones go.
     package var outcomesKept: Int
     /// How long a tombstone is kept at least, for those who have not read it yet.
-    package var tombstoneMilliseconds: Int64
+    package var tombstonesKept: Duration
     /// How long a dead letter is kept; older ones go, and what took them back.
-    package var deadMilliseconds: Int64
+    package var deadKept: Duration
     /// Time between the owner's looks for old ones: those that are old at two looks go.
-    package var letterLookMilliseconds: Int64
+    package var letterLook: Duration
     /// What publishers may fill, less `reserve`; nil for no limit. The owner is not bound by it.
     package var byteLimit: Int?
     /// Bytes that publishers leave free on the disk; as many again are held by `LogReserve`, and more while records wait.
     package var reserve: Int
 
     package init(
-        partitions: Int = 8, outcomesKept: Int = 100_000, tombstoneMilliseconds: Int64 = 7 * 24 * 3_600_000,
-        deadMilliseconds: Int64 = DeadLetter.kept, letterLookMilliseconds: Int64 = 3_600_000, byteLimit: Int? = nil,
-        reserve: Int = 0
+        partitions: Int = 8, outcomesKept: Int = 100_000, tombstonesKept: Duration = .days(7),
+        deadKept: Duration = DeadLetter.kept, letterLook: Duration = .hours(1),
+        byteLimit: Int? = nil, reserve: Int = 0
     ) {
-        (self.deadMilliseconds, self.letterLookMilliseconds) = (deadMilliseconds, letterLookMilliseconds)
+        (self.deadKept, self.letterLook) = (deadKept, letterLook)
         (self.partitions, self.outcomesKept) = (partitions, outcomesKept)
-        (self.tombstoneMilliseconds, self.byteLimit, self.reserve) = (tombstoneMilliseconds, byteLimit, reserve)
+        (self.tombstonesKept, self.byteLimit, self.reserve) = (tombstonesKept, byteLimit, reserve)
     }
 
     /// With less a worker does not begin: indexes and locks are files too.

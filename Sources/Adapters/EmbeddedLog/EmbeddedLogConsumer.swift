@@ -1,3 +1,4 @@
+internal import Clocks
 package import Ports
 internal import Posix
 package import Records
@@ -23,10 +24,10 @@ package actor EmbeddedLogConsumer: LogConsumer {
     /// Up to where the listener has been told that records came.
     private var told: [TablePlace: Int64] = [:]
     /// Without a ring there is a look at the file each second.
-    private var nextLook: Int64 = 0
+    private var nextLook = Instant.distantPast
     private var lastVersion: Int64 = -1
 
-    private static let lookNanoseconds: Int64 = 1_000_000_000
+    private static let lookInterval = Duration.seconds(1)
 
     package nonisolated var executor: any SerialExecutor { thread }
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -138,7 +139,7 @@ package actor EmbeddedLogConsumer: LogConsumer {
     }
 
     /// Tells the listener what has come, by our own appends or another process's.
-    private func turn() -> Int64? {
+    private func turn() -> Instant? {
         guard let listener, let reader, let bell else { return nil }
         let heard = bell.heard()
         let own = touched.withLock { touched in
@@ -146,9 +147,9 @@ package actor EmbeddedLogConsumer: LogConsumer {
             return touched
         }
         for place in own where Topic.drained.contains(place.topic) { listener.readable(place.topic, place.partition) }
-        let now = SystemTime.monotonicNanoseconds
+        let now = SystemTime.monotonic
         guard heard || now >= nextLook else { return nextLook }
-        nextLook = now + Self.lookNanoseconds
+        nextLook = now + Self.lookInterval
         do throws(LogFailure) {
             try log.folder.checkPlace()
             let version = try reader.dataVersion()

@@ -1,3 +1,4 @@
+package import Clocks
 package import Ports
 package import Records
 
@@ -19,7 +20,7 @@ extension EmbeddedLogView: Log {
     package func grownTopics() -> [GrownTopic] { [] }
 
     /// It has no transactions.
-    package func hiddenTimes(at points: [LogPoint]) -> [Result<Int64?, LogFailure>] {
+    package func hiddenTimes(at points: [LogPoint]) -> [Result<WallTime?, LogFailure>] {
         points.map { _ in .success(nil) }
     }
 

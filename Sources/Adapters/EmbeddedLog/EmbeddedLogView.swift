@@ -1,3 +1,4 @@
+package import Clocks
 package import Ports
 internal import Posix
 package import Records
@@ -45,7 +46,7 @@ package actor EmbeddedLogView: LogView {
         return [LogMember(id: owner, client: owner, host: "", partitions: partitions)]
     }
 
-    package func appendTimes(at points: [LogPoint]) -> [Result<Int64?, LogFailure>] {
+    package func appendTimes(at points: [LogPoint]) -> [Result<WallTime?, LogFailure>] {
         points.map { point in
             result { reader throws(LogFailure) in
                 let place = TablePlace(topic: point.topic, partition: point.partition)

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Ports
 internal import Records
 internal import Synchronization
@@ -26,12 +27,12 @@ final class Inbox: Sendable {
     private static let mostBytes = 8 << 20
     private static let groupRows = 20_000
     /// How long an offset may wait for appends to go with.
-    private static let commitNanoseconds: Int64 = 100_000_000
+    private static let commitWait = Duration.milliseconds(100)
 
     private struct Content {
         var batches: [Batch] = []
         var committedOffsets: [TablePlace: Int64] = [:]
-        var commitsDue: Int64?
+        var commitsDue: Instant?
         var isClosed = false
     }
     private let content = Mutex(Content())
@@ -66,17 +67,17 @@ final class Inbox: Sendable {
     }
 
     /// Returns whether the writer must be told when they are due.
-    func add(_ committed: Int64, of place: TablePlace, now: Int64) -> Bool {
+    func add(_ committed: Int64, of place: TablePlace, now: Instant) -> Bool {
         content.withLock { content in
             content.committedOffsets[place] = committed
             guard content.commitsDue == nil else { return false }
-            content.commitsDue = now + Self.commitNanoseconds
+            content.commitsDue = now + Self.commitWait
             return true
         }
     }
 
     /// The next group; offsets alone make one when they are due, or when `isForced`.
-    func take(now: Int64, isForced: Bool) -> Group {
+    func take(now: Instant, isForced: Bool) -> Group {
         content.withLock { content in
             var group = Group()
             var (bytes, rows) = (0, 0)
@@ -101,15 +102,15 @@ final class Inbox: Sendable {
     }
 
     /// Offsets of a group that failed: they are tried again, unless newer ones came.
-    func putBack(_ committedOffsets: [TablePlace: Int64], due: Int64) {
+    func putBack(_ committedOffsets: [TablePlace: Int64], due: Instant) {
         content.withLock { content in
             content.committedOffsets.merge(committedOffsets) { newer, _ in newer }
             if !content.committedOffsets.isEmpty { content.commitsDue = content.commitsDue ?? due }
         }
     }
 
-    /// When the writer must look again; nil for never, 0 for now.
-    var due: Int64? { content.withLock { $0.batches.isEmpty ? $0.commitsDue : 0 } }
+    /// When the writer must look again; nil for never, `distantPast` for now.
+    var due: Instant? { content.withLock { $0.batches.isEmpty ? $0.commitsDue : .distantPast } }
 
     func close() { content.withLock { $0.isClosed = true } }
 }

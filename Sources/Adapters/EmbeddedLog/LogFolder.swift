@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Glibc
 internal import Ports
 internal import Posix
@@ -97,7 +98,7 @@ final class LogFolder: Sendable {
     /// For people: a full disk that has no room for it keeps nobody from the work that frees it.
     private func note() throws(SystemFailure) {
         do throws(SystemFailure) {
-            try locks.setNote("pid \(getpid()), since \(SystemTime.text(SystemTime.wallMilliseconds))")
+            try locks.setNote("pid \(getpid()), since \(SystemTime.text(SystemTime.wall))")
         } catch  where error.isOutOfSpace {}
     }
 

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Ports
 internal import Records
 internal import SQLite
@@ -208,8 +209,8 @@ final class LogReader {
             throw damage("the headers of \(place.table) at \(offset) are damaged")
         }
         return Record(
-            topic: place.topic, partition: place.partition, offset: offset, timestamp: row.integer(1), key: key,
-            value: body.value, headers: body.headers)
+            topic: place.topic, partition: place.partition, offset: offset,
+            timestamp: WallTime(milliseconds: row.integer(1)), key: key, value: body.value, headers: body.headers)
     }
 
     private func damage(_ reason: String) -> LogFailure { LogFailure(.damaged(connection.path, reason)) }

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Records
 internal import SQLite
 
@@ -83,10 +84,10 @@ final class LogTable {
     func bounds() throws(SQLiteFailure) -> ClosedRange<Int64>? { try statements.bounds.read(part) }
 
     /// Returns the record's offset.
-    func append(_ row: PendingRow, _ now: Int64, isShort: Bool) throws(SQLiteFailure) -> Int64 {
+    func append(_ row: PendingRow, _ now: WallTime, isShort: Bool) throws(SQLiteFailure) -> Int64 {
         let offset = next
         statements.insert.bind(1, part.row(of: offset))
-        statements.insert.bind(2, now)
+        statements.insert.bind(2, now.milliseconds)
         let key = statements.hasShortKeys ? ShortKey.stored(row.key) : row.key
         statements.insert.bind(3, key)
         switch row.body {

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Ports
 internal import Posix
 internal import SQLite
@@ -5,7 +6,7 @@ internal import Synchronization
 
 /// How much room there is: what publishers may still take, and what the owner does where the disk is short of it.
 extension LogWriter {
-    private static let lookNanoseconds: Int64 = 1_000_000_000
+    private static let lookInterval = Duration.seconds(1)
     /// What a job may leave on the log's disk: 1.5 KB were measured in log and index for a source of two variants, and 3.9 in
     /// logs that older programs made.
     private static let answerBytes = 6 << 10
@@ -33,8 +34,8 @@ extension LogWriter {
 
     /// The owner's look at the disk: where it is short, or where most of a large file is spare, pages that hold nothing go
     /// back to it, a few at a time beside the work; where there is room again the reserve is taken again.
-    func look(at now: Int64) {
-        nextLook = now + Self.lookNanoseconds
+    func look(at now: Instant) {
+        nextLook = now + Self.lookInterval
         let reserve = folder.reserve
         let held = reserve.held
         // A disk that can hold no file of nothing is short of room only where little is free.
@@ -55,30 +56,29 @@ extension LogWriter {
             let room = try log.room(free: reserve.free, wal: wal, after: moved, floor: 0, most: nil)
             return try log.giveBack(within: room.free + room.walSpare - room.unmoved) || !isTrimmed
         }
-        let hasMoreLetters = trimOldLetters(at: now / 1_000_000)
-        if hasMore == true || hasMoreLetters { nextLook = now + Self.lookNanoseconds / 50 }
+        let hasMoreLetters = trimOldLetters(at: now)
+        if hasMore == true || hasMoreLetters { nextLook = now + Self.lookInterval / 50 }
     }
 
     /// Goes on with an earlier owner's looks at dead letters.
     func resumeLooks(in log: OpenLog) {
         // Where that cannot be read, this owner's first look counts as the first.
         guard let boot = SystemTime.boot, let last = try? log.lastLook(since: boot),
-            last.at <= SystemTime.monotonicNanoseconds / 1_000_000
+            last.at <= SystemTime.monotonic
         else { return }
         oldLetters.resume(last.ends, lookedAt: last.at)
     }
 
     /// Old dead letters go in transactions of their own: where their tables are damaged, nothing else fails, and those who
     /// append or read letters hear of it. Returns whether there is more.
-    private func trimOldLetters(at now: Int64) -> Bool {
+    private func trimOldLetters(at now: Instant) -> Bool {
         let isDue = oldLetters.beginLook(at: now)
         guard isDue || !oldLetters.ends.isEmpty else { return false }
         do throws(LogFailure) {
             var found: [Int64]?
             let hasMore = try writing { (log) throws(SQLiteFailure) in
                 if isDue {
-                    let ends = try log.endsOfLetters(
-                        olderThan: SystemTime.wallMilliseconds - configuration.deadMilliseconds)
+                    let ends = try log.endsOfLetters(olderThan: SystemTime.wall - configuration.deadKept)
                     oldLetters.look(ends)
                     found = ends
                 }
@@ -97,7 +97,7 @@ extension LogWriter {
     }
 
     /// Nothing but the next owner's first look rests on it.
-    private func saveLook(_ ends: [Int64], at now: Int64, since boot: String) {
+    private func saveLook(_ ends: [Int64], at now: Instant, since boot: String) {
         do throws(LogFailure) {
             try writing { (log) throws(SQLiteFailure) in try log.saveLook(ends, at: now, since: boot) }
         } catch { open = nil }
@@ -175,8 +175,8 @@ extension LogWriter {
     /// Records that wait for the owner. Counted once a second: what other publishers add meanwhile is little beside the
     /// reserve.
     func countUnfinished(in log: OpenLog) throws(SQLiteFailure) {
-        let now = SystemTime.monotonicNanoseconds
-        if now >= unfinished.counted + Self.lookNanoseconds { unfinished = (min(try log.unfinished(), 1 << 40), now) }
+        let now = SystemTime.monotonic
+        if now >= unfinished.counted + Self.lookInterval { unfinished = (min(try log.unfinished(), 1 << 40), now) }
     }
 
     /// Room of the answers to all that waits: an answer takes more than its job leaves, until outcomes are too many.

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Ports
 internal import Posix
 internal import Records
@@ -18,10 +19,10 @@ actor LogWriter {
     /// Set while this process owns the log: only then are records deleted, and commits told at home.
     private(set) var owner: (@Sendable (Set<TablePlace>) -> Void)?
     private(set) var passed: [TablePlace: Int64] = [:]
-    /// When the owner looks again how much room there is, monotonic nanoseconds.
-    var nextLook: Int64 = 0
-    /// Records that wait for the owner, and when they were counted, monotonic nanoseconds.
-    var unfinished: (records: Int, counted: Int64) = (0, .min / 2)
+    /// When the owner looks again how much room there is.
+    var nextLook = Instant.distantPast
+    /// Records that wait for the owner, and when they were counted.
+    var unfinished: (records: Int, counted: Instant) = (0, .distantPast)
     /// What the file `reserve` is to hold, as of the last look.
     nonisolated let wanted: Atomic<Int>
     /// Since the last look, by `keepsRoom`.
@@ -36,7 +37,7 @@ actor LogWriter {
         (self.folder, self.configuration) = (folder, configuration)
         inbox = Inbox(reserve: configuration.reserve)
         wanted = Atomic(configuration.reserve)
-        oldLetters = OldLetters(every: configuration.letterLookMilliseconds)
+        oldLetters = OldLetters(every: configuration.letterLook)
     }
 
     /// Begins to take turns; apart from `init` because the thread may only know the writer once it is whole.
@@ -63,7 +64,7 @@ actor LogWriter {
     }
 
     nonisolated func commit(_ committed: Int64, of place: TablePlace) {
-        if inbox.add(committed, of: place, now: SystemTime.monotonicNanoseconds) { thread.wake() }
+        if inbox.add(committed, of: place, now: SystemTime.monotonic) { thread.wake() }
     }
 
     /// Begins the time of an owner in this process: new epochs, and `onCommit` hears of what every commit touched.
@@ -76,14 +77,14 @@ actor LogWriter {
             resumeLooks(in: log)
             return (try log.bumpEpochs(), try log.committedOffsets())
         }
-        (owner, passed, nextLook) = (onCommit, committedOffsets, 0)
+        (owner, passed, nextLook) = (onCommit, committedOffsets, .distantPast)
         thread.wake()
         return (epochs, committedOffsets)
     }
 
     /// Removes tombstones that are old, below an offset of each place; of `variants` those that the partition's index has folded.
     func dropTombstones(below offsets: [TablePlace: Int64]) throws(LogFailure) {
-        let before = SystemTime.wallMilliseconds - configuration.tombstoneMilliseconds
+        let before = SystemTime.wall - configuration.tombstonesKept
         try writing { (log) throws(SQLiteFailure) in
             try log.connection.transaction { () throws(SQLiteFailure) in
                 try log.dropTombstones(below: offsets, olderThan: before)
@@ -98,7 +99,7 @@ actor LogWriter {
         try? writing { (log) throws(SQLiteFailure) in
             while try log.trimAlone(passed, configuration, isTight: isTight) {}
             try log.connection.checkpoint(.truncate)
-            unfinished.counted = .min / 2
+            unfinished.counted = .distantPast
             try countUnfinished(in: log)
             folder.reserve.take(configuration.reserve, and: answersRoom)
         }
@@ -110,7 +111,7 @@ actor LogWriter {
         inbox.close()
         commitAll()
         // A group that failed ends that: whoever waits for what is behind it still hears.
-        while case let left = inbox.take(now: 0, isForced: true), !left.batches.isEmpty {
+        while case let left = inbox.take(now: .distantPast, isForced: true), !left.batches.isEmpty {
             for batch in left.batches { batch.answer(batch.rows.map { _ in .refused(.closed) }) }
         }
         thread.stopPolling()
@@ -119,19 +120,19 @@ actor LogWriter {
 
     private func commitAll() {
         while true {
-            let group = inbox.take(now: SystemTime.monotonicNanoseconds, isForced: true)
+            let group = inbox.take(now: SystemTime.monotonic, isForced: true)
             guard !group.isEmpty, commit(group) else { return }
         }
     }
 
-    private func turn() -> Int64? {
-        let now = SystemTime.monotonicNanoseconds
+    private func turn() -> Instant? {
+        let now = SystemTime.monotonic
         let group = inbox.take(now: now, isForced: false)
         if !group.isEmpty { _ = commit(group) }
-        if inbox.due == 0 { thread.wake() }
+        if inbox.due == .distantPast { thread.wake() }
         guard owner != nil else { return inbox.due }
         if now >= nextLook { look(at: now) }
-        return min(inbox.due ?? .max, nextLook)
+        return min(inbox.due ?? .distantFuture, nextLook)
     }
 
     /// Commits a group and answers its batches. Returns whether it went in.
@@ -212,7 +213,7 @@ actor LogWriter {
 
     private func fail(_ group: Inbox.Group, _ result: AppendResult) {
         open = nil
-        inbox.putBack(group.committedOffsets, due: SystemTime.monotonicNanoseconds + 1_000_000_000)
+        inbox.putBack(group.committedOffsets, due: SystemTime.monotonic + .seconds(1))
         for batch in group.batches { batch.answer(batch.rows.map { _ in result }) }
     }
 

@@ -1,26 +1,26 @@
+internal import Clocks
+
 /// Which dead letters are old: those that were so at two looks, since nothing brings a letter back. A clock that runs ahead
 /// for less than the time between the looks takes none away. The log keeps what the last look found for the next program
 /// (`OpenLog.saveLook`): one that is restarted more often would take none away either. It counts until the machine is started
 /// again, since its clock may be wrong at each start. A clock that was behind when a letter was written is not noticed.
-///
-/// Times are monotonic milliseconds.
 struct OldLetters: Sendable {
-    private let interval: Int64
-    private var lookedAt: Int64?
+    private let interval: Duration
+    private var lookedAt: Instant?
     /// By partition, what the last look found: letters below it were old.
     private var found: [Int64] = []
     /// By partition: letters below it are old.
     private(set) var ends: [Int64] = []
 
-    init(every interval: Int64) { self.interval = interval }
+    init(every interval: Duration) { self.interval = interval }
 
     /// The last look was an earlier program's.
-    mutating func resume(_ found: [Int64], lookedAt: Int64) {
+    mutating func resume(_ found: [Int64], lookedAt: Instant) {
         if self.lookedAt == nil { (self.found, self.lookedAt) = (found, lookedAt) }
     }
 
     /// Whether a look is due. The next one is due an interval later, even if this one fails.
-    mutating func beginLook(at now: Int64) -> Bool {
+    mutating func beginLook(at now: Instant) -> Bool {
         if let lookedAt, now - lookedAt < interval { return false }
         lookedAt = now
         return true

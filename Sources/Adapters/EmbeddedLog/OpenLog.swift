@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Ports
 internal import Posix
 internal import Records
@@ -41,7 +42,7 @@ final class OpenLog {
     func append(
         _ rows: [PendingRow], _ touched: inout Set<TablePlace>, isOwner: Bool
     ) throws(SQLiteFailure) -> [AppendResult] {
-        let now = SystemTime.wallMilliseconds
+        let now = SystemTime.wall
         let wasNewest = if let isNewest { isNewest } else { try LogSchema.isNewest(connection) }
         // Packed rows come from owners alone, and no older program reads them.
         let isOwners = isOwner || rows.contains(where: \.isPacked)
@@ -171,7 +172,7 @@ final class OpenLog {
     }
 
     /// By partition: dead letters below it are older than `time`.
-    func endsOfLetters(olderThan time: Int64) throws(SQLiteFailure) -> [Int64] {
+    func endsOfLetters(olderThan time: WallTime) throws(SQLiteFailure) -> [Int64] {
         var ends: [Int64] = []
         for partition in 0..<Int32(partitionCount) {
             ends.append(try end(of: TablePlace(topic: .dead, partition: PartitionID(partition)), olderThan: time))
@@ -179,42 +180,44 @@ final class OpenLog {
         return ends
     }
 
-    private func end(of place: TablePlace, olderThan time: Int64) throws(SQLiteFailure) -> Int64 {
+    private func end(of place: TablePlace, olderThan time: WallTime) throws(SQLiteFailure) -> Int64 {
         let part = layout.part(of: place)
         let rows = "FROM \(part.table.table) WHERE offset BETWEEN ?2 AND ?3"
         var found = try connection.prepare(
             "SELECT coalesce((SELECT offset \(rows) AND at >= ?1 ORDER BY offset LIMIT 1), (SELECT max(offset) \(rows)))"
         )
-        found.bind(1, time)
+        found.bind(1, time.milliseconds)
         part.bindRows(to: &found, from: 2)
         return try found.step() ? part.optionalOffset(found, 0) ?? 0 : 0
     }
 
-    /// What the last look at dead letters since the machine was started found, by partition, and when that was, monotonic
-    /// milliseconds; nil if there was none.
-    func lastLook(since boot: String) throws(SQLiteFailure) -> (ends: [Int64], at: Int64)? {
+    /// What the last look at dead letters since the machine was started found, by partition, and when that was; nil
+    /// if there was none.
+    func lastLook(since boot: String) throws(SQLiteFailure) -> (ends: [Int64], at: Instant)? {
         guard try connection.number("SELECT 1 FROM sqlite_schema WHERE name = 'looks'") != nil else { return nil }
         var rows = try connection.prepare("SELECT below, at FROM looks WHERE boot = ?1 ORDER BY partition")
         rows.bind(1, boot)
-        var (ends, at): ([Int64], Int64) = ([], .min)
+        var (ends, at): ([Int64], Instant) = ([], .distantPast)
         while try rows.step() {
             ends.append(try rows.integer(0, in: LogSchema.offsets))
-            at = max(at, try rows.integer(1, in: 0...Int64.max))
+            at = max(at, Instant(milliseconds: try rows.integer(1, in: 0...Int64.max)))
         }
         return ends.isEmpty ? nil : (ends, at)
     }
 
     /// For the next owner's first look; made anew each time, so that one that is damaged lasts no longer.
-    func saveLook(_ ends: [Int64], at: Int64, since boot: String) throws(SQLiteFailure) {
+    func saveLook(_ ends: [Int64], at time: Instant, since boot: String) throws(SQLiteFailure) {
         try connection.transaction { () throws(SQLiteFailure) in
             try connection.execute("DROP TABLE IF EXISTS looks")
             try connection.execute(
                 "CREATE TABLE looks (partition INTEGER PRIMARY KEY, below INTEGER NOT NULL, at INTEGER NOT NULL, boot TEXT NOT NULL)"
             )
             var save = try connection.prepare("INSERT INTO looks (partition, below, at, boot) VALUES (?1, ?2, ?3, ?4)")
+            save.bind(3, time.nanoseconds / 1_000_000)
             save.bind(4, boot)
             for (partition, end) in ends.enumerated() {
-                for (place, value) in [Int64(partition), end, at].enumerated() { save.bind(Int32(place) + 1, value) }
+                save.bind(1, Int64(partition))
+                save.bind(2, end)
                 try save.run()
             }
         }
@@ -246,7 +249,7 @@ final class OpenLog {
         }
     }
 
-    func dropTombstones(below offsets: [TablePlace: Int64], olderThan time: Int64) throws(SQLiteFailure) {
+    func dropTombstones(below offsets: [TablePlace: Int64], olderThan time: WallTime) throws(SQLiteFailure) {
         let places = offsets.map { (part: layout.part(of: $0), offset: $1) }
         for (table, places) in Dictionary(grouping: places, by: \.part.table) {
             // The newest record always stays: the next offset is the one after it.
@@ -255,7 +258,7 @@ final class OpenLog {
                 DELETE FROM \(table.table) WHERE value IS NULL AND at < ?2 AND offset >= ?3
                     AND offset < min(?1, (SELECT max(offset) FROM \(table.table) WHERE offset BETWEEN ?3 AND ?4))
                 """)
-            drop.bind(2, time)
+            drop.bind(2, time.milliseconds)
             for (part, offset) in places {
                 drop.bind(1, part.row(of: offset))
                 part.bindRows(to: &drop, from: 3)

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Glibc
 internal import Ports
 internal import Posix
@@ -61,7 +62,7 @@ final class IndexFile {
             let anchors = row.isNull(4) ? nil : row.withBytes(4) { ChangelogAnchors(packed: $0) }
             let isWhole = row.isNull(4) || anchors != nil
             let checkpoint = IndexCheckpoint(
-                position: position, epoch: row.integer(2), at: row.integer(3), anchors: anchors)
+                position: position, epoch: row.integer(2), at: WallTime(milliseconds: row.integer(3)), anchors: anchors)
             row.reset()
             // Numbers that nobody writes are no less damage than two that differ.
             let isSound =

@@ -19,7 +19,7 @@ extension ChangelogAnchors {
         var parts = RowParts(bytes)
         self.init()
         for _ in 0..<parts.int(in: 0...Self.limit) {
-            note(LogAnchor(offset: parts.number(), timestamp: parts.number()))
+            note(LogAnchor(offset: parts.number(), timestamp: parts.time()))
         }
         let areSound = newestFirst.allSatisfy { $0.offset >= 0 && RecordLimits.times.contains($0.timestamp) }
         guard parts.isWhole, areSound else { return nil }

@@ -1,11 +1,13 @@
+internal import Clocks
 internal import HTTPCache
 
-// What is kept of an answer's headers; no text, and no number, is 0.
+// What is kept of an answer's headers; no text, and no number, is 0. `expires` is in seconds, as in
+// records.
 extension RowBytes {
     mutating func put(_ policy: CachePolicy) {
         put(policy.control.text)
         put(policy.expires != nil)
-        if let expires = policy.expires { put(expires) }
+        if let expires = policy.expires { put(expires.milliseconds / 1_000) }
         put(policy.etag ?? "")
         put(policy.lastModified ?? "")
         put(policy.selection?.names.joined(separator: ",") ?? "")
@@ -17,7 +19,7 @@ extension RowBytes {
 extension RowParts {
     mutating func policy() -> CachePolicy {
         let control = CacheControl([text()])
-        let expires = flag() ? number() : nil
+        let expires: WallTime? = flag() ? .epoch + .seconds(number()) : nil
         let (etag, lastModified, names) = (text(), text(), text())
         let selection =
             names.isEmpty ? nil : Selection(names: names.split(separator: ",").map { String($0) }, word: word())

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Digest
 internal import ImageModel
 internal import Records
@@ -24,6 +25,12 @@ struct RowBytes: ~Copyable {
 
     /// A difference: small where two numbers are near each other, whichever is larger.
     mutating func put(difference: Int64) { put(UInt64(bitPattern: difference << 1 ^ difference >> 63)) }
+
+    mutating func put(_ time: WallTime) { put(time.milliseconds) }
+
+    mutating func put(_ time: WallTime, since base: WallTime) {
+        put(difference: time.milliseconds &- base.milliseconds)
+    }
 
     mutating func put(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
 
@@ -116,6 +123,12 @@ struct RowParts {
     mutating func difference() -> Int64 {
         let folded = UInt64(bitPattern: number())
         return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
+    }
+
+    mutating func time() -> WallTime { WallTime(milliseconds: number()) }
+
+    mutating func time(since base: WallTime) -> WallTime {
+        WallTime(milliseconds: base.milliseconds &+ difference())
     }
 
     mutating func int(in range: ClosedRange<Int>) -> Int {

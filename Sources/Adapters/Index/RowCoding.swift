@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import Digest
 internal import HTTPCache
 internal import ImageModel
@@ -92,8 +93,8 @@ enum RowCoding {
     private struct Base {
         var version: UInt64 = 0
         var size = (width: 0, height: 0)
-        var fetchedAt: Int64 = 0
-        var expires: Int64 = 0
+        var fetchedAt = WallTime.epoch
+        var expires = WallTime.epoch
 
         init(_ row: SourceRow?) {
             guard let row else { return }
@@ -133,8 +134,8 @@ enum RowCoding {
         bytes.put(difference: Int64(row.sourceSize.width &- base.size.width))
         bytes.put(difference: Int64(row.sourceSize.height &- base.size.height))
         if parts.contains(.region) { bytes.put(row.region) }
-        bytes.put(difference: row.storedAt &- base.fetchedAt)
-        bytes.put(difference: row.expires &- base.expires)
+        bytes.put(row.storedAt, since: base.fetchedAt)
+        bytes.put(row.expires, since: base.expires)
         bytes.put(row.frames)
         bytes.put(row.quality)
         bytes.put(row.placeholder)
@@ -155,7 +156,7 @@ enum RowCoding {
         let sourceSize = parts.size(
             base.size.width &+ Int(parts.difference()), base.size.height &+ Int(parts.difference()))
         let region = has.contains(.region) ? parts.region() : Region(whole: sourceSize)
-        let (storedAt, expires) = (base.fetchedAt &+ parts.difference(), base.expires &+ parts.difference())
+        let (storedAt, expires) = (parts.time(since: base.fetchedAt), parts.time(since: base.expires))
         let (frames, quality, placeholder, colour) = (
             parts.int(in: RowLimits.frames), parts.int(in: RowLimits.quality), parts.bytes(), parts.colour()
         )
@@ -194,7 +195,7 @@ enum RowCoding {
         let (digest, location) = (parts.digest(), parts.text())
         let madeFrom: Provenance = parts.flag() ? .donor(parts.spec()) : .origin
         let (sourceSize, region) = (parts.size(), parts.region())
-        let (hasAlpha, storedAt, expires) = (parts.flag(), parts.number(), parts.number())
+        let (hasAlpha, storedAt, expires) = (parts.flag(), parts.time(), parts.time())
         let (frames, quality, placeholder, colour) = (
             parts.int(in: RowLimits.frames), parts.int(in: RowLimits.quality), parts.bytes(), parts.colour()
         )
@@ -217,7 +218,7 @@ enum RowCoding {
         if form != .full, original == "" { original = BlobName(original: source, version, format).location }
         return SourceRow(
             source: source, url: url, version: version, size: size, format: format, bytes: count, digest: digest,
-            hasAlpha: alpha > 0, frames: frames, original: original, fetchedAt: parts.number(), expires: parts.number(),
+            hasAlpha: alpha > 0, frames: frames, original: original, fetchedAt: parts.time(), expires: parts.time(),
             policy: form.hasPolicy ? parts.policy() : CachePolicy(),
             focalPoint: form == .focused
                 ? FocalPoint(x: parts.int(in: FocalPoint.range), y: parts.int(in: FocalPoint.range)) : nil,

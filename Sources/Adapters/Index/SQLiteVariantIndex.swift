@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import ImageModel
 internal import Ports
 internal import Posix
@@ -63,7 +64,7 @@ final class SQLiteVariantIndex: VariantIndex {
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
     ) throws(IndexFailure) {
         let checkpoint = IndexCheckpoint(
-            position: position, epoch: epoch, at: SystemTime.wallMilliseconds, anchors: anchors)
+            position: position, epoch: epoch, at: SystemTime.wall, anchors: anchors)
         let progress = progress ?? (make == nil ? nil : self.progress)
         if let make {
             let first = firstPosition ?? position
@@ -87,7 +88,7 @@ final class SQLiteVariantIndex: VariantIndex {
                 }
                 file.setPosition.bind(1, position)
                 file.setPosition.bind(2, epoch)
-                file.setPosition.bind(3, checkpoint.at)
+                file.setPosition.bind(3, checkpoint.at.milliseconds)
                 if let anchors { file.setPosition.bind(4, anchors.packed) } else { file.setPosition.bindNull(4) }
                 try file.setPosition.run()
                 return true

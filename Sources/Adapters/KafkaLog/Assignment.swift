@@ -47,12 +47,12 @@ extension KafkaQuestions {
     func partitionBounds(_ partitions: [PartitionID]) -> [PartitionID: Result<PartitionBounds, LogFailure>] {
         // More workers than partitions: nothing is asked.
         if partitions.isEmpty { return [:] }
-        guard let leaders = leaders(within: Self.tryMilliseconds) else {
+        guard let leaders = leaders(within: Self.tryLimit) else {
             let failure = silence
             return partitions.reduce(into: [:]) { $0[$1] = .failure(failure) }
         }
         let places = partitions.flatMap { partition in Topic.owned.map { KafkaPlace($0, partition) } }
-        let answers = offsetsOnce(places, leaders: leaders, within: Self.tryMilliseconds, isReading: true)
+        let answers = offsetsOnce(places, leaders: leaders, within: Self.tryLimit, isReading: true)
         var found: [PartitionID: Result<PartitionBounds, LogFailure>] = [:]
         for (index, partition) in partitions.enumerated() {
             let own = answers[index * Topic.owned.count..<(index + 1) * Topic.owned.count]

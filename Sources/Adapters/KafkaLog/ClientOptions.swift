@@ -1,3 +1,4 @@
+internal import Clocks
 internal import KafkaSetup
 internal import Posix
 
@@ -33,7 +34,7 @@ extension KafkaConfiguration {
         switch kind {
         case .producer: all += producer + [("log.queue", "true")]
         case .member: all += consumer + member + [("log.queue", "true")]
-        case .patient: all += consumer + fetching(waiting: 500) + [("log.queue", "true")]
+        case .patient: all += consumer + fetching(waiting: .milliseconds(500)) + [("log.queue", "true")]
         case .questions: all += consumer
         case .hiddenQuestions: all += consumer + uncommitted
         case .hiddenSampler: all += consumer + sampler + uncommitted
@@ -81,15 +82,14 @@ extension KafkaConfiguration {
             // partitions had no owner for 0.8 to 1.1 s with a second between heartbeats, for 0.2 to 0.4 s with 300 ms.
             ("heartbeat.interval.ms", "\(min(300, max(100, timing.session.milliseconds / 10)))"),
             ("max.poll.interval.ms", "\(max(60_000, 2 * timing.stall.milliseconds))"),
-        ] + fetching(waiting: 50)
+        ] + fetching(waiting: .milliseconds(50))
     }
 
     /// Prefetch is for each partition, and a worker may own dozens of them on nine topics: memory before throughput. A
-    /// full queue is looked at again when the broker's thread wakes, which the idle topics' fetches bound to so many
-    /// milliseconds.
-    private func fetching(waiting milliseconds: Int) -> [(name: String, value: String)] {
+    /// full queue is looked at again when the broker's thread wakes, which the idle topics' fetches bound to that time.
+    private func fetching(waiting time: Duration) -> [(name: String, value: String)] {
         [
-            ("fetch.wait.max.ms", "\(milliseconds)"), ("fetch.error.backoff.ms", "100"),
+            ("fetch.wait.max.ms", "\(time.milliseconds)"), ("fetch.error.backoff.ms", "100"),
             ("queued.min.messages", "100000"),
             ("queued.max.messages.kbytes", "512"), ("fetch.message.max.bytes", "\(64 << 10)"),
             ("fetch.max.bytes", "\(4 << 20)"),

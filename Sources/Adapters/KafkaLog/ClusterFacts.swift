@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Clocks
 internal import KafkaSetup
 internal import Ports
 internal import Posix
@@ -26,12 +27,13 @@ extension KafkaClient {
     func learnCluster(
         _ configuration: KafkaConfiguration
     ) throws(LogFailure) -> ClusterFacts {
-        let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
+        let deadline = SystemTime.monotonic + configuration.timing.answer
         var cause: (code: rd_kafka_resp_err_t, text: String)?
         while true {
-            let left = (deadline - SystemTime.monotonicNanoseconds) / 1_000_000
+            let left = deadline - SystemTime.monotonic
             var found: UnsafePointer<rd_kafka_metadata>?
-            let error = rd_kafka_metadata(handle, 1, nil, &found, Int32(clamping: max(1, min(left, 2_000))))
+            let wait = max(.milliseconds(1), min(left, KafkaQuestions.tryLimit))
+            let error = rd_kafka_metadata(handle, 1, nil, &found, wait.kafka)
             if error.isNone, let found {
                 defer { rd_kafka_metadata_destroy(found) }
                 return Self.facts(found.pointee)
@@ -41,15 +43,15 @@ extension KafkaClient {
             let failure = LogFailure(
                 cause?.code ?? error, reason: LogFailure.unreachable(configuration.bootstrap, text))
             if case .denied(let reason) = failure { throw .denied(reason: reason + configuration.security.hint) }
-            if left <= 0 { throw failure }
+            if left < .milliseconds(1) { throw failure }
         }
     }
 
     /// Looks once who leads what, so that the next question goes there; false if no broker answered. Blocks.
     @discardableResult
-    func learnLeaders(within milliseconds: Int32) -> Bool {
+    func learnLeaders(within limit: Duration) -> Bool {
         var found: UnsafePointer<rd_kafka_metadata>?
-        guard rd_kafka_metadata(handle, 1, nil, &found, milliseconds).isNone else { return false }
+        guard rd_kafka_metadata(handle, 1, nil, &found, limit.kafka).isNone else { return false }
         rd_kafka_metadata_destroy(found)
         return true
     }
@@ -57,7 +59,7 @@ extension KafkaClient {
     /// To be called before topics are read. Of one that a client has not read before librdkafka 2.0.2 asks only at its next
     /// look at all topics who leads it: its partitions wait for up to a second (librdkafka #694). Blocks, no longer than that.
     func learnLeaders(of topics: [Topic]) {
-        guard !known.withLock({ $0.isSuperset(of: topics) }), learnLeaders(within: 1_000) else { return }
+        guard !known.withLock({ $0.isSuperset(of: topics) }), learnLeaders(within: .seconds(1)) else { return }
         known.withLock { $0.formUnion(topics) }
     }
 

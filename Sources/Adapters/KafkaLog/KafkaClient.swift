@@ -91,8 +91,8 @@ struct KafkaEvent: ~Copyable {
     private let client: KafkaClient
 
     /// nil if none came within the wait.
-    init?(from queue: OpaquePointer, of client: KafkaClient, waiting milliseconds: Int32 = 0) {
-        guard let event = rd_kafka_queue_poll(queue, milliseconds) else { return nil }
+    init?(from queue: OpaquePointer, of client: KafkaClient, waiting limit: Duration = .zero) {
+        guard let event = rd_kafka_queue_poll(queue, limit.kafka) else { return nil }
         (pointer, self.client) = (event, client)
     }
 

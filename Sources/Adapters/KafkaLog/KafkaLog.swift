@@ -1,3 +1,4 @@
+package import Clocks
 internal import Glibc
 package import KafkaSetup
 package import Ports
@@ -59,7 +60,7 @@ package final class KafkaLog: Log {
     }
 
     /// A day less than the topics keep them: the clocks of brokers and workers differ.
-    package var tombstonesKept: Duration? { .seconds(TopicPlan.tombstoneDays * 86_400 - 86_400) }
+    package var tombstonesKept: Duration? { TopicPlan.tombstonesKept - .days(1) }
 
     package func append(_ records: [NewRecord]) async -> [AppendResult] { await append(records) { true } }
 
@@ -113,7 +114,7 @@ package final class KafkaLog: Log {
         try await outside.records(place(topic, partition), from: offset, limit: limit)
     }
 
-    package func hiddenTimes(at points: [LogPoint]) async -> [Result<Int64?, LogFailure>] {
+    package func hiddenTimes(at points: [LogPoint]) async -> [Result<WallTime?, LogFailure>] {
         await outside.hiddenTimes(at: points)
     }
 
@@ -154,10 +155,10 @@ private actor Outside {
     private let questions: KafkaQuestions
     private var reader: KafkaReader?
     /// Asked of the coordinator for all partitions at once, and for one partition after another by people's tools.
-    private var owners: (at: Int64, byPartition: [PartitionID: String])?
+    private var owners: (at: Instant, byPartition: [PartitionID: String])?
     private var isClosed = false
 
-    private static let ownersNanoseconds: Int64 = 1_000_000_000
+    private static let ownersAge = Duration.seconds(1)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -192,24 +193,24 @@ private actor Outside {
     func offsets(of points: [LogPoint]) -> [Result<PartitionOffsets, LogFailure>] {
         guard !isClosed else { return points.map { _ in .failure(.closed) } }
         let places = points.map { KafkaPlace($0.topic, $0.partition) }
-        let deadline = SystemTime.monotonicNanoseconds + Self.patience
+        let deadline = SystemTime.monotonic + Self.patience
         var answers: [KafkaPlace: Result<PartitionOffsets, LogFailure>] = [:]
         var left = places
         while true {
-            guard let leaders = questions.leaders(within: KafkaQuestions.tryMilliseconds) else {
+            guard let leaders = questions.leaders(within: KafkaQuestions.tryLimit) else {
                 let silence = questions.silence
                 return places.map { answers[$0] ?? .failure(silence) }
             }
-            let found = questions.offsetsOnce(left, leaders: leaders, within: KafkaQuestions.tryMilliseconds)
+            let found = questions.offsetsOnce(left, leaders: leaders, within: KafkaQuestions.tryLimit)
             for (place, answer) in zip(left, found) { answers[place] = answer }
             left = zip(left, found).compactMap { place, answer in
                 if case .failure(.unavailable) = answer { place } else { nil }
             }
-            guard !left.isEmpty, SystemTime.monotonicNanoseconds < deadline else { break }
+            guard !left.isEmpty, SystemTime.monotonic < deadline else { break }
             usleep(50_000)
         }
         // The cluster may have missed a leader meanwhile.
-        if !left.isEmpty, let leaders = questions.leaders(within: KafkaQuestions.tryMilliseconds) {
+        if !left.isEmpty, let leaders = questions.leaders(within: KafkaQuestions.tryLimit) {
             for place in left where leaders[place] ?? -1 < 0 {
                 answers[place] = .failure(questions.absence(of: -1, place))
             }
@@ -218,7 +219,7 @@ private actor Outside {
         return places.map { answers[$0] ?? .failure(unsaid) }
     }
 
-    private static let patience: Int64 = 3_000_000_000
+    private static let patience = Duration.seconds(3)
 
     func grownTopics(used: Int) throws(LogFailure) -> [GrownTopic] {
         if isClosed { throw .closed }
@@ -255,7 +256,7 @@ private actor Outside {
         }
     }
 
-    func hiddenTimes(at points: [LogPoint]) -> [Result<Int64?, LogFailure>] {
+    func hiddenTimes(at points: [LogPoint]) -> [Result<WallTime?, LogFailure>] {
         questions.hiddenTimes(at: points, within: questions.configuration.timing.answer)
     }
 
@@ -266,8 +267,8 @@ private actor Outside {
 
     func owner(of partition: PartitionID) throws(LogFailure) -> String? {
         if isClosed { throw .closed }
-        let now = SystemTime.monotonicNanoseconds
-        if let owners, now - owners.at < Self.ownersNanoseconds { return owners.byPartition[partition] }
+        let now = SystemTime.monotonic
+        if let owners, now - owners.at < Self.ownersAge { return owners.byPartition[partition] }
         let found = try questions.members().owners
         owners = (now, found)
         return found[partition]

@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Clocks
 internal import KafkaSetup
 internal import Ports
 internal import Posix
@@ -23,14 +24,14 @@ extension KafkaLogConsumer {
 
     func commitSoon() {
         guard commitDue == nil else { return }
-        commitDue = SystemTime.monotonicNanoseconds + log.configuration.timing.commit.nanoseconds
+        commitDue = SystemTime.monotonic + log.configuration.timing.commit
         thread.wake()
     }
 
     /// One commit at a time; what comes meanwhile goes with the next.
-    func commitPending(at now: Int64) {
+    func commitPending(at now: Instant) {
         guard commitsUnderWay == 0 else {
-            commitDue = now + log.configuration.timing.commit.nanoseconds
+            commitDue = now + log.configuration.timing.commit
             return
         }
         storePending()
@@ -38,7 +39,7 @@ extension KafkaLogConsumer {
         if !named.isEmpty {
             // Until the answer is there, what is stored of these places goes with no commit.
             commit(named, by: member)
-            commitDue = now + log.configuration.timing.commit.nanoseconds
+            commitDue = now + log.configuration.timing.commit
         }
         if member.commitStored() { commitsUnderWay += 1 }
     }
@@ -53,10 +54,10 @@ extension KafkaLogConsumer {
 
     /// Offsets of idle topics once more, or the brokers forget them while the group is healthy. By name, since a commit
     /// without a list skips what is stored already; only while the partitions are held, and what is committed as it is.
-    func recommit(at now: Int64) {
-        nextRecommit = now + log.configuration.timing.recommit.nanoseconds
+    func recommit(at now: Instant) {
+        nextRecommit = now + log.configuration.timing.recommit
         guard let member, case .owning = phase, commitsUnderWay == 0 else {
-            nextRecommit = min(nextRecommit, now + Self.sweepNanoseconds)
+            nextRecommit = min(nextRecommit, now + Self.sweepInterval)
             return
         }
         let still = committed.filter { pending[$0.key] == nil && named[$0.key] == nil }

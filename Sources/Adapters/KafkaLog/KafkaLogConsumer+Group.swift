@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Clocks
 internal import Glibc
 internal import KafkaSetup
 internal import Ports
@@ -27,7 +28,7 @@ extension KafkaLogConsumer {
             noteCommitted(event)
             // Nothing to commit is no failure; what failed is still stored and goes with the next.
             let isDone = event.error.isNone || event.error == RD_KAFKA_RESP_ERR__NO_OFFSET
-            if !isDone, case .owning = phase { commitDue = SystemTime.monotonicNanoseconds + Self.sweepNanoseconds }
+            if !isDone, case .owning = phase { commitDue = SystemTime.monotonic + Self.sweepInterval }
         }
     }
 
@@ -74,7 +75,7 @@ extension KafkaLogConsumer {
         OwnThread.start("kafka assign") { [weak self] in
             for client in clients { client.learnLeaders(of: Topic.owned) }
             var left = partitions
-            let begun = SystemTime.monotonicNanoseconds
+            let begun = SystemTime.monotonic
             var isTold = false
             var isAnswered = false
             while let consumer = self, consumer.decision.load(ordering: .relaxed) == number {
@@ -97,7 +98,7 @@ extension KafkaLogConsumer {
                     reason = reason ?? failure
                 }
                 // Leaders of topics that were just made, or whose broker went, are elected within seconds.
-                if let reason, !isTold, SystemTime.monotonicNanoseconds - begun >= Self.electionNanoseconds {
+                if let reason, !isTold, SystemTime.monotonic - begun >= Self.electionTime {
                     let list = left.sorted().map { "\($0)" }.joined(separator: ", ")
                     log.notice(
                         "Partition\(left.count > 1 ? "s" : "") \(list) wait\(left.count > 1 ? "" : "s") for leaders: \(reason)"
@@ -105,7 +106,7 @@ extension KafkaLogConsumer {
                     isTold = true
                 }
                 // Most failures waited for an answer already; some are known at once.
-                usleep(Self.pauseMicroseconds)
+                usleep(Self.pause.microseconds)
             }
         }
     }
@@ -115,8 +116,8 @@ extension KafkaLogConsumer {
         thread.wake()
     }
 
-    private static let pauseMicroseconds: UInt32 = 500_000
-    private static let electionNanoseconds: Int64 = 5_000_000_000
+    private static let pause = Duration.milliseconds(500)
+    private static let electionTime = Duration.seconds(5)
 
     /// Takes partitions up, each once it is known: siblings and changelog are added to what the group gave.
     func adopt(_ assignment: Assignment) {
@@ -124,7 +125,7 @@ extension KafkaLogConsumer {
         let held: [PartitionID]
         switch phase {
         case .preparing:
-            nextRecommit = SystemTime.monotonicNanoseconds + log.configuration.timing.recommit.nanoseconds
+            nextRecommit = SystemTime.monotonic + log.configuration.timing.recommit
             (held, awaited, lateGeneration) = ([], Set(assignment.partitions), nil)
         case .owning(let partitions): (held, lateGeneration) = (partitions, assignment.generation)
         case .idle, .revoking, .committing, .stopping: return
@@ -198,8 +199,8 @@ extension KafkaLogConsumer {
         switch phase {
         case .owning(let held):
             if member.isLost || isOvertaken(member) { return lose(held) }
-            let now = SystemTime.monotonicNanoseconds
-            let deadline = now + log.configuration.timing.revoke.nanoseconds
+            let now = SystemTime.monotonic
+            let deadline = now + log.configuration.timing.revoke
             phase = .revoking(held, waiting: Set(held), deadline: deadline)
             for partition in held { listener?.revoked(partition, deadline: deadline) }
         case .revoking(_, let waiting, _):
@@ -228,10 +229,10 @@ extension KafkaLogConsumer {
         for partition in partitions { listener?.lost(partition) }
     }
 
-    func finishRevocation(of partitions: [PartitionID], at now: Int64) {
+    func finishRevocation(of partitions: [PartitionID], at now: Instant) {
         if member.map({ $0.isLost || isOvertaken($0) }) ?? true { return giveUp() }
         commitLast()
-        phase = .committing(deadline: now + 1_000_000_000)
+        phase = .committing(deadline: now + .seconds(1))
     }
 
     /// Answers the group: nothing is ours any more.

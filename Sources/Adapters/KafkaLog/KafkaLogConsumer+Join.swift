@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Glibc
 internal import KafkaSetup
 internal import Ports
@@ -14,12 +15,11 @@ extension KafkaLogConsumer {
         guard let place else { return try member.subscribe() }
         let former = FormerMember(id: place.note)
         // By then the coordinator has missed whoever was killed before this process began.
-        let limit =
-            SystemTime.monotonicNanoseconds + log.configuration.timing.session.nanoseconds + Self.sweepNanoseconds
+        let limit = SystemTime.monotonic + log.configuration.timing.session + Self.sweepInterval
         OwnThread.start("kafka join") { [weak self, log] in
             var isTold = false
             while let consumer = self, consumer.decision.load(ordering: .relaxed) == 0,
-                SystemTime.monotonicNanoseconds < limit,
+                SystemTime.monotonic < limit,
                 // Where it cannot be asked, it is as it was when it last answered.
                 (try? log.questions.members()).map({ former.holdsUp($0.map(\.id)) }) ?? isTold
             {
@@ -29,7 +29,7 @@ extension KafkaLogConsumer {
                     )
                 }
                 isTold = true
-                usleep(Self.lookMicroseconds)
+                usleep(Self.lookInterval.microseconds)
             }
             // It may have joined meanwhile, as after a stall.
             guard let consumer = self, consumer.decision.load(ordering: .relaxed) == 0 else { return }
@@ -53,7 +53,7 @@ extension KafkaLogConsumer {
     }
 
     /// Little beside what the group takes to share out anew.
-    private static let lookMicroseconds: UInt32 = 100_000
+    private static let lookInterval = Duration.milliseconds(100)
 }
 
 /// The member that had this place before.

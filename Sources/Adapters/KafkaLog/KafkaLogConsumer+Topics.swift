@@ -13,14 +13,14 @@ extension KafkaLogConsumer {
             while self?.isStopped.load(ordering: .relaxed) == false {
                 self?.lookAtTopics(&told)
                 for _ in 0..<Self.topicLooks where self?.isStopped.load(ordering: .relaxed) == false {
-                    usleep(Self.topicMicroseconds)
+                    usleep(Self.topicPause.microseconds)
                 }
             }
         }
     }
 
     private static let topicLooks = 40
-    private static let topicMicroseconds: UInt32 = 500_000
+    private static let topicPause = Duration.milliseconds(500)
 
     private nonisolated func lookAtTopics(_ told: inout Set<String>) {
         do throws(LogFailure) {

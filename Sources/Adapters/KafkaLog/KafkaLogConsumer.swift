@@ -1,3 +1,4 @@
+internal import Clocks
 internal import KafkaSetup
 package import Ports
 package import Posix
@@ -43,12 +44,12 @@ package actor KafkaLogConsumer: LogConsumer {
     /// The group's offsets, as far as they were acknowledged.
     var committed: [KafkaPlace: Int64] = [:]
     /// When offsets that did not move are committed again.
-    var nextRecommit = Int64.max
-    var commitDue: Int64?
+    var nextRecommit = Instant.distantFuture
+    var commitDue: Instant?
     var commitsUnderWay = 0
-    private var nextSweep: Int64 = 0
+    private var nextSweep = Instant.distantPast
     /// When seeks that librdkafka refused are tried again.
-    private var nextSeek = Int64.max
+    private var nextSeek = Instant.distantFuture
     private var pulse: PulseThread?
 
     /// What this member does with the group's decision.
@@ -60,17 +61,17 @@ package actor KafkaLogConsumer: LogConsumer {
         /// Has taken these up; others that it was given may be `awaited`.
         case owning([PartitionID])
         /// Finishes what it must give up; those of `waiting` are not released yet.
-        case revoking([PartitionID], waiting: Set<PartitionID>, deadline: Int64)
+        case revoking([PartitionID], waiting: Set<PartitionID>, deadline: Instant)
         /// Waits for its last commits before it gives up.
-        case committing(deadline: Int64)
+        case committing(deadline: Instant)
         /// Leaves the group, once the last commits are made: `isLeaving`.
-        case stopping(isLeaving: Bool, deadline: Int64, done: CheckedContinuation<Void, Never>)
+        case stopping(isLeaving: Bool, deadline: Instant, done: CheckedContinuation<Void, Never>)
     }
 
-    static let sweepNanoseconds: Int64 = 1_000_000_000
-    private static let seekNanoseconds: Int64 = 20_000_000
+    static let sweepInterval = Duration.seconds(1)
+    private static let seekInterval = Duration.milliseconds(20)
     /// A stop that takes longer than this leaves without the coordinator's answer.
-    static let stopNanoseconds: Int64 = 10_000_000_000
+    static let stopLimit = Duration.seconds(10)
 
     package nonisolated var executor: any SerialExecutor { thread }
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -86,8 +87,8 @@ package actor KafkaLogConsumer: LogConsumer {
         queues = Array(repeating: nil, count: Topic.owned.count * log.partitionCount)
         (self.listener, self.member) = (listener, member)
         let timing = log.configuration.timing
-        log.fence.begin(session: timing.session.nanoseconds, at: SystemTime.monotonicNanoseconds)
-        pulse = PulseThread(log.fence, stall: timing.stall.nanoseconds)
+        log.fence.begin(session: timing.session, at: SystemTime.monotonic)
+        pulse = PulseThread(log.fence, stall: timing.stall)
         watchTopics()
         thread.poll([member.wake.readable]) { [weak self] in self?.assumeIsolated { $0.turn() } }
     }
@@ -109,7 +110,7 @@ package actor KafkaLogConsumer: LogConsumer {
             // What librdkafka held is dropped by reading it, so that the queue wakes us again.
             consumer.tellReadable(consumer.slot(of: place))
             if queue.isSeeking {
-                consumer.nextSeek = 0
+                consumer.nextSeek = .distantPast
                 consumer.thread.wake()
             }
         }
@@ -158,8 +159,7 @@ package actor KafkaLogConsumer: LogConsumer {
         listener = nil
         decision.add(1, ordering: .relaxed)
         await withCheckedContinuation { done in
-            phase = .stopping(
-                isLeaving: false, deadline: SystemTime.monotonicNanoseconds + Self.stopNanoseconds, done: done)
+            phase = .stopping(isLeaving: false, deadline: SystemTime.monotonic + Self.stopLimit, done: done)
             commitLast()
             thread.wake()
         }
@@ -167,9 +167,9 @@ package actor KafkaLogConsumer: LogConsumer {
     }
 
     /// One look at everything: what woke us, what the group decided, what is due. Returns when to look again.
-    private func turn() -> Int64? {
+    private func turn() -> Instant? {
         guard let member else { return nil }
-        let now = SystemTime.monotonicNanoseconds
+        let now = SystemTime.monotonic
         pulse?.noteTurn(at: now)
         // Opened last: what is appended for the partitions that go must find it shut.
         if log.fence.isShut {
@@ -188,16 +188,16 @@ package actor KafkaLogConsumer: LogConsumer {
         if listener != nil {
             for slot in slots { tellReadable(slot - GroupMember.firstSlot) }
             if now >= nextSweep {
-                nextSweep = now + Self.sweepNanoseconds
+                nextSweep = now + Self.sweepInterval
                 for slot in queues.indices { tellReadable(slot) }
             }
             if now >= nextSeek {
                 for slot in queues.indices where queues[slot]?.isSeeking == true { tellReadable(slot) }
                 let isSeeking = queues.contains { $0?.isSeeking == true }
-                nextSeek = isSeeking ? now + Self.seekNanoseconds : .max
+                nextSeek = isSeeking ? now + Self.seekInterval : .distantFuture
             }
         }
-        advance(at: SystemTime.monotonicNanoseconds)
+        advance(at: SystemTime.monotonic)
         return nextDeadline
     }
 
@@ -208,7 +208,7 @@ package actor KafkaLogConsumer: LogConsumer {
     }
 
     /// What waits for time: commits, the end of a revocation, the end of all.
-    private func advance(at now: Int64) {
+    private func advance(at now: Instant) {
         if let due = commitDue, now >= due { commitPending(at: now) }
         if now >= nextRecommit { recommit(at: now) }
         switch phase {
@@ -234,16 +234,16 @@ package actor KafkaLogConsumer: LogConsumer {
     }
 
     /// Often enough, too, that a thread with nothing to do is not taken for one that is stuck.
-    private var nextDeadline: Int64 {
-        let pulse = SystemTime.monotonicNanoseconds + log.configuration.timing.stall.nanoseconds / 4
-        let own: Int64 =
+    private var nextDeadline: Instant {
+        let pulse = SystemTime.monotonic + log.configuration.timing.stall / 4
+        let own: Instant =
             switch phase {
             case .revoking(_, _, let deadline), .committing(let deadline): deadline
             // Nothing wakes us when librdkafka is done with leaving.
-            case .stopping: SystemTime.monotonicNanoseconds + 5_000_000
-            case .idle, .preparing, .owning: .max
+            case .stopping: SystemTime.monotonic + .milliseconds(5)
+            case .idle, .preparing, .owning: .distantFuture
             }
-        return min(nextSweep, nextSeek, pulse, own, commitDue ?? .max, nextRecommit)
+        return min(nextSweep, nextSeek, pulse, own, commitDue ?? .distantFuture, nextRecommit)
     }
 
     private func end(_ member: GroupMember, _ done: CheckedContinuation<Void, Never>) {

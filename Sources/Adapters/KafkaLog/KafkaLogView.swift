@@ -1,3 +1,4 @@
+package import Clocks
 package import KafkaSetup
 package import Ports
 internal import Posix
@@ -23,7 +24,7 @@ package actor KafkaLogView: LogView {
     /// As `offsets` last found them: whoever reads has asked before, and the broker is not asked again for each read.
     private var bounds: [KafkaPlace: Range<Int64>] = [:]
 
-    private static let patience: Int32 = 2_000
+    private static let patience = Duration.seconds(2)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -70,11 +71,11 @@ package actor KafkaLogView: LogView {
     }
 
     /// A short-lived client: transactions that stay open are rare.
-    package func hiddenTimes(at points: [LogPoint]) -> [Result<Int64?, LogFailure>] {
-        questions.hiddenTimes(at: points, within: .milliseconds(Int(Self.patience)))
+    package func hiddenTimes(at points: [LogPoint]) -> [Result<WallTime?, LogFailure>] {
+        questions.hiddenTimes(at: points, within: Self.patience)
     }
 
-    package func appendTimes(at points: [LogPoint]) -> [Result<Int64?, LogFailure>] {
+    package func appendTimes(at points: [LogPoint]) -> [Result<WallTime?, LogFailure>] {
         if points.isEmpty { return [] }
         var offsets: [KafkaPlace: Int64] = [:]
         for point in points { offsets[KafkaPlace(point.topic, point.partition)] = point.offset ?? 0 }
@@ -104,12 +105,12 @@ package actor KafkaLogView: LogView {
         return try opened().latest(place, bounds, keyPrefix: keyPrefix)
     }
 
-    package func retention() throws(LogFailure) -> [Topic: Int64] {
+    package func retention() throws(LogFailure) -> [Topic: Duration] {
         let settings = try questions.settings(of: Topic.worked.map(questions.configuration.name))
-        var kept: [Topic: Int64] = [:]
+        var kept: [Topic: Duration] = [:]
         for topic in Topic.worked {
             let text = settings[questions.configuration.name(topic)]?["retention.ms"] ?? ""
-            if let milliseconds = Int64(text), milliseconds > 0 { kept[topic] = milliseconds }
+            if let milliseconds = Int64(text), milliseconds > 0 { kept[topic] = .milliseconds(milliseconds) }
         }
         return kept
     }
@@ -118,8 +119,7 @@ package actor KafkaLogView: LogView {
 
     private func opened() throws(LogFailure) -> KafkaReader {
         if let reader { return reader }
-        let opened = try KafkaReader(
-            questions.configuration, .sampler, patience: .milliseconds(Int(Self.patience)))
+        let opened = try KafkaReader(questions.configuration, .sampler, patience: Self.patience)
         reader = opened
         return opened
     }

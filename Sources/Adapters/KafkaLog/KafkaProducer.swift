@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Clocks
 internal import KafkaSetup
 internal import Ports
 internal import Posix
@@ -117,9 +118,9 @@ final class KafkaProducer: Sendable {
     private func live(_ client: ProducerClient) {
         var isSound = true
         while isSound, isOpen { isSound = client.serve(notice) }
-        let grace: Int64 = isSound ? 5_000_000_000 : 0
+        let grace: Duration = isSound ? .seconds(5) : .zero
         state.withLock { if case .open = $0 { $0 = .rebuilding } }
-        client.settleAll(until: SystemTime.monotonicNanoseconds + grace)
+        client.settleAll(until: SystemTime.monotonic + grace)
         while case .rebuilding = state.withLock({ $0 }) { rebuild() }
     }
 

@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Clocks
 internal import Glibc
 internal import KafkaSetup
 internal import Ports
@@ -8,23 +9,23 @@ internal import Records
 extension KafkaQuestions {
     /// All members of the group, including members that died lately.
     ///
-    /// - Parameter milliseconds: how long the coordinator may take; nil: `kafka.timing.answer`.
-    func members(within milliseconds: Int32? = nil) throws(LogFailure) -> [LogMember] {
-        let deadline = SystemTime.monotonicNanoseconds + Int64(milliseconds ?? timeout) * 1_000_000
+    /// - Parameter limit: how long the coordinator may take; nil: `kafka.timing.answer`.
+    func members(within limit: Duration? = nil) throws(LogFailure) -> [LogMember] {
+        let deadline = SystemTime.monotonic + (limit ?? configuration.timing.answer)
         while true {
-            let left = Int32(clamping: max(1, (deadline - SystemTime.monotonicNanoseconds) / 1_000_000))
+            let left = max(.milliseconds(1), deadline - SystemTime.monotonic)
             do throws(LogFailure) { return try membersOnce(within: left) } catch {
                 // A coordinator that starts reads its groups first, and one that was replaced says no more than that.
-                guard case .unavailable = error, SystemTime.monotonicNanoseconds < deadline else { throw error }
+                guard case .unavailable = error, SystemTime.monotonic < deadline else { throw error }
                 usleep(50_000)
             }
         }
     }
 
-    private func membersOnce(within milliseconds: Int32) throws(LogFailure) -> [LogMember] {
+    private func membersOnce(within limit: Duration) throws(LogFailure) -> [LogMember] {
         let anchor = configuration.name(.anchor)
         var members: [LogMember] = []
-        try describeMembers(within: milliseconds) { member in
+        try describeMembers(within: limit) { member in
             let name = MemberName(clientID: String(cString: rd_kafka_MemberDescription_client_id(member)))
             let assignment = rd_kafka_MemberDescription_assignment(member)
             let list = assignment.flatMap { rd_kafka_MemberAssignment_partitions($0) }
@@ -40,13 +41,13 @@ extension KafkaQuestions {
     }
 
     private func describeMembers(
-        within milliseconds: Int32, _ body: (OpaquePointer) -> Void
+        within limit: Duration, _ body: (OpaquePointer) -> Void
     ) throws(LogFailure) {
         let group = try cString(configuration.group)
         defer { group.deallocate() }
         var groups: [UnsafePointer<CChar>?] = [UnsafePointer(group)]
         let event = try ask(
-            RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, "group \(configuration.group)", within: milliseconds
+            RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, "group \(configuration.group)", within: limit
         ) {
             handle, options, queue in
             rd_kafka_DescribeConsumerGroups(handle, &groups, 1, options, queue)
@@ -132,12 +133,12 @@ extension KafkaQuestions {
     /// The settings of topics, by topic and name. A broker that does not know a new topic yet is asked again, as long as an
     /// answer may take.
     func settings(of topics: [String]) throws(LogFailure) -> [String: [String: String]] {
-        let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
+        let deadline = SystemTime.monotonic + configuration.timing.answer
         while true {
             var unknown: String?
             let all = try settings(of: topics, unknown: &unknown)
             guard let unknown else { return all }
-            guard SystemTime.monotonicNanoseconds < deadline else {
+            guard SystemTime.monotonic < deadline else {
                 throw LogFailure(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, "the settings of \(unknown)")
             }
             usleep(20_000)
@@ -177,43 +178,43 @@ extension KafkaQuestions {
 
     /// One request of librdkafka's admin interface and the event that answers it.
     private func ask(
-        _ operation: rd_kafka_admin_op_t, _ subject: String, within milliseconds: Int32? = nil,
+        _ operation: rd_kafka_admin_op_t, _ subject: String, within limit: Duration? = nil,
         _ request: (_ handle: OpaquePointer, _ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
     ) throws(LogFailure) -> KafkaEvent {
-        let wait = milliseconds ?? timeout
+        let wait = limit ?? configuration.timing.answer
         let isOfCoordinator =
             operation == RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS || operation == RD_KAFKA_ADMIN_OP_DELETEGROUPS
         let answer =
             isOfCoordinator
             ? Self.answer(
-                of: try coordinatorAsker(), operation, within: Self.longestMilliseconds, waiting: wait, request)
-            : Self.answer(of: client, operation, within: wait, waiting: wait + 2_000, request)
+                of: try coordinatorAsker(), operation, within: Self.longest, waiting: wait, request)
+            : Self.answer(of: client, operation, within: wait, waiting: wait + .seconds(2), request)
         guard let event = answer else {
             if isOfCoordinator { forgetCoordinator() }
-            throw .unavailable(reason: "\(subject): no answer within \(wait / 1_000) s")
+            throw .unavailable(reason: "\(subject): no answer within \(wait.components.seconds) s")
         }
         if !event.error.isNone { throw LogFailure(event.error, reason: "\(subject): \(event.text)") }
         return event
     }
 
     /// The longest that librdkafka takes: our wait for a coordinator is the shorter one (`coordinatorAsker`).
-    private static let longestMilliseconds: Int32 = 3_600_000
+    private static let longest = Duration.hours(1)
 
     /// nil: none came.
     ///
     /// - Parameters:
-    ///   - milliseconds: how long librdkafka tries.
-    ///   - wait: how long its answer is waited for, milliseconds.
+    ///   - limit: how long librdkafka tries.
+    ///   - wait: how long its answer is waited for.
     private static func answer(
-        of client: KafkaClient, _ operation: rd_kafka_admin_op_t, within milliseconds: Int32, waiting wait: Int32,
+        of client: KafkaClient, _ operation: rd_kafka_admin_op_t, within limit: Duration, waiting wait: Duration,
         _ request: (OpaquePointer, OpaquePointer?, OpaquePointer?) -> Void
     ) -> KafkaEvent? {
         let options = rd_kafka_AdminOptions_new(client.handle, operation)
         defer { rd_kafka_AdminOptions_destroy(options) }
-        _ = withErrorText { rd_kafka_AdminOptions_set_request_timeout(options, milliseconds, $0, $1) }
+        _ = withErrorText { rd_kafka_AdminOptions_set_request_timeout(options, limit.kafka, $0, $1) }
         if operation == RD_KAFKA_ADMIN_OP_CREATETOPICS {
             // Until the controller has them.
-            _ = withErrorText { rd_kafka_AdminOptions_set_operation_timeout(options, milliseconds, $0, $1) }
+            _ = withErrorText { rd_kafka_AdminOptions_set_operation_timeout(options, limit.kafka, $0, $1) }
         }
         let queue = rd_kafka_queue_new(client.handle)
         defer { rd_kafka_queue_destroy(queue) }

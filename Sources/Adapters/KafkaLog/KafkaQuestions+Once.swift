@@ -12,18 +12,18 @@ extension KafkaQuestions {
     ///     asked by itself: a leader that is away fails only its own places.
     ///   - isReading: an owner that takes up partitions reads up to the last stable offset, and needs no count of hidden records.
     func offsetsOnce(
-        _ places: [KafkaPlace], leaders: [KafkaPlace: Int32], within milliseconds: Int32, isReading: Bool = false
+        _ places: [KafkaPlace], leaders: [KafkaPlace: Int32], within limit: Duration, isReading: Bool = false
     ) -> [Result<PartitionOffsets, LogFailure>] {
         // Committed offsets first, as in `Outside.partitionOffsets`.
         let finished = places.filter { Topic.consumed.contains($0.topic) }
-        let committed = ask(finished, "committed offset") { rd_kafka_committed(client.handle, $0, milliseconds) }
+        let committed = ask(finished, "committed offset") { rd_kafka_committed(client.handle, $0, limit.kafka) }
         var bounds: [KafkaPlace: Result<Bounds, LogFailure>] = [:]
         for (leader, led) in Dictionary(grouping: places, by: { leaders[$0] ?? Self.nobody }) {
             guard leader >= 0 else {
                 for place in led { bounds[place] = .failure(absence(of: leader, place)) }
                 continue
             }
-            bounds.merge(self.bounds(led, leader, within: milliseconds, isReading: isReading)) { $1 }
+            bounds.merge(self.bounds(led, leader, within: limit, isReading: isReading)) { $1 }
         }
         return places.map { place in
             let unsaid = LogFailure.unavailable(reason: "the cluster says nothing of it")
@@ -50,11 +50,11 @@ extension KafkaQuestions {
     /// Of places that one broker leads. High watermarks come first: records that are appended between the two questions are
     /// not taken for hidden ones.
     private func bounds(
-        _ places: [KafkaPlace], _ leader: Int32, within milliseconds: Int32, isReading: Bool
+        _ places: [KafkaPlace], _ leader: Int32, within limit: Duration, isReading: Bool
     ) -> [KafkaPlace: Result<Bounds, LogFailure>] {
         func offsets(_ which: Int32, by client: KafkaClient) -> [KafkaPlace: Result<Int64?, LogFailure>] {
             ask(places, "bounds", Int64(which), leader) {
-                rd_kafka_offsets_for_times(client.handle, $0, milliseconds)
+                rd_kafka_offsets_for_times(client.handle, $0, limit.kafka)
             }
         }
         let high: [KafkaPlace: Result<Int64?, LogFailure>]
@@ -114,14 +114,14 @@ extension KafkaQuestions {
     }
 
     /// Who leads each partition of our topics, by one question; nil if no broker answers it.
-    func leaders(within milliseconds: Int32) -> [KafkaPlace: Int32]? {
+    func leaders(within limit: Duration) -> [KafkaPlace: Int32]? {
         var found: UnsafePointer<rd_kafka_metadata>?
-        guard rd_kafka_metadata(client.handle, 1, nil, &found, milliseconds).isNone, let metadata = found else {
+        guard rd_kafka_metadata(client.handle, 1, nil, &found, limit.kafka).isNone, let metadata = found else {
             return nil
         }
         defer { rd_kafka_metadata_destroy(metadata) }
         // It, too, keeps the old leaders where it is not asked.
-        learnHighLeaders(within: milliseconds)
+        learnHighLeaders(within: limit)
         let names = Dictionary(uniqueKeysWithValues: Topic.allCases.map { (configuration.name($0), $0) })
         var leaders: [KafkaPlace: Int32] = [:]
         for index in 0..<Int(metadata.pointee.topic_cnt) {

@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Clocks
 internal import Glibc
 internal import KafkaSetup
 internal import Ports
@@ -35,7 +36,7 @@ final class KafkaQuestions: Sendable {
     }
 
     func clusterID() throws(LogFailure) -> String {
-        guard let name = rd_kafka_clusterid(client.handle, timeout) else {
+        guard let name = rd_kafka_clusterid(client.handle, configuration.timing.answer.kafka) else {
             throw .unavailable(reason: "Kafka at \(configuration.bootstrap) does not name its cluster")
         }
         defer { rd_kafka_mem_free(client.handle, name) }
@@ -85,8 +86,8 @@ final class KafkaQuestions: Sendable {
         }
     }
 
-    func learnHighLeaders(within milliseconds: Int32) {
-        hiddenClient.withLock { $0 }?.learnLeaders(within: milliseconds)
+    func learnHighLeaders(within limit: Duration) {
+        hiddenClient.withLock { $0 }?.learnLeaders(within: limit)
     }
 
     /// The group's committed offsets; nil where nothing was committed.
@@ -95,10 +96,10 @@ final class KafkaQuestions: Sendable {
         return try patiently { (wait) throws(LogFailure) in try committed(places, wait) }
     }
 
-    private func committed(_ places: [KafkaPlace], _ wait: Int32) throws(LogFailure) -> [Int64?] {
+    private func committed(_ places: [KafkaPlace], _ wait: Duration) throws(LogFailure) -> [Int64?] {
         let list = PartitionList(capacity: places.count)
         for place in places { list.add(configuration.name(place.topic), place.partition.number) }
-        try rd_kafka_committed(client.handle, list.pointer, wait).check(
+        try rd_kafka_committed(client.handle, list.pointer, wait.kafka).check(
             "the committed offsets of group \(configuration.group)")
         var found: [Int64?] = []
         for (index, place) in places.enumerated() {
@@ -112,12 +113,12 @@ final class KafkaQuestions: Sendable {
     /// ListOffsets takes these two in place of a time, and librdkafka passes them on; asked one by one through
     /// `query_watermark_offsets`, each partition would cost a round trip.
     private func offsets(
-        _ places: [KafkaPlace], _ which: Int64, _ wait: Int32, by asker: KafkaClient? = nil
+        _ places: [KafkaPlace], _ which: Int64, _ wait: Duration, by asker: KafkaClient? = nil
     ) throws(LogFailure) -> [Int64] {
         let client = asker ?? client
         let list = PartitionList(capacity: places.count)
         for place in places { list.add(configuration.name(place.topic), place.partition.number, offset: which) }
-        try rd_kafka_offsets_for_times(client.handle, list.pointer, wait).check("the bounds of partitions")
+        try rd_kafka_offsets_for_times(client.handle, list.pointer, wait.kafka).check("the bounds of partitions")
         var found: [Int64] = []
         for (index, place) in places.enumerated() {
             try list.error(index).check(
@@ -145,23 +146,21 @@ final class KafkaQuestions: Sendable {
     /// Where to is learnt each time. Of topics that a client does not read, librdkafka keeps for 15 minutes what it knows,
     /// and would ask the old leader, or wait for one that is gone.
     private func patiently<R>(
-        _ asker: KafkaClient? = nil, _ ask: (_ milliseconds: Int32) throws(LogFailure) -> R
+        _ asker: KafkaClient? = nil, _ ask: (_ limit: Duration) throws(LogFailure) -> R
     ) throws(LogFailure) -> R {
-        let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
+        let deadline = SystemTime.monotonic + configuration.timing.answer
         while true {
-            let left = (deadline - SystemTime.monotonicNanoseconds) / 1_000_000
+            let left = deadline - SystemTime.monotonic
             do throws(LogFailure) {
-                return try ask(Int32(clamping: max(1, min(left, Int64(Self.tryMilliseconds)))))
+                return try ask(max(.milliseconds(1), min(left, Self.tryLimit)))
             } catch {
-                guard case .unavailable = error, SystemTime.monotonicNanoseconds < deadline else { throw error }
+                guard case .unavailable = error, SystemTime.monotonic < deadline else { throw error }
                 usleep(50_000)
-                (asker ?? client).learnLeaders(within: Self.tryMilliseconds)
+                (asker ?? client).learnLeaders(within: Self.tryLimit)
             }
         }
     }
 
     /// How long one try may wait for a broker that may be gone.
-    static let tryMilliseconds: Int32 = 2_000
-
-    var timeout: Int32 { Int32(clamping: configuration.timing.answer.milliseconds) }
+    static let tryLimit = Duration.seconds(2)
 }

@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Clocks
 internal import KafkaSetup
 internal import Ports
 internal import Posix
@@ -40,8 +41,8 @@ final class KafkaReader {
     /// - Parameter isFirstAfter: whether the next record counts, too, where there is none at an offset.
     func timestamps(
         at points: [KafkaPlace: Int64], isFirstAfter: Bool = false
-    ) -> [KafkaPlace: Result<Int64?, LogFailure>] {
-        var found: [KafkaPlace: Result<Int64?, LogFailure>] = [:]
+    ) -> [KafkaPlace: Result<WallTime?, LogFailure>] {
+        var found: [KafkaPlace: Result<WallTime?, LogFailure>] = [:]
         let list = PartitionList(capacity: points.count)
         for (place, offset) in points {
             list.add(configuration.name(place.topic), place.partition.number, offset: offset)
@@ -49,8 +50,8 @@ final class KafkaReader {
         client.learnLeaders(of: points.keys.map(\.topic))
         let error = rd_kafka_assign(client.handle, list.pointer)
         defer { rd_kafka_assign(client.handle, nil) }
-        let deadline = SystemTime.monotonicNanoseconds + patience.nanoseconds
-        while error.isNone, found.count < points.count, SystemTime.monotonicNanoseconds < deadline {
+        let deadline = SystemTime.monotonic + patience
+        while error.isNone, found.count < points.count, SystemTime.monotonic < deadline {
             guard let message = rd_kafka_consumer_poll(client.handle, 500) else { continue }
             defer { rd_kafka_message_destroy(message) }
             guard let name = rd_kafka_topic_name(message.pointee.rkt).map({ String(cString: $0) }),
@@ -72,7 +73,7 @@ final class KafkaReader {
             let subject = "reading \(configuration.name(place.topic)), partition \(place.partition)"
             found[place] = .failure(
                 error.isNone
-                    ? .unavailable(reason: "\(subject): no answer within \(patience)")
+                    ? .unavailable(reason: "\(subject): no answer within \(patience.description)")
                     : LogFailure(error, subject))
         }
         return found
@@ -99,8 +100,8 @@ final class KafkaReader {
         client.learnLeaders(of: [place.topic])
         try rd_kafka_assign(client.handle, list.pointer).check("reading \(configuration.name(place.topic))")
         defer { rd_kafka_assign(client.handle, nil) }
-        var deadline = SystemTime.monotonicNanoseconds + patience.nanoseconds
-        while SystemTime.monotonicNanoseconds < deadline {
+        var deadline = SystemTime.monotonic + patience
+        while SystemTime.monotonic < deadline {
             guard let message = rd_kafka_consumer_poll(client.handle, 500) else { continue }
             defer { rd_kafka_message_destroy(message) }
             let offset = message.pointee.offset
@@ -112,9 +113,9 @@ final class KafkaReader {
             case RD_KAFKA_RESP_ERR__PARTITION_EOF: if offset >= range.upperBound { return }
             default: throw LogFailure(message.pointee.err, "reading \(configuration.name(place.topic))")
             }
-            deadline = SystemTime.monotonicNanoseconds + patience.nanoseconds
+            deadline = SystemTime.monotonic + patience
         }
         let subject = "reading \(configuration.name(place.topic)), partition \(place.partition)"
-        throw .unavailable(reason: "\(subject): no answer within \(patience)")
+        throw .unavailable(reason: "\(subject): no answer within \(patience.description)")
     }
 }

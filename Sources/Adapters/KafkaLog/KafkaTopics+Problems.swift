@@ -1,3 +1,4 @@
+internal import Clocks
 internal import KafkaSetup
 internal import Ports
 internal import Posix
@@ -43,7 +44,7 @@ extension KafkaTopics {
             do throws(LogFailure) {
                 var shape = used == nil ? try questions.shapeInUse() : try questions.shape()
                 if let used {
-                    let members = try? questions.members(within: KafkaQuestions.tryMilliseconds)
+                    let members = try? questions.members(within: KafkaQuestions.tryLimit)
                     let others = max(shape.owned ?? 0, members?.partitionsUsed(of: shape.used) ?? 0)
                     if others > used { problems.append(mixed(others, used)) }
                     shape.use(used)
@@ -145,11 +146,13 @@ extension KafkaTopics {
         _ name: String, _ settings: [String: String], _ configuration: KafkaConfiguration
     ) -> [TopicProblem] {
         var problems: [TopicProblem] = []
-        if let kept = settings["retention.ms"].flatMap({ Int64($0) }), (0..<TopicPlan.leastRetention).contains(kept) {
+        let least = TopicPlan.leastRetention.milliseconds
+        if let kept = settings["retention.ms"].flatMap({ Int64($0) }), (0..<least).contains(kept) {
             problems.append(
                 TopicProblem(
-                    "\(name) has retention.ms=\(kept), and needs \(TopicPlan.leastRetention) or more: jobs that wait longer are removed. "
-                        + command(configuration, name, "retention.ms=\(TopicPlan.retention)"), .refusesStart))
+                    "\(name) has retention.ms=\(kept), and needs \(least) or more: jobs that wait longer are removed. "
+                        + command(configuration, name, "retention.ms=\(TopicPlan.retention.milliseconds)"),
+                    .refusesStart))
         }
         if let bytes = settings["retention.bytes"].flatMap({ Int64($0) }), bytes >= 0 {
             problems.append(
@@ -168,11 +171,11 @@ extension KafkaTopics {
     static func agingBacklogs(
         _ questions: KafkaQuestions, _ configuration: KafkaConfiguration
     ) throws(LogFailure) -> [String] {
-        guard let leaders = questions.leaders(within: KafkaQuestions.tryMilliseconds) else { return [] }
+        guard let leaders = questions.leaders(within: KafkaQuestions.tryLimit) else { return [] }
         let places = Topic.worked.flatMap { topic in
             leaders.keys.filter { $0.topic == topic && leaders[$0] ?? -1 >= 0 }
         }
-        let found = questions.offsetsOnce(places, leaders: leaders, within: KafkaQuestions.tryMilliseconds)
+        let found = questions.offsetsOnce(places, leaders: leaders, within: KafkaQuestions.tryLimit)
         var starts: [KafkaPlace: Int64] = [:]
         for (place, result) in zip(places, found) {
             if let offsets = try? result.get(), offsets.records > 0 { starts[place] = offsets.start }
@@ -180,24 +183,24 @@ extension KafkaTopics {
         if starts.isEmpty { return [] }
         let settings = try questions.settings(of: Set(starts.keys.map { configuration.name($0.topic) }).sorted())
         let times = try KafkaReader(configuration, .sampler).timestamps(at: starts, isFirstAfter: true)
-        let now = SystemTime.wallMilliseconds
+        let now = SystemTime.wall
         return Topic.worked.compactMap { topic in
             let name = configuration.name(topic)
             let oldest = times.filter { $0.key.topic == topic }.compactMap { try? $0.value.get() }.min()
             guard let oldest, let kept = settings[name]?["retention.ms"].flatMap({ Int64($0) }) else { return nil }
-            return agingBacklog(name, age: now - oldest, kept: kept)
+            return agingBacklog(name, age: now - oldest, kept: .milliseconds(kept))
         }
     }
 
     /// nil: its oldest unread record may wait as long again.
     ///
     /// - Parameters:
-    ///   - age: of that record, milliseconds.
+    ///   - age: of that record.
     ///   - kept: `retention.ms`; negative for ever.
-    static func agingBacklog(_ name: String, age: Int64, kept: Int64) -> String? {
-        guard kept >= 0, age > kept / 2 else { return nil }
+    static func agingBacklog(_ name: String, age: Duration, kept: Duration) -> String? {
+        guard kept >= .zero, age > kept / 2 else { return nil }
         return
-            "\(name) has a record that has waited for \(age / 60_000) min, and retention.ms=\(kept) removes it after \(kept / 60_000) min. Start more workers, or raise retention.ms."
+            "\(name) has a record that has waited for \(age.components.seconds / 60) min, and retention.ms=\(kept.milliseconds) removes it after \(kept.components.seconds / 60) min. Start more workers, or raise retention.ms."
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Glibc
 package import KafkaSetup
 package import Ports
@@ -66,9 +67,9 @@ package enum KafkaTopics {
         let refused = failures.sorted { $0.key < $1.key }.map { "\($0.key) could not be made: \($0.value)." }
         if !refused.isEmpty { throw .topics(problems: refused, remedy: remedy("make")) }
         // The controller has made them; each broker learns of it a little later, and any may be the one that is asked.
-        let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
+        let deadline = SystemTime.monotonic + configuration.timing.answer
         var knowing = 0
-        while knowing < 3 * cluster.brokers, SystemTime.monotonicNanoseconds < deadline {
+        while knowing < 3 * cluster.brokers, SystemTime.monotonic < deadline {
             let known = try questions.topics()
             let isKnown = plans.allSatisfy { known[$0.name].map { $0.partitions > 0 } ?? false }
             knowing = isKnown ? knowing + 1 : 0

@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Clocks
 internal import Ports
 internal import Posix
 internal import Records
@@ -25,9 +26,9 @@ final class PartitionQueue {
     private var hasGoneBack = false
     /// Reading is to go on at `position`, and librdkafka has not gone there yet: what it holds is of another place.
     private(set) var isSeeking = false
-    /// When it is told next why it does not go there, and how long after a time before, monotonic nanoseconds.
-    private var nextRefusal: Int64 = 0
-    private static let refusalNanoseconds: Int64 = 10_000_000_000
+    /// When it is told next why it does not go there, and how long after a time before.
+    private var nextRefusal = Instant.distantPast
+    private static let refusalInterval = Duration.seconds(10)
     private let client: KafkaClient
     private let name: String
 
@@ -81,7 +82,7 @@ final class PartitionQueue {
     /// Reads from `offset` on. Where librdkafka refuses the seek it is tried again, and nothing is handed out before.
     func rewind(to offset: Int64) {
         (early, failure, end, position, hasGoneBack) = ([], nil, 0, offset, false)
-        (isSeeking, nextRefusal) = (true, SystemTime.monotonicNanoseconds + Self.refusalNanoseconds)
+        (isSeeking, nextRefusal) = (true, SystemTime.monotonic + Self.refusalInterval)
         seek()
     }
 
@@ -99,9 +100,9 @@ final class PartitionQueue {
             try list.error(0).check(subject)
             (isSeeking, failure) = (false, nil)
         } catch {
-            let now = SystemTime.monotonicNanoseconds
+            let now = SystemTime.monotonic
             guard now >= nextRefusal else { return }
-            (failure, nextRefusal) = (error, now + Self.refusalNanoseconds)
+            (failure, nextRefusal) = (error, now + Self.refusalInterval)
         }
     }
 

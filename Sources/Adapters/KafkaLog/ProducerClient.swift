@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Clocks
 internal import Glibc
 internal import KafkaSetup
 internal import Ports
@@ -88,7 +89,7 @@ final class ProducerClient: @unchecked Sendable {
 
     /// Serves events until one comes, or a second passes; false if the producer is fatally broken.
     func serve(_ notice: (String) -> Void) -> Bool {
-        guard let event = KafkaEvent(from: client.events, of: client, waiting: 1_000) else { return true }
+        guard let event = KafkaEvent(from: client.events, of: client, waiting: .seconds(1)) else { return true }
         switch event.kind {
         case RD_KAFKA_EVENT_DR:
             while let message = rd_kafka_event_message_next(event.pointer) { AppendBatch.settle(message, places) }
@@ -110,9 +111,9 @@ final class ProducerClient: @unchecked Sendable {
     func wake() { rd_kafka_queue_yield(client.events) }
 
     /// Gives what is under way until the deadline, then up: every slot is settled when this returns. Blocks.
-    func settleAll(until deadline: Int64) {
+    func settleAll(until deadline: Instant) {
         while users.load(ordering: .acquiring) > 0 { sched_yield() }
-        while rd_kafka_outq_len(client.handle) > 0, SystemTime.monotonicNanoseconds < deadline {
+        while rd_kafka_outq_len(client.handle) > 0, SystemTime.monotonic < deadline {
             if !serve({ _ in }) { break }
         }
         rd_kafka_purge(client.handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Glibc
 internal import Posix
 internal import Synchronization
@@ -9,22 +10,22 @@ internal import Synchronization
 ///
 /// - Ownership: its thread ends soon after `end`.
 final class PulseThread: Sendable {
-    private let lastTurn = Atomic<Int64>(SystemTime.monotonicNanoseconds)
+    private let lastTurn = Atomic<Int64>(SystemTime.monotonic.nanoseconds)
     private let isEnded = Atomic(false)
 
-    private static let beatMicroseconds: UInt32 = 250_000
+    private static let beatInterval = Duration.milliseconds(250)
 
-    init(_ fence: WriteFence, stall nanoseconds: Int64) {
+    init(_ fence: WriteFence, stall: Duration) {
         OwnThread.start("kafka pulse") { [weak self] in
             while let self, !isEnded.load(ordering: .relaxed) {
-                let now = SystemTime.monotonicNanoseconds
+                let now = SystemTime.monotonic
                 fence.beat(at: now)
-                if now - lastTurn.load(ordering: .relaxed) > nanoseconds { fence.shut() }
-                usleep(Self.beatMicroseconds)
+                if now - Instant(nanoseconds: lastTurn.load(ordering: .relaxed)) > stall { fence.shut() }
+                usleep(Self.beatInterval.microseconds)
             }
         }
     }
 
-    func noteTurn(at now: Int64) { lastTurn.store(now, ordering: .relaxed) }
+    func noteTurn(at now: Instant) { lastTurn.store(now.nanoseconds, ordering: .relaxed) }
     func end() { isEnded.store(true, ordering: .relaxed) }
 }

@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Clocks
 internal import Glibc
 internal import Records
 
@@ -9,7 +10,7 @@ extension Record {
         let fields = message.pointee
         self.init(
             topic: place.topic, partition: place.partition, offset: fields.offset,
-            timestamp: rd_kafka_message_timestamp(message, &kind),
+            timestamp: WallTime(milliseconds: rd_kafka_message_timestamp(message, &kind)),
             key: [UInt8](UnsafeRawBufferPointer(start: fields.key, count: fields.key_len)),
             value: fields.payload.map { [UInt8](UnsafeRawBufferPointer(start: $0, count: fields.len)) },
             headers: Self.headers(message))

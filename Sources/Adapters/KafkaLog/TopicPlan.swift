@@ -1,3 +1,4 @@
+internal import Clocks
 package import KafkaSetup
 package import Records
 
@@ -41,14 +42,13 @@ package struct TopicPlan: Sendable, Equatable {
         }
     }
 
-    private static let day = 86_400_000
     /// How long `variants` keeps the word that a row is gone.
-    static let tombstoneDays = 7
+    static let tombstonesKept = Duration.days(7)
 
-    /// Of jobs, in milliseconds: time enough to repair a cluster of dead workers.
-    static let retention: Int64 = 14 * Int64(day)
+    /// Of jobs: time enough to repair a cluster of dead workers.
+    static let retention = Duration.days(14)
     /// Jobs that are kept for less are lost in an outage of a night.
-    static let leastRetention = Int64(day)
+    static let leastRetention = Duration.days(1)
 
     static let inSync = "min.insync.replicas"
 
@@ -65,14 +65,15 @@ package struct TopicPlan: Sendable, Equatable {
                 // Tombstones must outlive every index that may still lack them; a mark of an owner must stand until the next one
                 // has folded what came before it; small segments, because the newest one is never compacted.
                 [
-                    need("cleanup.policy", "compact"), need("delete.retention.ms", tombstoneDays * day),
-                    need("min.compaction.lag.ms", day / 24), wish("segment.bytes", 50 << 20),
+                    need("cleanup.policy", "compact"), need("delete.retention.ms", tombstonesKept.milliseconds),
+                    need("min.compaction.lag.ms", Duration.hours(1).milliseconds), wish("segment.bytes", 50 << 20),
                 ]
             case .jobs, .control, .retry, .retry10s, .retry1m, .retry10m, .retry1h:
-                [need("cleanup.policy", "delete"), wish("retention.ms", retention)]
+                [need("cleanup.policy", "delete"), wish("retention.ms", retention.milliseconds)]
             case .origins: [need("cleanup.policy", "compact"), wish("segment.bytes", 10 << 20)]
-            case .outcomes, .events: [need("cleanup.policy", "delete"), wish("retention.ms", 7 * day)]
-            case .dead: [need("cleanup.policy", "delete"), wish("retention.ms", DeadLetter.kept)]
+            case .outcomes, .events:
+                [need("cleanup.policy", "delete"), wish("retention.ms", Duration.days(7).milliseconds)]
+            case .dead: [need("cleanup.policy", "delete"), wish("retention.ms", DeadLetter.kept.milliseconds)]
             }
         return policy + [
             // Ages are told from it, whatever clock a producer has.

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Glibc
 internal import KafkaSetup
 internal import Ports
@@ -60,7 +61,7 @@ extension KafkaQuestions {
     func shapeInUse() throws(LogFailure) -> TopicShape {
         var shape = try shape()
         if shape.owned == shape.used { return shape }
-        let members = try? members(within: Self.tryMilliseconds)
+        let members = try? members(within: Self.tryLimit)
         if let named = members?.partitionsUsed(of: shape.used) {
             shape.use(named)
         } else if shape.isUnowned, let owned = shape.owned, members?.isEmpty != true {
@@ -72,16 +73,16 @@ extension KafkaQuestions {
     /// Brokers learn of new topics one after another, and any of them may be asked: a topic that some broker does not
     /// know for longer is missing.
     private func topicsOnceSpread() throws(LogFailure) -> [String: TopicFacts] {
-        let deadline = SystemTime.monotonicNanoseconds + Self.spreadNanoseconds
+        let deadline = SystemTime.monotonic + Self.spreadTime
         var topics = try self.topics()
-        while KafkaTopics.isAnyMissing(topics, configuration), SystemTime.monotonicNanoseconds < deadline {
+        while KafkaTopics.isAnyMissing(topics, configuration), SystemTime.monotonic < deadline {
             usleep(50_000)
             topics = try self.topics()
         }
         return topics
     }
 
-    private static let spreadNanoseconds: Int64 = 1_000_000_000
+    private static let spreadTime = Duration.seconds(1)
 
     /// The number of the last partition whose changelog ever had a record, plus one; nil if a leader does not respond.
     private func ownedPartitions(of count: Int) -> Int? {
@@ -91,8 +92,8 @@ extension KafkaQuestions {
 
     /// What these places hold, asked once; nil where one of their leaders does not answer.
     private func ends(of places: [KafkaPlace]) -> [Range<Int64>]? {
-        guard let leaders = leaders(within: Self.tryMilliseconds) else { return nil }
-        let found = offsetsOnce(places, leaders: leaders, within: Self.tryMilliseconds, isReading: true)
+        guard let leaders = leaders(within: Self.tryLimit) else { return nil }
+        let found = offsetsOnce(places, leaders: leaders, within: Self.tryLimit, isReading: true)
         let bounds = found.compactMap { try? $0.get().bounds }
         return bounds.count == places.count ? bounds : nil
     }
@@ -112,7 +113,7 @@ extension KafkaQuestions {
 
 extension KafkaQuestions {
     /// When the records at these offsets were appended, though a transaction hides them: by a client that lives no longer.
-    func hiddenTimes(at points: [LogPoint], within patience: Duration) -> [Result<Int64?, LogFailure>] {
+    func hiddenTimes(at points: [LogPoint], within patience: Duration) -> [Result<WallTime?, LogFailure>] {
         if points.isEmpty { return [] }
         var offsets: [KafkaPlace: Int64] = [:]
         for point in points { offsets[KafkaPlace(point.topic, point.partition)] = point.offset ?? 0 }

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Ports
 internal import Posix
 internal import Records
@@ -13,6 +14,7 @@ internal import Synchronization
 ///
 /// - Concurrency: from any thread.
 final class WriteFence: Sendable {
+    // Nanoseconds, since neither a time nor a duration is atomic.
     private let pulse = Atomic<Int64>(0)
     private let session = Atomic<Int64>(.max)
     private let shutState = Atomic(false)
@@ -23,13 +25,13 @@ final class WriteFence: Sendable {
     var isShut: Bool { shutState.load(ordering: .acquiring) }
 
     /// False between a stall and the moment when its partitions were given up.
-    var isOpen: Bool { !isShut && !isStale(at: SystemTime.monotonicNanoseconds) }
+    var isOpen: Bool { !isShut && !isStale(at: SystemTime.monotonic) }
 
     /// From now on pulses are needed.
-    func begin(session nanoseconds: Int64, at now: Int64) {
-        pulse.store(now, ordering: .releasing)
+    func begin(session time: Duration, at now: Instant) {
+        pulse.store(now.nanoseconds, ordering: .releasing)
         // The coordinator counts from the last heartbeat, which may be older than the last pulse.
-        session.store(nanoseconds / 5 * 4, ordering: .releasing)
+        session.store((time / 5 * 4).nanoseconds, ordering: .releasing)
         shutState.store(false, ordering: .releasing)
     }
 
@@ -48,9 +50,9 @@ final class WriteFence: Sendable {
     }
 
     /// Notes a pulse; shuts the fence if the last one is too old.
-    func beat(at now: Int64) {
+    func beat(at now: Instant) {
         if isStale(at: now) { shut() }
-        pulse.store(now, ordering: .releasing)
+        pulse.store(now.nanoseconds, ordering: .releasing)
     }
 
     func shut() { shutState.store(true, ordering: .releasing) }
@@ -58,7 +60,8 @@ final class WriteFence: Sendable {
     /// Everything was given up.
     func reopen() { shutState.store(false, ordering: .releasing) }
 
-    private func isStale(at now: Int64) -> Bool {
-        now - pulse.load(ordering: .acquiring) > session.load(ordering: .acquiring)
+    private func isStale(at now: Instant) -> Bool {
+        let last = Instant(nanoseconds: pulse.load(ordering: .acquiring))
+        return now - last > .nanoseconds(session.load(ordering: .acquiring))
     }
 }

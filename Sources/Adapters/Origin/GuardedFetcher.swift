@@ -1,5 +1,6 @@
 internal import Access
 internal import Canonical
+internal import Clocks
 internal import Digest
 internal import HTTP
 internal import HTTPCache
@@ -94,9 +95,9 @@ package final class GuardedFetcher: Fetcher {
         return host.description.isEmpty ? nil : host
     }
 
-    private func retryAfter(_ head: HTTPHead) -> Int64? {
+    private func retryAfter(_ head: HTTPHead) -> Duration? {
         head.header("retry-after").flatMap {
-            RetryAfter.wait($0, date: head.header("date"), now: SystemTime.wallMilliseconds / 1_000)
+            RetryAfter.wait($0, date: head.header("date"), now: SystemTime.wall)
         }
     }
 
@@ -141,7 +142,7 @@ package final class GuardedFetcher: Fetcher {
         head.fields = fields(response)
         head.hops = redirect?.hops ?? []
         head.sent = configuration.sent.all(for: url)
-        head.elapsed = Int64((configuration.deadlines.whole - left.whole).milliseconds)
+        head.elapsed = configuration.deadlines.whole - left.whole
         head.location = location
         return head
     }
@@ -149,7 +150,7 @@ package final class GuardedFetcher: Fetcher {
     private func hop(_ response: HTTPResponse, of url: String) -> RedirectHop {
         RedirectHop(
             fields(response), status: response.head.status, sent: configuration.sent.all(for: url),
-            asked: SystemTime.wallMilliseconds - Int64(response.elapsed.milliseconds))
+            asked: SystemTime.wall - response.elapsed)
     }
 
     private func fields(_ response: HTTPResponse) -> AnswerFields {

@@ -15,24 +15,24 @@ final class InspectorChild: Sendable {
     }
 
     let warm: WarmProcess
-    private let milliseconds: Int
+    private let limit: Duration
 
     /// Starts one and waits until it is ready.
     init(_ configuration: RendererConfiguration) throws(RenderFailure) {
         warm = try WarmProcess(configuration.inspector, ["serve"], configuration)
-        milliseconds = configuration.inspectionMilliseconds
+        limit = configuration.inspectionLimit
     }
 
     /// Whether it died while nobody asked it for anything.
-    var isGone: Bool { warm.socket.waits(upTo: 0) }
+    var isGone: Bool { warm.socket.waits(upTo: .zero) }
 
     func inspect(
         _ file: OpenFile, _ request: InspectionRequest
     ) throws(Loss) -> [Result<InspectedPicture, RenderFailure>] {
         do throws(SystemFailure) {
-            try warm.socket.send(request.message, files: [file], within: milliseconds)
+            try warm.socket.send(request.message, files: [file], within: limit)
         } catch { throw error.isTimeout ? .deadline : .died }
-        guard warm.socket.waits(upTo: milliseconds) else { throw .deadline }
+        guard warm.socket.waits(upTo: limit) else { throw .deadline }
         guard let message = (try? warm.socket.receive(limit: Wire.messageLimit)) ?? nil else { throw .died }
         guard message.files.isEmpty, let results = InspectionReply(message: message.bytes)?.results,
             results.count == request.parts.count,

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Dispatch
 internal import Images
 internal import Posix
@@ -55,7 +56,7 @@ final class InspectorPool: Sendable {
                 let end = replace(child)
                 reason =
                     switch error {
-                    case .deadline: "it took longer than \(configuration.inspectionMilliseconds) ms"
+                    case .deadline: "it took longer than \(configuration.inspectionLimit.milliseconds) ms"
                     case .died: "the inspector ended with \(end)"
                     case .misspoke: "the inspector answered out of protocol"
                     }

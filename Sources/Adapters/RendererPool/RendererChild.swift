@@ -48,7 +48,7 @@ final class RendererChild: Sendable, Equatable {
     static func == (one: RendererChild, other: RendererChild) -> Bool { one === other }
 
     /// Whether it died while nobody asked it for anything.
-    var isGone: Bool { socket.waits(upTo: 0) }
+    var isGone: Bool { socket.waits(upTo: .zero) }
 
     func render(_ render: PendingRender) throws(Loss) -> RenderQueue.Answer {
         seen.withLock { $0 = ($0.renders + 1, render.origin) }
@@ -57,12 +57,13 @@ final class RendererChild: Sendable, Equatable {
             return .failure(.noSpace(reason: error.description))
         }
         let files = [render.picture.file, output] + render.watermarks
+        let limit = Duration.milliseconds(render.request.deadlineMilliseconds)
         do throws(SystemFailure) {
             try process.wakeHere { () throws(SystemFailure) in
-                try socket.send(render.request.message, files: files, within: render.request.deadlineMilliseconds)
+                try socket.send(render.request.message, files: files, within: limit)
             }
         } catch { throw error.isTimeout ? .deadline : .died }
-        guard socket.waits(upTo: render.request.deadlineMilliseconds) else { throw .deadline }
+        guard socket.waits(upTo: limit) else { throw .deadline }
         guard let message = (try? socket.receive(limit: Wire.messageLimit)) ?? nil else { throw .died }
         guard let reply = RenderReply(message: message.bytes), message.files.isEmpty else {
             throw .misspoke("it answered out of protocol")

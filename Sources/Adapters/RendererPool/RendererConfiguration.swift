@@ -1,3 +1,4 @@
+internal import Clocks
 package import RenderProtocol
 internal import VariantSpec
 
@@ -10,18 +11,18 @@ package struct RendererConfiguration: Sendable, Hashable {
     /// Inspectors at once; there is one more to spare.
     package var inspectors = 2
     /// How long an inspector may take over the header of a picture, or those of a render's outputs.
-    package var inspectionMilliseconds = 5_000
+    package var inspectionLimit = Duration.seconds(5)
     /// What may see pictures in the process that saw others.
     package var isolation = RenderIsolation.picture
     /// Idle children end after so long without a render.
-    package var quietMilliseconds = 60_000
+    package var quietTime = Duration.minutes(1)
     /// Children at once; more than there are cores only adds waiting.
     package var count: Int
     /// Seats that share the processes of one parent.
     var seats = 1
-    package var deadlineMilliseconds: Int
+    package var deadline: Duration
     /// A fresh child warms every codec before it says that it is ready.
-    package var startMilliseconds: Int
+    package var startLimit: Duration
     package var limits: RenderLimits
     package var engine: EngineChoice
     package var effort: RenderEffort
@@ -46,14 +47,14 @@ package struct RendererConfiguration: Sendable, Hashable {
 
     /// - Parameter inspector: by default the one beside the renderer.
     package init(
-        program: String, inspector: String? = nil, count: Int, deadlineMilliseconds: Int = 10_000,
-        startMilliseconds: Int = 10_000,
+        program: String, inspector: String? = nil, count: Int, deadline: Duration = .seconds(10),
+        startLimit: Duration = .seconds(10),
         limits: RenderLimits = RenderLimits(), engine: EngineChoice = .direct, effort: RenderEffort = RenderEffort(),
         dataBytes: Int = RenderLimits.usualDataBytes, memoryBytes: Int = 1 << 30, isSandboxOptional: Bool = false,
         recycleRenders: Int = 500, recycleBytes: Int = 192 << 20
     ) {
         (self.program, self.count, self.limits, self.effort) = (program, max(1, count), limits, effort)
-        (self.deadlineMilliseconds, self.startMilliseconds) = (deadlineMilliseconds, startMilliseconds)
+        (self.deadline, self.startLimit) = (deadline, startLimit)
         (self.dataBytes, self.recycleRenders, self.recycleBytes) = (dataBytes, recycleRenders, recycleBytes)
         self.inspector =
             inspector ?? program.split(separator: "/", omittingEmptySubsequences: false).dropLast()
@@ -77,7 +78,7 @@ extension RendererConfiguration {
     var rendersPerChild: Int { isolation == .picture ? 1 : recycleRenders }
 
     /// All the CPU time that a child could use within its deadlines, on all cores, for one that nobody ends any more.
-    private var cpuSeconds: Int { 60 + rendersPerChild * (deadlineMilliseconds / 1000 + 2) }
+    private var cpuSeconds: Int { 60 + rendersPerChild * (Int(deadline.components.seconds) + 2) }
 
     /// Processes of one parent: at work, spare, and idle.
     private var children: Int { 2 * seats + (isolation == .origin ? ChildRoster<Int>.idleLimit(seats) : 0) }

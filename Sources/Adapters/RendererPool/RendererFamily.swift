@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Dispatch
 internal import Images
 internal import Posix
@@ -155,7 +156,7 @@ final class RendererFamily: Sendable {
 
     private func keep() {
         while true {
-            if wakes.wait(timeout: .now() + .milliseconds(configuration.quietMilliseconds)) == .timedOut {
+            if wakes.wait(timeout: .now() + .milliseconds(Int(configuration.quietTime.milliseconds))) == .timedOut {
                 retire { $0.roster.removeIdle() }
             }
             replaceParent()

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Dispatch
 package import ImageModel
 package import Images
@@ -158,7 +159,7 @@ package final class RendererPool: Renderer {
             var request = RenderRequest(
                 facts: picture.facts, isReuse: isReuse, deadlineMilliseconds: 0,
                 outputs: part.map { output(for: $0, of: picture, on: lane, isReuse: isReuse) })
-            request.deadlineMilliseconds = request.deadline(configuration.deadlineMilliseconds)
+            request.deadlineMilliseconds = request.deadline(Int(configuration.deadline.milliseconds))
             request.carry(configuration.keepsRights ? picture.facts.rights.packet : nil)
             let files = try await watermarks(for: part, &request)
             variants += try await queue.perform(

@@ -20,7 +20,7 @@ struct WarmProcess: Sendable {
         } catch {
             throw .unavailable(reason: "\(error). \(Self.advice)")
         }
-        let isSpoken = socket.waits(upTo: configuration.startMilliseconds)
+        let isSpoken = socket.waits(upTo: configuration.startLimit)
         let first = isSpoken ? (try? socket.receive(limit: Wire.messageLimit)) ?? nil : nil
         let told: String
         switch first.flatMap({ RenderReply(message: $0.bytes) }) {

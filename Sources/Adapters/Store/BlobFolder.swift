@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Posix
 
 /// A folder below which blobs lie, all with the same rights.
@@ -15,12 +16,13 @@ struct BlobFolder: Sendable {
 
     func path(_ location: String) -> String { "\(root)/\(location)" }
 
-    /// Makes what is missing, and removes what puts that were cut short left before a time, in seconds since 1970.
-    func open(leftoversUntil time: Int) throws(SystemFailure) {
+    /// Makes what is missing, and removes what puts that were cut short left before a time.
+    func open(leftoversUntil time: WallTime) throws(SystemFailure) {
+        let second = Int(time.milliseconds / 1_000)
         try make()
         // A process that died may have left directories made, and not yet synced.
         try FileSystem.syncAll(of: root)
-        for file in try FileSystem.files(in: drafts) where file.written <= time {
+        for file in try FileSystem.files(in: drafts) where file.written <= second {
             _ = try FileSystem.remove("\(drafts)/\(file.name)")
         }
     }

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 package import Digest
 package import Ports
 package import Posix
@@ -30,18 +31,19 @@ package final class FileStore: BlobStore {
     let adopted = Mutex<StoreIdentity?>(nil)
 
     /// Opens the store at `root`, which is made if it is not there and its disk has room, and removes what puts that were cut short left more
-    /// than `leftoverAge` seconds ago.
+    /// than `leftoverAge` ago.
     ///
     /// - Parameter originals: where originals are put; nil: a hidden folder of the store.
     package init(
-        root: String, originals: String? = nil, mode: FileMode = .readable, threads: Int = 4, leftoverAge: Int = 3600,
+        root: String, originals: String? = nil, mode: FileMode = .readable, threads: Int = 4,
+        leftoverAge: Duration = .hours(1),
         hasRoom: @escaping @Sendable (_ root: String) -> Bool = { _ in true }
     ) throws(StoreFailure) {
         variants = BlobFolder(root, mode)
         self.originals = BlobFolder(originals ?? "\(root)/.originals", .own)
         self.hasRoom = hasRoom
         pool = BlockingPool("store", threads: threads)
-        let old = Int(SystemTime.wallMilliseconds / 1000) - leftoverAge
+        let old = SystemTime.wall - leftoverAge
         for folder in [variants, self.originals] {
             // It is closed to all others, who would lose the variants.
             if folder.root == self.originals.root, mode != .own, FileSystem.isFolder(root, in: folder.root) {

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Posix
 internal import Synchronization
 
@@ -5,21 +6,20 @@ internal import Synchronization
 final class RecentDirectory: Sendable {
     private final class Opened: Sendable {
         let directory: OpenDirectory
-        /// Monotonic nanoseconds.
-        let at: Int64
+        let at: Instant
 
-        init(_ root: String, at now: Int64) throws(SystemFailure) {
+        init(_ root: String, at now: Instant) throws(SystemFailure) {
             directory = try OpenDirectory(root)
             at = now
         }
     }
 
     private let opened = Mutex<Opened?>(nil)
-    private static let age: Int64 = 5_000_000
+    private static let age = Duration.milliseconds(5)
 
     /// The file that has a name below the root; nil if nothing has, or that cannot be told.
     func file(at location: String, below root: String) -> (length: Int, isRegular: Bool)? {
-        let now = SystemTime.monotonicNanoseconds
+        let now = SystemTime.monotonic
         let opened = opened.withLock { opened in
             if opened.map({ now - $0.at > Self.age }) ?? true { opened = try? Opened(root, at: now) }
             return opened

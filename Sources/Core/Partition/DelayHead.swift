@@ -1,4 +1,8 @@
 internal import Canonical
+package import Clocks
+package import Hosts
+package import Ledger
+internal import Positions
 package import Records
 
 /// What was read of a tier and is not due: its first records, and no more is read before they are taken up.
@@ -8,15 +12,15 @@ package import Records
 /// says and what the writer's says both count, as far as they are not in the reader's future.
 package struct DelayHead: Sendable {
     private var records: ArraySlice<Record> = []
-    /// When the first of them is due, milliseconds since 1970.
-    package private(set) var due: Int64 = 0
+    /// When the first of them is due.
+    package private(set) var due = WallTime.epoch
     private let tier: DelayTier
     /// The topic's end when the owner came. Earlier owners wrote the records below it.
     private let end: Int64
     /// When they were read: a record of a clock that is ahead is due one tier after that.
-    private var readAt: Int64 = 0
+    private var readAt = WallTime.distantPast
     /// When something was last appended that waits for more than its host, or when the first record was read.
-    private var otherAt: Int64 = .max
+    private var otherAt = WallTime.distantFuture
     /// Of the first.
     private var awaited: HostLane?
     private var isAwaitedKnown = false
@@ -50,7 +54,7 @@ package struct DelayHead: Sendable {
 
     package var isEmpty: Bool { records.isEmpty }
 
-    package mutating func add(_ new: [Record], at now: Int64) {
+    package mutating func add(_ new: [Record], at now: WallTime) {
         (records, readAt, isAwaitedKnown) = (new[...], now, false)
         otherAt = min(otherAt, now)
         noteDue()
@@ -65,7 +69,7 @@ package struct DelayHead: Sendable {
     ///   - find: the host that a record waits for, if for nothing else, and the lane that it would have.
     ///   - room: how many more jobs a host can take on a lane.
     package mutating func take(
-        _ limit: Int, at now: Int64, search: Int64? = nil, awaited find: (Record) -> HostLane? = { _ in nil },
+        _ limit: Int, at now: WallTime, search: WallTime? = nil, awaited find: (Record) -> HostLane? = { _ in nil },
         room: (HostLane) -> Int = { _ in 0 }
     ) -> [Record] {
         // A clock that went back: they have waited since they were read, at least.
@@ -90,7 +94,7 @@ package struct DelayHead: Sendable {
         return records
     }
 
-    private func isSearched(_ search: Int64?) -> Bool {
+    private func isSearched(_ search: WallTime?) -> Bool {
         guard let search, let first = records.first else { return false }
         return first.writtenAt ?? first.timestamp < search
     }
@@ -109,7 +113,7 @@ package struct DelayHead: Sendable {
     }
 
     /// The worker appends a record that waits for its own time, not only for its host.
-    package mutating func noteOther(at now: Int64) { otherAt = now }
+    package mutating func noteOther(at now: WallTime) { otherAt = now }
 
     /// Whether its first record, and all behind it, were written after everything that waits for more than its host: by this
     /// owner, whose clock all of them have.

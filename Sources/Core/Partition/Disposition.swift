@@ -1,5 +1,8 @@
+package import Clocks
 package import Failures
 package import ImageModel
+package import Ledger
+internal import Positions
 package import Records
 
 /// How a record is answered: what is appended before its offset counts as finished.
@@ -46,15 +49,14 @@ extension Disposition {
 /// A job of ours, to come later through a retry topic.
 package struct Debt: Sendable {
     package let job: Job
-    /// Milliseconds since 1970.
-    package let notBefore: Int64
+    package let notBefore: WallTime
     package let cause: FailureNote
     /// The record of the job that it follows from.
     package let record: Record
     /// Of a source that has changed, what stood before: a job for each part of it.
     package var change: SourceChange?
 
-    init(job: Job, notBefore: Int64, cause: FailureNote, after record: Record, change: SourceChange? = nil) {
+    init(job: Job, notBefore: WallTime, cause: FailureNote, after record: Record, change: SourceChange? = nil) {
         (self.job, self.notBefore, self.cause) = (job, notBefore, cause)
         (self.record, self.change) = (record, change)
     }

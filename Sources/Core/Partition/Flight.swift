@@ -1,6 +1,10 @@
 internal import Canonical
+internal import Clocks
 internal import Failures
+internal import Hosts
 internal import ImageModel
+internal import Ledger
+internal import Permits
 internal import Planning
 internal import Ports
 internal import Records
@@ -32,8 +36,8 @@ struct Flight: Sendable {
 
     /// What a flight has come to since its first permit.
     struct Course: Sendable {
-        /// Its first permit, or that of its fetch's last host, monotonic milliseconds.
-        var began: Int64
+        /// Its first permit, or that of its fetch's last host.
+        var began: Instant
         /// The source as this flight fetched it.
         var fetched: Fetched?
         /// After the last row that it announced.
@@ -67,8 +71,8 @@ struct Flight: Sendable {
     var late: [PendingJob] = []
     /// The highest among the pending jobs'.
     var lane: Lane
-    /// When its oldest job came, milliseconds since 1970.
-    var since: Int64
+    /// When its oldest job came.
+    var since: WallTime
     var stage: Stage
     /// What is stored, kept true with what this flight announced.
     var snapshot: SourceSnapshot
@@ -149,9 +153,9 @@ struct Flight: Sendable {
     /// Where its fetch goes on.
     var redirect: Redirect? { if case .redirected(_, let redirect, _) = stage { redirect } else { nil } }
 
-    /// Since when the first of its jobs that were tried before have had no answer of their host, milliseconds since 1970;
-    /// nil: none was. Those of the worker's own count no tries.
-    var failingSince: Int64? {
+    /// Since when the first of its jobs that were tried before have had no answer of their host; nil: none was. Those of
+    /// the worker's own count no tries.
+    var failingSince: WallTime? {
         pendingJobs.lazy.filter { $0.attempts > 0 || $0.job.isOwn }.compactMap(\.failingSince).min()
     }
 
@@ -192,7 +196,7 @@ struct Flight: Sendable {
     var isAsking: Bool { isFetching || redirect != nil }
 
     /// Whether a job that was moved aside needs its variants.
-    func isAwaitedAside(at now: Int64) -> Bool { aside.contains { !$0.isExpired(at: now) } }
+    func isAwaitedAside(at now: WallTime) -> Bool { aside.contains { !$0.isExpired(at: now) } }
 
     /// Whether a fetch, or a render and what follows it, runs for it.
     var isAtWork: Bool {

@@ -1,6 +1,8 @@
 package import Canonical
+internal import Clocks
 package import Failures
-package import ImageModel
+package import Ledger
+package import Permits
 package import Ports
 package import Records
 
@@ -12,24 +14,6 @@ package enum PartitionEffect: Sendable {
     case lookUp(PendingJob)
     case permit(PermitChange)
     case work(PartitionWork)
-}
-
-/// What a flight tells the permits of its worker.
-package enum PermitChange: Sendable {
-    /// `behind`: where its host is known to lead, if that is another one.
-    case request(PermitKind, FlightID, Lane, since: Int64, OriginHost, behind: OriginHost?)
-    /// The flight's first permit, once nothing else is under way in the worker. It waits for so long first, milliseconds.
-    indirect case isolate(Solitude.Request, patience: Int64)
-    case release(PermitKind, FlightID)
-    case move(FlightID, Lane, since: Int64)
-    /// The flight ended by this machine's fault, or by its partition's log, and not by its job's.
-    case fail(FlightID, PermitScheduler.Obstacle)
-    /// The flight's work is stored and announced.
-    case pass(FlightID)
-    /// How the flight's host answered, with the code of its failure, and since when its jobs that were tried before have had none.
-    case hear(OriginAnswer, FlightID, code: String, failingSince: Int64? = nil)
-    /// The flight is over.
-    case forget(FlightID)
 }
 
 /// What a fetch found of a source.
@@ -64,10 +48,6 @@ package enum PartitionWork: Sendable {
     case answer(Record, Disposition)
     /// Every record of the topic below the offset is finished.
     case commit(Topic, Int64)
-    /// People should know: a circuit breaker opened, or closed.
-    case opened(PermitScheduler.Obstacle)
-    case closed(PermitScheduler.Obstacle)
-    /// The same of a host that is left alone, and of one that answers again.
-    case blocked(OriginHost)
-    case unblocked(OriginHost)
+    /// People should know.
+    case tell(PermitNotice)
 }

@@ -1,5 +1,8 @@
 package import Failures
+package import Hosts
 package import ImageModel
+package import Ledger
+package import Permits
 package import Ports
 package import Records
 package import VariantSpec

@@ -1,5 +1,7 @@
 internal import Canonical
+internal import Clocks
 package import HTTPCache
+package import Hosts
 package import Planning
 package import Ports
 package import VariantSpec
@@ -10,8 +12,8 @@ package struct PartitionRules: Sendable {
     package var retry: RetryPolicy
     /// How long what was fetched counts as fresh.
     package var freshness = FreshnessRules()
-    /// The same where its origin says nothing of it, milliseconds.
-    package var maxAge: Int64 {
+    /// The same where its origin says nothing of it.
+    package var maxAge: Duration {
         get { freshness.standard }
         set { freshness.standard = newValue }
     }
@@ -23,11 +25,11 @@ package struct PartitionRules: Sendable {
         freshness.ceiling = own.ceiling ?? freshness.ceiling
         return freshness
     }
-    /// For how long the worker's own jobs are tried while their host is away, milliseconds.
-    var ownLife: Int64 { max(freshness.ifError, 24 * DelayTier.hour.wait) }
-    /// A job that has run so long while later ones are done goes to a retry topic, milliseconds: a committable offset that
-    /// stands still looks like a stall to those who watch lag.
-    package var holdLimit: Int64
+    /// For how long the worker's own jobs are tried while their host is away.
+    var ownLife: Duration { max(freshness.ifError, .days(1)) }
+    /// A job that has run so long while later ones are done goes to a retry topic: a committable offset that stands
+    /// still looks like a stall to those who watch lag.
+    package var holdLimit: Duration
     /// Jobs whose short waits are kept in memory, for each partition: progress rows tell of each.
     package var shortWaits: Int
     /// A job that waits in memory while so many later records were taken up goes to a retry topic: else reading would stop
@@ -44,8 +46,8 @@ package struct PartitionRules: Sendable {
     package var qualities: DefaultQualities
 
     package init(
-        reuse: ReuseRules, retry: RetryPolicy = RetryPolicy(), maxAge: Int64 = 7 * 86_400_000,
-        holdLimit: Int64 = 30_000,
+        reuse: ReuseRules, retry: RetryPolicy = RetryPolicy(), maxAge: Duration = .days(7),
+        holdLimit: Duration = .seconds(30),
         shortWaits: Int = 256, qualities: DefaultQualities = DefaultQualities()
     ) {
         self.qualities = qualities

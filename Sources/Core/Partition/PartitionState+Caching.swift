@@ -1,8 +1,11 @@
 internal import Canonical
+internal import Clocks
 internal import Failures
 internal import HTTPCache
+internal import Hosts
 package import ImageModel
 internal import Images
+internal import Ledger
 internal import Planning
 package import Ports
 internal import Records
@@ -13,7 +16,7 @@ extension PartitionState {
     /// What is stored, as a request may use it that is sent now: where `Vary` says that its answer was for other headers, it
     /// is fresh no longer, and stands in for nothing. What a clock stored that was ahead is fresh no longer, either. All that a
     /// job's flight knows goes through here.
-    func usable(_ snapshot: SourceSnapshot, _ url: SourceURL, at now: Int64) -> SourceSnapshot {
+    func usable(_ snapshot: SourceSnapshot, _ url: SourceURL, at now: WallTime) -> SourceSnapshot {
         var snapshot = withoutFuture(snapshot, url, at: now)
         guard let sent = rules.sent, let policy = snapshot.source?.policy, let selection = policy.selection,
             !selection.isUnknown, !selection.fits(sent.all(for: policy.location ?? url.fetched))
@@ -24,7 +27,7 @@ extension PartitionState {
         return snapshot
     }
 
-    private func withoutFuture(_ snapshot: SourceSnapshot, _ url: SourceURL, at now: Int64) -> SourceSnapshot {
+    private func withoutFuture(_ snapshot: SourceSnapshot, _ url: SourceURL, at now: WallTime) -> SourceSnapshot {
         // Whose host has rules of its own is found out for few: that costs more than all else here.
         guard hasFuture(snapshot, rules.freshness, now) else { return snapshot }
         let rules = rules.freshness(of: rules.origins.groups.origin(of: url.fetched))
@@ -40,7 +43,7 @@ extension PartitionState {
         return kept
     }
 
-    private func hasFuture(_ snapshot: SourceSnapshot, _ rules: FreshnessRules, _ now: Int64) -> Bool {
+    private func hasFuture(_ snapshot: SourceSnapshot, _ rules: FreshnessRules, _ now: WallTime) -> Bool {
         if let row = snapshot.source, rules.isBeyond(stored: row.fetchedAt, expires: row.expires, at: now) {
             return true
         }
@@ -76,14 +79,14 @@ extension PartitionState {
         if let refusal = flight.refusal { return confirmed(refusal, of: flight, head, now, &effects) }
         guard var row = flight.snapshot.source else { return }
         effects.append(.work(.checked(flight.origin, .notModified)))
-        row.policy = row.policy.updated(by: head.fields, sent: head.sent, now: now.wall / 1000)
+        row.policy = row.policy.updated(by: head.fields, sent: head.sent, now: now.wall)
         row.expires = freshUntil(&row.policy, head, flight, now)
         row.fetchedAt = now.wall
         goOn(flight, course, Flight.Fetched(row: row, picture: nil), &effects)
     }
 
     /// How long the answer is fresh, by what it says itself and by the redirects that led to it: these add to its policy.
-    func freshUntil(_ policy: inout CachePolicy, _ head: AnswerHead, _ flight: Flight, _ now: Moment) -> Int64 {
+    func freshUntil(_ policy: inout CachePolicy, _ head: AnswerHead, _ flight: Flight, _ now: Moment) -> WallTime {
         let (rules, place) = (rules.freshness(of: flight.origin), flight.source.place)
         policy.control.redirects = head.hops.restrictions
         let end = rules.freshUntil(policy, head.fields, asked: now.wall - head.elapsed, place: place)
@@ -96,7 +99,7 @@ extension PartitionState {
         _ effects: inout [PartitionEffect]
     ) {
         effects.append(.work(.checked(flight.origin, .notModified)))
-        let validators = refusal.validators.updated(by: head.fields, sent: head.sent, now: now.wall / 1_000)
+        let validators = refusal.validators.updated(by: head.fields, sent: head.sent, now: now.wall)
         let report = Unfetched(refusal.note, .answered(bytes: 0), .absent, validators: validators)
         unfetched(flight.id, report, now, &effects)
     }
@@ -134,11 +137,11 @@ extension Flight {
         guard let row = missing.first.flatMap({ old[$0] }) else { return missing.filter { old[$0] == nil } }
         let first = row.donor.flatMap { old[$0] } ?? row
         return rows.filter { row in
-            row.spec == first.spec || (abs(row.storedAt - first.storedAt) < Self.batchTime && row.donor == nil)
+            row.spec == first.spec || ((row.storedAt - first.storedAt).magnitude < Self.batchTime && row.donor == nil)
         }.map(\.spec)
     }
-    /// Rows of one decode were stored within it, milliseconds: no two decodes of a source were.
-    private static let batchTime: Int64 = 10
+    /// Rows of one decode were stored within it: no two decodes of a source were.
+    private static let batchTime = Duration.milliseconds(10)
 
     /// What is to be told with the batch: that its source has changed, if nothing is left of what was stored then.
     func change(completedBy batch: RenderBatch?) -> SourceChange? {
@@ -148,14 +151,14 @@ extension Flight {
 
     /// What another owner is to do if this one dies after the batch is announced.
     ///
-    /// - Parameter life: for how long its origin may be away, milliseconds.
-    func debt(after batch: RenderBatch?, at now: Int64, life: Int64) -> Debt? {
+    /// - Parameter life: for how long its origin may be away.
+    func debt(after batch: RenderBatch?, at now: WallTime, life: Duration) -> Debt? {
         // The only job may have been moved aside: its next try finds what it asked for, and nothing of the change.
         guard let course, !course.isOwed, let change = course.change, let pending = pendingJobs.first ?? aside.first,
             let left = outdated.first(where: { spec in batch?.orders.contains { $0.spec == spec } != true })
         else { return nil }
         let job = Job(
-            id: "\(Job.changePrefix)\(source.hex)-\(change.id)-\(change.at)", url: url, source: source,
+            id: "\(Job.changePrefix)\(source.hex)-\(change.id)-\(change.at.milliseconds)", url: url, source: source,
             variants: [left], lane: .background, expires: RecordLimits.time(now + life))
         return Debt(
             job: job, notBefore: now, cause: FailureNote(RetryCause.sourceChanged), after: pending.record,

@@ -1,7 +1,11 @@
 internal import Canonical
+internal import Clocks
 internal import Failures
 internal import HTTPCache
+internal import Hosts
 internal import ImageModel
+internal import Ledger
+internal import Permits
 internal import Planning
 internal import Ports
 internal import Records
@@ -61,7 +65,7 @@ extension PartitionState {
     ///   - note: why it failed; nil if it did not.
     ///   - lastPass: when others last got through what failed here.
     mutating func end(
-        _ id: FlightID, _ note: FailureNote?, _ lastPass: Int64, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ id: FlightID, _ note: FailureNote?, _ lastPass: WallTime, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         guard let flight = flights[id] else { return }
         remove(flight)
@@ -71,7 +75,7 @@ extension PartitionState {
     }
 
     private mutating func answer(
-        _ flight: Flight, _ note: FailureNote?, _ lastPass: Int64, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ flight: Flight, _ note: FailureNote?, _ lastPass: WallTime, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         if suspects.isNaming, flight.course != nil {
             for pending in flight.pendingJobs { suspects.outlive(pending.place) }
@@ -83,7 +87,7 @@ extension PartitionState {
     }
 
     private mutating func answer(
-        _ pending: PendingJob, _ flight: Flight, _ note: FailureNote?, _ lastPass: Int64, _ now: Moment,
+        _ pending: PendingJob, _ flight: Flight, _ note: FailureNote?, _ lastPass: WallTime, _ now: Moment,
         _ effects: inout [PartitionEffect]
     ) {
         let variants = flight.outcomes(of: pending, failing: note)
@@ -124,13 +128,13 @@ extension PartitionState {
         case .retry where bound == nil:
             let wait = rules.retry.delay(after: attempts, jitter: jitter())
             let heldSince = isEndless ? pending.heldSince : nil
-            func later(_ wait: Int64) -> PendingJob {
+            func later(_ wait: Duration) -> PendingJob {
                 pending.putOff(
                     until: now.wall + wait, attempts: attempts, heldSince: heldSince, failingSince: failingSince)
             }
             // Its last try is when its time is over, and not a whole wait later.
-            putOff(
-                later(isOrigins ? min(wait, timeLeft(of: later(wait), at: now.wall)) : wait), failure, now, &effects)
+            let left = isOrigins ? timeLeft(of: later(wait), at: now.wall) : nil
+            putOff(later(left.map { min(wait, $0) } ?? wait), failure, now, &effects)
         case .wait:
             hold(pending, failure, now, &effects)
         case .retry, .deadLetter:

@@ -1,9 +1,12 @@
 internal import Canonical
+internal import Clocks
 internal import Failures
 internal import HTTPCache
 internal import ImageModel
+internal import Ledger
 internal import Planning
 internal import Ports
+internal import Positions
 internal import Records
 internal import VariantSpec
 
@@ -97,7 +100,7 @@ extension PartitionState {
             return effects.append(.work(.answer(pending.record, .outcome(outcome))))
         }
         // An owner that does the job again after a kill owes the same.
-        job.id = "\(prefix)\(job.source.hex)-\(pending.firstSeen)-\(pending.record.jobOrigin)"
+        job.id = "\(prefix)\(job.source.hex)-\(pending.firstSeen.milliseconds)-\(pending.record.jobOrigin)"
         // Adds no field that older workers do not know: one of them may take it up during an upgrade.
         (job.lane, job.freshness, job.fallback, job.giveUp) = (.background, isForced ? .force : .ifStale, .stale, nil)
         let until = RecordLimits.time(now.wall + rules.ownLife)
@@ -107,7 +110,7 @@ extension PartitionState {
         owed[job.source] = Owed(until: known?.until ?? until, isTold: isTold, isForced: isForced, specs: specs)
         // What was answered together is not asked for together: after the tier, which is as long for all of it, comes as much
         // again by chance.
-        let wait = DelayTier.minute.wait + Int64(jitter() * Double(DelayTier.minute.wait))
+        let wait = DelayTier.minute.wait + DelayTier.minute.wait.part(jitter())
         let debt = Debt(job: job, notBefore: now.wall + wait, cause: cause, after: pending.record)
         effects.append(.work(.answer(pending.record, .owing(outcome, debt))))
     }
@@ -127,8 +130,7 @@ extension PartitionState {
 
 /// What a job of ours is to do for a source.
 struct Owed: Sendable {
-    /// Milliseconds since 1970.
-    let until: Int64
+    let until: WallTime
     /// Those who were answered by what is stored are told once it is fresh again.
     let isTold: Bool
     /// The origin is asked though what is stored be fresh.

@@ -1,8 +1,12 @@
 internal import Canonical
+internal import Clocks
 internal import Failures
 internal import HTTPCache
+internal import Hosts
 internal import ImageModel
 internal import Images
+internal import Ledger
+internal import Permits
 internal import Planning
 internal import Ports
 internal import Records
@@ -136,7 +140,7 @@ extension PartitionState {
         guard var flight = flights[id], case .fetching(_, var course) = flight.stage else { return }
         let (body, facts) = (picture.source, picture.picture.facts)
         let head = body.head
-        var policy = CachePolicy(head.fields, sent: head.sent, now: now.wall / 1000)
+        var policy = CachePolicy(head.fields, sent: head.sent, now: now.wall)
         policy.location = head.location
         let expires = freshUntil(&policy, head, flight, now)
         let row = SourceRow(

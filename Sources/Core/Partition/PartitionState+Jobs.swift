@@ -1,8 +1,13 @@
 internal import Canonical
+internal import Clocks
 internal import Failures
+internal import Hosts
 internal import ImageModel
 internal import Images
+internal import Ledger
+internal import Permits
 internal import Planning
+internal import Positions
 internal import Records
 internal import VariantSpec
 
@@ -12,7 +17,7 @@ extension PartitionState {
         defer { noteRead(pending.record) }
         guard receive(pending.record, &effects) else { return }
         countBack(pending)
-        if letters[pending.place]?.appended == pending.record.timestamp, let cause = letters[pending.place]?.cause {
+        if let cause = positions.cause(of: pending.record) {
             return effects.answer(pending, .dead, failure: cause, at: now)
         }
         suspects.note(pending.place, deaths: pending.deaths)
@@ -119,7 +124,7 @@ extension PartitionState {
     }
 
     /// The pending job with the formats chosen that its job left open, if what is known of the source is fresh.
-    private func choosing(_ pending: PendingJob, by snapshot: SourceSnapshot, at now: Int64) -> PendingJob {
+    private func choosing(_ pending: PendingJob, by snapshot: SourceSnapshot, at now: WallTime) -> PendingJob {
         var known = snapshot.source.flatMap { $0.expires > now || rules.reuse.allowsStale ? $0 : nil }
         // Nobody looks at pixels for a job that wants only what is stored.
         if pending.job.freshness == .cacheOnly { known?.isAlphaUnchecked = false }
@@ -131,14 +136,11 @@ extension PartitionState {
         endWaits(now, &effects)
         expireFetches(now, &effects)
         for topic in Topic.lanes {
-            guard let offsets = committable[topic], offsets.isHeldBack, let offset = offsets.oldestUnfinished else {
-                continue
-            }
-            let isPressed = offsets.span >= TopicProgress.finishedLimit / 2
-            moveAside(
-                RecordPlace(topic, offset, incarnation: offsets.incarnation), isPressed: isPressed, now, &effects)
+            guard let oldest = positions.oldest(topic), oldest.isHeldBack else { continue }
+            let isPressed = oldest.span >= TopicProgress.finishedLimit / 2
+            moveAside(oldest.place, isPressed: isPressed, now, &effects)
             guard isPressed else { continue }
-            passOnOldest(of: topic, below: offset + Int64(offsets.span / 2), now, &effects)
+            passOnOldest(of: topic, below: oldest.place.offset + Int64(oldest.span / 2), now, &effects)
         }
     }
 
@@ -151,7 +153,8 @@ extension PartitionState {
         if suspects.isNaming { return }
         for (id, flight) in flights {
             // One of a flood is waited for no longer than its like are read behind it.
-            let limit = isPressed && isCrowded(flight.hostLane) ? min(500, rules.holdLimit) : rules.holdLimit
+            let isBrief = isPressed && isCrowded(flight.hostLane)
+            let limit = isBrief ? min(.milliseconds(500), rules.holdLimit) : rules.holdLimit
             guard let course = flight.course, now.monotonic - course.began > limit,
                 let index = flight.pendingJobs.firstIndex(where: { $0.place == place })
             else { continue }
@@ -165,11 +168,12 @@ extension PartitionState {
             flights[id]?.pendingJobs.remove(at: index)
             flights[id]?.aside.append(pending)
             countJobs(of: flight, -1)
-            let note = FailureNote(RetryCause.slow(milliseconds: now.monotonic - course.began))
+            let note = FailureNote(RetryCause.slow(now.monotonic - course.began))
             let later = pending.putOff(
                 until: now.wall + rules.retry.base, attempts: attempts, heldSince: pending.heldSince)
             effects.append(.work(.putOff(later, note)))
-            effects.append(.work(.answer(pending.record, .retry(later, DelayTier(within: 0, pending.job.lane), note))))
+            let tier = DelayTier(within: .zero, pending.job.lane)
+            effects.append(.work(.answer(pending.record, .retry(later, tier, note))))
             return
         }
     }
@@ -194,7 +198,7 @@ extension PendingJob {
     }
 
     func outcome(
-        _ kind: OutcomeKind, variants: VariantOutcomes = [], failure: FailureNote? = nil, at now: Int64
+        _ kind: OutcomeKind, variants: VariantOutcomes = [], failure: FailureNote? = nil, at now: WallTime
     ) -> Outcome {
         var outcome = Outcome(
             job: job.id, source: job.source, url: job.url, lane: job.lane, kind: kind, variants: variants,

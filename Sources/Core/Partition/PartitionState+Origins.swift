@@ -1,8 +1,13 @@
 package import Canonical
+package import Clocks
 internal import Failures
+package import Hosts
 package import ImageModel
+internal import Ledger
+package import Permits
 internal import Planning
 internal import Ports
+internal import Positions
 package import Records
 internal import VariantSpec
 
@@ -134,11 +139,11 @@ extension PartitionState {
     ) {
         let failing = pending.failingSince ?? now.wall
         let later = pending.putOff(
-            until: 0, attempts: pending.attempts, heldSince: pending.heldSince, failingSince: failing)
+            until: .epoch, attempts: pending.attempts, heldSince: pending.heldSince, failingSince: failing)
         let left = timeLeft(of: later, at: now.wall)
-        if left < DelayTier.shortest {
+        if let left, left < DelayTier.shortest {
             // A host that was away for no time yet is not looked at with each tick.
-            let until = now.wall + min(max(hold.wait, 1_000), left)
+            let until = now.wall + min(max(hold.wait, .seconds(1)), left)
             let kept = later.putOff(
                 until: until, attempts: later.attempts, heldSince: later.heldSince, code: cause.code)
             if keep(kept, for: hold.host, now) { return }
@@ -146,15 +151,15 @@ extension PartitionState {
         passOn(later, to: hold.host, failingSince: failing, for: hold.wait, cause, now, &effects)
     }
 
-    /// Until the job is given up, or its own time is over.
-    func timeLeft(of pending: PendingJob, at now: Int64) -> Int64 {
+    /// Until the job is given up, or its own time is over; nil: neither is to come.
+    func timeLeft(of pending: PendingJob, at now: WallTime) -> Duration? {
         let isGivenUp = pending.failingSince != nil && !pending.job.isOwn
-        let patience = isGivenUp ? (pending.job.giveUp ?? rules.retry.giveUp) - pending.failing(at: now) : .max
-        return min(patience, pending.job.expires.map { $0 > now ? $0 - now : 0 } ?? .max)
+        let patience = isGivenUp ? (pending.job.giveUp ?? rules.retry.giveUp) - pending.failing(at: now) : nil
+        return [patience, pending.job.expires.map { max(.zero, $0 - now) }].compactMap(\.self).min()
     }
 
     /// Whether its host has been at fault for too long. Nobody waits for jobs of our own, so nobody gives them up.
-    private func isGivenUp(_ pending: PendingJob, at now: Int64) -> Bool {
+    private func isGivenUp(_ pending: PendingJob, at now: WallTime) -> Bool {
         !pending.job.isOwn
             && rules.retry.bound(
                 after: 0, isOrigins: true, failing: pending.failing(at: now), giveUp: pending.job.giveUp, limit: nil)
@@ -163,15 +168,15 @@ extension PartitionState {
 
     /// The job goes on in a tier. It may run before the tier's wait is over: nothing but this host holds it back.
     mutating func passOn(
-        _ pending: PendingJob, to host: OriginHost, failingSince: Int64? = nil, for wait: Int64, _ cause: FailureNote,
-        _ now: Moment, _ effects: inout [PartitionEffect]
+        _ pending: PendingJob, to host: OriginHost, failingSince: WallTime? = nil, for wait: Duration,
+        _ cause: FailureNote, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         let later = pending.passedOn(
             awaiting: host == origin(of: pending) ? nil : host, failingSince: failingSince,
             deaths: suspects.deaths(of: pending.place))
         let tier = DelayTier(
             within: wait, later.lane(at: now.wall, rules.retry), atMost: timeLeft(of: later, at: now.wall))
-        countAway(host, later, 1)
+        hostJobs.goAway(host, later.job.lane, isUrgent: later.isUrgent)
         effects.append(.work(.answer(pending.record, .retry(later, tier, cause))))
     }
 
@@ -214,40 +219,29 @@ extension PartitionState {
     }
 
     /// Whether its flights fill half of its share of the memory.
-    func isCrowded(_ share: HostLane) -> Bool { hostJobs[share, default: 0] >= rules.hostShare / 2 }
+    func isCrowded(_ share: HostLane) -> Bool { hostJobs.held[share, default: 0] >= rules.hostShare / 2 }
 
     /// So many more jobs of the host may wait in memory on this lane.
     package func room(for share: HostLane, atMost use: Int = .max) -> Int {
-        min(rules.hostShare, use) - hostJobs[share, default: 0]
+        min(rules.hostShare, use) - hostJobs.held[share, default: 0]
     }
 
     /// One has come back from its tier.
     mutating func countBack(_ pending: PendingJob) {
         // In a tier it was for its host's sake alone.
         guard pending.heldBy != nil else { return }
-        let origin = share(of: pending)
-        let record = pending.record
-        if !jobsLeftAway.take(origin, pending.job.lane, record.topic, record.offset) { countAway(origin, pending, -1) }
+        hostJobs.comeBack(
+            share(of: pending), pending.job.lane, isUrgent: pending.isUrgent, from: pending.record.topic,
+            at: pending.record.offset)
     }
 
     mutating func noteRead(_ record: Record) {
-        if record.incarnation == incarnation(record.topic) { jobsLeftAway.read(record.topic, upTo: record.offset + 1) }
-    }
-
-    private mutating func countAway(_ origin: OriginHost, _ pending: PendingJob, _ step: Int) {
-        guard jobsAway[origin] != nil || jobsAway.count < Self.hostsAway else { return }
-        let lane = pending.job.lane
-        let count = (jobsAway[origin]?[lane] ?? 0) + step
-        jobsAway[origin, default: [:]][lane] = count > 0 ? count : nil
-        if jobsAway[origin]?.isEmpty == true { jobsAway[origin] = nil }
-        let isUrgent = lane.isUrgent && pending.failingSince == nil
-        let urgent = urgentAway[origin, default: 0] + (isUrgent ? step : 0)
-        urgentAway[origin] = urgent > 0 && jobsAway[origin] != nil ? urgent : nil
+        if record.incarnation == incarnation(record.topic) { hostJobs.read(record.topic, upTo: record.offset + 1) }
     }
 
     /// Jobs that wait for their host outside its queue: in tiers as far as this owner knows, and in memory.
     package var hostWaits: [OriginHost: ByLane<Int>] {
-        waits.heldJobs.reduce(into: inTiers) { $0[$1.key, default: .none] = ($0[$1.key] ?? .none) + ByLane($1.value) }
+        waits.heldJobs.reduce(into: hostJobs.inTiers) { $0[$1.key, default: .none] = ($0[$1.key] ?? .none) + ByLane($1.value) }
     }
 
     /// Hosts that are asked, or are to be tried again now, and have room for jobs that wait in a tier behind others: behind
@@ -263,7 +257,7 @@ extension PartitionState {
         var first: Set<HostLane> = []
         for var head in heads { if let share = head.awaited(by: awaited) { first.insert(share) } }
         let hosts = Set(first.map(\.host))
-        return [Array(jobsAway.keys), Array(jobsLeftAway.jobs.keys)].joined().filter { host in
+        return hostJobs.hostsAway.filter { host in
             // Most hosts with jobs there are left alone, which is soonest found out.
             let use = permits.use(of: host, at: now)
             guard use > 0 else { return false }
@@ -271,37 +265,23 @@ extension PartitionState {
             return Lane.allCases.contains { lane in
                 let share = HostLane(host, lane)
                 guard room(for: share, atMost: use) > 0 else { return false }
-                return isFirst ? lane.isUrgent && urgentAway[host] != nil && !first.contains(share) : isAway(share)
+                return isFirst
+                    ? lane.isUrgent && hostJobs.hasUrgent(host) && !first.contains(share) : hostJobs.isAway(share)
             }
         }
     }
 
-    private func isAway(_ share: HostLane) -> Bool {
-        jobsAway[share.host]?[share.lane] != nil || jobsLeftAway.jobs[share.host].map { $0[share.lane] > 0 } ?? false
-    }
-
-    private var inTiers: [OriginHost: ByLane<Int>] {
-        jobsLeftAway.jobs.merging(jobsAway.mapValues { ByLane($0) }, uniquingKeysWith: +)
-    }
-
     /// What an earlier owner has told.
-    package mutating func leave(_ away: [ProgressRow.Away]) { jobsLeftAway = JobsLeftAway(away) }
+    package mutating func leave(_ away: [ProgressRow.Away]) { hostJobs.inherit(away) }
 
     /// For the next owner.
-    package var away: [ProgressRow.Away] {
-        if jobsAway.isEmpty, jobsLeftAway.jobs.isEmpty { return [] }
-        let most = inTiers.sorted {
-            ($1.value.sum, $0.key.description) < ($0.value.sum, $1.key.description)
-        }
-        return most.prefix(ProgressRow.awayLimit).map { ProgressRow.Away($0.key.description, $0.value) }
-    }
+    package var away: [ProgressRow.Away] { hostJobs.told }
 
     /// Hosts whose waiting jobs are counted for people.
-    package static let hostsAway = 4_096
+    package static let hostsAway = HostJobs.limit
 
     mutating func countJobs(of flight: Flight, _ step: Int) {
-        let count = hostJobs[flight.hostLane, default: 0] + step
-        hostJobs[flight.hostLane] = count == 0 ? nil : count
+        hostJobs.hold(flight.hostLane, step)
     }
 
     /// The flight is none any more.

@@ -1,5 +1,7 @@
+internal import Clocks
 internal import Failures
 internal import ImageModel
+package import Ledger
 package import Records
 
 /// Jobs that owners may have died of: which are named, which run alone, and which are not run again.

@@ -1,6 +1,9 @@
 internal import Canonical
+package import Clocks
 internal import Failures
 internal import ImageModel
+internal import Ledger
+internal import Positions
 internal import Records
 
 /// Jobs that come again: short waits are kept in memory, longer ones go to the retry topics.
@@ -8,25 +11,25 @@ internal import Records
 /// The record of a job that waits in memory is not finished: a crash makes it come again. How often it was tried is in the
 /// partition's progress row meanwhile, so that the next owner goes on counting there.
 extension PartitionState {
-    /// The clocks of brokers and workers differ: what comes so little too early is begun at once, milliseconds.
-    private static let slack: Int64 = 1_000
+    /// The clocks of brokers and workers differ: what comes so little too early is begun at once.
+    private static let slack = Duration.seconds(1)
 
     /// A job that was held back for so long while others were done is held back by its own fault: that costs attempts, so
-    /// that it ends. Milliseconds.
+    /// that it ends.
     static let heldLimit = DelayTier.hour.wait
 
     /// A job that was received runs, or goes on waiting.
     mutating func resume(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         var pending = pending
-        if !inherited.isEmpty, let left = inherited.removeValue(forKey: pending.place) {
+        if let left = waits.takeInherited(pending.place) {
             // Of a clock that was ahead they would put the job off for as long.
             pending = pending.putOff(
                 until: min(left.notBefore, now.wall + RecordLimits.longestWait), attempts: left.attempts,
                 heldSince: left.heldSince.map { min($0, now.wall) },
                 failingSince: left.failingSince.map { min($0, now.wall) }, code: left.code)
-            tried[pending.place] = pending
+            waits.remember(pending)
         }
-        let slack = DelayTier(pending.record.topic) == nil ? 0 : Self.slack
+        let slack = DelayTier(pending.record.topic) == nil ? .zero : Self.slack
         guard pending.due > now.wall + slack else { return effects.append(.lookUp(pending)) }
         if isShort(pending, now) { return waits.add(pending, at: now) }
         goOn(pending, now, &effects)
@@ -48,9 +51,9 @@ extension PartitionState {
     mutating func keep(_ pending: PendingJob, for host: OriginHost? = nil, _ now: Moment) -> Bool {
         // A record of a log that was replaced does not come again.
         guard isShort(pending, now), pending.record.incarnation == incarnation(pending.record.topic),
-            tried.count < rules.shortWaits || tried[pending.place] != nil
+            waits.hasRoom(for: pending.place, limit: rules.shortWaits)
         else { return false }
-        tried[pending.place] = pending
+        waits.remember(pending)
         waits.add(pending, for: host, at: now)
         return true
     }
@@ -68,16 +71,17 @@ extension PartitionState {
         while let pending = waits.popDue(at: now) { effects.append(.lookUp(pending)) }
         guard waits.count > 0 else { return }
         for topic in Topic.worked {
-            guard let offsets = committable[topic], offsets.span > rules.waitSpan,
-                let offset = offsets.oldestUnfinished,
-                let pending = waits.remove(RecordPlace(topic, offset, incarnation: offsets.incarnation))
+            guard let oldest = positions.oldest(topic), oldest.span > rules.waitSpan,
+                let pending = waits.remove(oldest.place)
             else { continue }
             goOn(pending, now, &effects)
         }
     }
 
-    /// Whether all that was taken up waits in memory, until later than this (monotonic milliseconds).
-    package func waits(beyond limit: Int64) -> Bool { unfinished == waits.count && (waits.next ?? .max) > limit }
+    /// Whether all that was taken up waits in memory, until later than this.
+    package func waits(beyond limit: Instant) -> Bool {
+        unfinished == waits.count && (waits.next ?? .distantFuture) > limit
+    }
 
     private func isShort(_ pending: PendingJob, _ now: Moment) -> Bool {
         pending.due - now.wall < DelayTier.shortest && waits.count < rules.shortWaits
@@ -103,13 +107,13 @@ extension PartitionState {
 
 extension PendingJob {
     /// Whether others were done since the machine's fault last held this one back.
-    func isHeldAlone(_ lastPass: Int64) -> Bool { heldSince.map { max($0, record.timestamp) < lastPass } ?? false }
+    func isHeldAlone(_ lastPass: WallTime) -> Bool { heldSince.map { max($0, record.timestamp) < lastPass } ?? false }
 
-    func isHeldAlone(_ lastPass: Int64, for limit: Int64, _ now: Int64) -> Bool {
+    func isHeldAlone(_ lastPass: WallTime, for limit: Duration, _ now: WallTime) -> Bool {
         isHeldAlone(lastPass) && heldSince.map { now - $0 >= limit } ?? false
     }
 }
 
 extension Flight {
-    func isHeldAlone(_ lastPass: Int64) -> Bool { pendingJobs.allSatisfy { $0.isHeldAlone(lastPass) } }
+    func isHeldAlone(_ lastPass: WallTime) -> Bool { pendingJobs.allSatisfy { $0.isHeldAlone(lastPass) } }
 }

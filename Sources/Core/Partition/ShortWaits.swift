@@ -1,5 +1,7 @@
 internal import Canonical
+internal import Clocks
 internal import ImageModel
+internal import Ledger
 internal import Records
 
 /// Jobs that wait in memory for their time: few, and none for longer than ten seconds.
@@ -10,18 +12,21 @@ struct ShortWaits: Sendable {
     private var held: [RecordPlace: OriginHost] = [:]
     private var counts = [Int](repeating: 0, count: Topic.allCases.count)
     private var number = 0
+    /// Jobs that were put off in memory, until they are answered: their records do not tell how often they were tried.
+    private var tried: [RecordPlace: PendingJob] = [:]
+    /// The same of an earlier owner's, until their records come.
+    private var inherited: [RecordPlace: TopicProgress.Wait] = [:]
 
     private struct Entry: Comparable, Sendable {
-        /// Monotonic milliseconds.
-        let due: Int64
+        let due: Instant
         let number: Int
         let pending: PendingJob
         static func < (a: Self, b: Self) -> Bool { (a.due, a.number) < (b.due, b.number) }
         static func == (a: Self, b: Self) -> Bool { a.number == b.number }
     }
 
-    /// When the next one is looked at, or an earlier time, monotonic milliseconds; nil if none waits.
-    var next: Int64? { heap.first?.due }
+    /// When the next one is looked at, or an earlier time; nil if none waits.
+    var next: Instant? { heap.first?.due }
 
     var count: Int { waiting.count }
     func count(_ topic: Topic) -> Int { counts[topic.ordinal] }
@@ -38,7 +43,7 @@ struct ShortWaits: Sendable {
     /// - Parameter host: that it waits for, if for nothing else.
     mutating func add(_ pending: PendingJob, for host: OriginHost? = nil, at now: Moment) {
         number += 1
-        let wait = max(0, pending.due - now.wall)
+        let wait = max(.zero, pending.due - now.wall)
         heap.push(Entry(due: now.monotonic + wait, number: number, pending: pending))
         waiting[pending.place] = pending
         held[pending.place] = host
@@ -58,5 +63,41 @@ struct ShortWaits: Sendable {
         held[place] = nil
         counts[place.topic.ordinal] -= 1
         return pending
+    }
+
+    /// A topic is read, of whose jobs an earlier owner has told this.
+    mutating func begin(_ topic: Topic, _ waits: [TopicProgress.Wait], incarnation: Int32) {
+        inherited = inherited.filter { $0.key.topic != topic }
+        for wait in waits { inherited[RecordPlace(topic, wait.offset, incarnation: incarnation)] = wait }
+    }
+
+    /// What an earlier owner has told of the job whose record comes now.
+    mutating func takeInherited(_ place: RecordPlace) -> TopicProgress.Wait? {
+        inherited.isEmpty ? nil : inherited.removeValue(forKey: place)
+    }
+
+    /// Whether another job may be put off in memory, or this one was before.
+    func hasRoom(for place: RecordPlace, limit: Int) -> Bool { tried.count < limit || tried[place] != nil }
+
+    /// It was put off in memory: the partition's progress row tells how often it was tried.
+    mutating func remember(_ pending: PendingJob) { tried[pending.place] = pending }
+
+    /// They are answered.
+    mutating func forget(_ places: [RecordPlace]) {
+        for place in places where !tried.isEmpty || !inherited.isEmpty {
+            (tried[place], inherited[place]) = (nil, nil)
+        }
+    }
+
+    /// What the records of jobs do not tell, by offset; of an earlier owner's from `next` on.
+    func progress(_ topic: Topic, incarnation: Int32, from next: Int64) -> [TopicProgress.Wait] {
+        if tried.isEmpty, inherited.isEmpty { return [] }
+        let own = tried.lazy.filter { $0.key.topic == topic && $0.key.incarnation == incarnation }.map {
+            TopicProgress.Wait(
+                offset: $0.key.offset, attempts: $0.value.attempts, notBefore: $0.value.notBefore,
+                heldSince: $0.value.heldSince, failingSince: $0.value.failingSince, code: $0.value.lastCode)
+        }
+        let left = inherited.lazy.filter { $0.key.topic == topic && $0.key.offset >= next }.map(\.value)
+        return (Array(own) + left).sorted { $0.offset < $1.offset }
     }
 }

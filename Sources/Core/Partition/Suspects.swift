@@ -1,3 +1,4 @@
+internal import Clocks
 package import Records
 
 /// Which of a partition's records may be what its owners died of.
@@ -26,8 +27,8 @@ package struct Suspects: Sendable, Hashable {
     private static let deathsToDie = 3
     /// Records of one row: what is beyond is blamed for nothing.
     private static let limit = 128
-    /// An owner that has lived for so long ends the run of deaths, milliseconds.
-    package static let trial: Int64 = 60_000
+    /// An owner that has lived for so long ends the run of deaths.
+    package static let trial = Duration.minutes(1)
 
     package init() {}
 
@@ -66,10 +67,10 @@ package struct Suspects: Sendable, Hashable {
     /// Those that run alone.
     package var aloneCount: Int { counts.values.count { $0 == Self.deathsToRunAlone } }
 
-    /// How long those wait for their turn, milliseconds. What has run alone under this owner needs not wait again.
-    package func patience(for places: some Sequence<RecordPlace>) -> Int64 {
-        if places.allSatisfy({ !runsAlone($0) || outlived.contains($0) }) { return 0 }
-        return min(Int64(max(deaths, 1)) * 5_000, 20_000)
+    /// How long those wait for their turn. What has run alone under this owner needs not wait again.
+    package func patience(for places: some Sequence<RecordPlace>) -> Duration {
+        if places.allSatisfy({ !runsAlone($0) || outlived.contains($0) }) { return .zero }
+        return min(.seconds(5) * max(deaths, 1), .seconds(20))
     }
 
     /// As a row tells it, while these are under way.

@@ -1,4 +1,5 @@
 package import Canonical
+package import Clocks
 
 /// Looks in tiers for jobs that may begin, behind others that may not.
 ///
@@ -8,24 +9,24 @@ package import Canonical
 /// pause, longer the more moved on: among a host's jobs stand those of its URLs that fail, and each of them keeps others
 /// behind it again.
 package struct TierSearch: Sendable {
-    /// When the last one began, milliseconds since 1970, and how many records have moved on since.
-    private var last: (at: Int64, moved: Int)?
+    /// When the last one began, and how many records have moved on since.
+    private var last: (at: WallTime, moved: Int)?
     /// Open hosts that were looked for at once, and when: each that is opened begins a search.
-    private var opened: [OriginHost: Int64] = [:]
-    /// Records that were written before this may move on before they are due, milliseconds since 1970; nil: none.
-    package private(set) var before: Int64?
+    private var opened: [OriginHost: WallTime] = [:]
+    /// Records that were written before this may move on before they are due; nil: none.
+    package private(set) var before: WallTime?
 
-    /// How often it is looked whether there is something to look for, milliseconds.
-    package static let interval: Int64 = 1_000
-    /// A record costs the worker 26 microseconds, and the log an append, milliseconds.
-    private static let pauseForRecord: Int64 = 10
-    private static let pauses: ClosedRange<Int64> = 10_000...300_000
+    /// How often it is looked whether there is something to look for.
+    package static let interval = Duration.seconds(1)
+    /// A record costs the worker 26 microseconds, and the log an append.
+    private static let pauseForRecord = Duration.milliseconds(10)
+    private static let pauses = Duration.seconds(10)...(.minutes(5))
 
     package init() {}
 
     /// - Parameter hosts: that may be asked and have jobs in the partition's tiers, none of them the first of its tier.
-    package mutating func look(for hosts: [OriginHost], at now: Int64, isOpen: (OriginHost) -> Bool) {
-        opened = opened.filter { (0..<Self.pauses.upperBound).contains(now - $0.value) }
+    package mutating func look(for hosts: [OriginHost], at now: WallTime, isOpen: (OriginHost) -> Bool) {
+        opened = opened.filter { (.zero..<Self.pauses.upperBound).contains(now - $0.value) }
         before = nil
         guard !hosts.isEmpty else { return }
         let new = hosts.filter { opened[$0] == nil && isOpen($0) }
@@ -34,11 +35,11 @@ package struct TierSearch: Sendable {
         before = last?.at
     }
 
-    private func isPausing(at now: Int64) -> Bool {
+    private func isPausing(at now: WallTime) -> Bool {
         guard let last else { return false }
-        let pause = Int64(last.moved) * Self.pauseForRecord
+        let pause = Self.pauseForRecord * last.moved
         let limit = min(max(pause, Self.pauses.lowerBound), Self.pauses.upperBound)
-        return (0..<limit).contains(now - last.at)
+        return (.zero..<limit).contains(now - last.at)
     }
 
     /// So many records have moved on.

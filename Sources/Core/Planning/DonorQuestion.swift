@@ -1,3 +1,4 @@
+package import Clocks
 package import ImageModel
 package import VariantSpec
 
@@ -11,12 +12,12 @@ package struct DonorQuestion: Sendable {
     package let focalPoint: FocalPoint?
     /// Without the source's row nobody knows that, nor by a row of a program that did not look.
     package let isFocusKnown: Bool
-    package let now: Int64
+    package let now: WallTime
     package let rules: ReuseRules
 
     package init(
         version: SourceVersion, sourceHasAlpha: Bool?, focalPoint: FocalPoint? = nil, isFocusKnown: Bool = true,
-        now: Int64, rules: ReuseRules
+        now: WallTime, rules: ReuseRules
     ) {
         (self.focalPoint, self.isFocusKnown) = (focalPoint, isFocusKnown)
         (self.version, self.sourceHasAlpha, self.now, self.rules) = (version, sourceHasAlpha, now, rules)

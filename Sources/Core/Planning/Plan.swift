@@ -1,3 +1,4 @@
+package import Clocks
 package import ImageModel
 internal import Images
 package import VariantSpec
@@ -18,7 +19,7 @@ package struct Plan: Sendable, Hashable {
     /// Missing, and nothing stored may stand in for all of it.
     package private(set) var toFetch: [VariantSpec] = []
 
-    package init(_ wanted: [VariantSpec], snapshot: SourceSnapshot, now: Int64, rules: ReuseRules) {
+    package init(_ wanted: [VariantSpec], snapshot: SourceSnapshot, now: WallTime, rules: ReuseRules) {
         self.snapshot = snapshot
         guard let version = snapshot.version else {
             toFetch = wanted
@@ -51,7 +52,7 @@ package struct Plan: Sendable, Hashable {
 
     /// The kept original, if its pixels decide about the formats that are open.
     private static func look(
-        _ missing: [VariantSpec], _ snapshot: SourceSnapshot, _ now: Int64, _ rules: ReuseRules
+        _ missing: [VariantSpec], _ snapshot: SourceSnapshot, _ now: WallTime, _ rules: ReuseRules
     ) -> [RenderBatch]? {
         guard let source = snapshot.source, source.isAlphaUnchecked, let original = source.original,
             rules.isFresh(until: source.expires, at: now),
@@ -62,7 +63,7 @@ package struct Plan: Sendable, Hashable {
 
     /// Everything missing from what is stored, or nil.
     private static func reuses(
-        _ missing: [VariantSpec], _ snapshot: SourceSnapshot, _ version: SourceVersion, _ now: Int64,
+        _ missing: [VariantSpec], _ snapshot: SourceSnapshot, _ version: SourceVersion, _ now: WallTime,
         _ rules: ReuseRules
     ) -> [RenderBatch]? {
         if let source = snapshot.source, let original = source.original, rules.isFresh(until: source.expires, at: now) {

@@ -1,4 +1,5 @@
 package import Canonical
+package import Clocks
 package import Digest
 package import ImageModel
 package import VariantSpec
@@ -20,7 +21,7 @@ package struct RenderSource: Sendable, Hashable {
     /// Where crops lie that name no place.
     package private(set) var focalPoint: FocalPoint?
     /// A derivative is fresh as long as the bytes that it was made from.
-    package let expires: Int64
+    package let expires: WallTime
 
     package var madeFrom: Provenance { if case .donor(let row) = input { .donor(row.spec) } else { .origin } }
     /// A stored variant is to be decoded in full; the source's own bytes may be decoded at a part of their size.
@@ -51,7 +52,7 @@ package struct RenderSource: Sendable, Hashable {
     /// The row of a variant that was rendered and stored.
     package func row(
         of spec: VariantSpec, as rendition: Rendition, facts: SourceFacts?, bytes: Int, digest: SHA256Digest,
-        location: String, at now: Int64
+        location: String, at now: WallTime
     ) -> VariantRow {
         var row = VariantRow(
             source: source, spec: spec, version: version, size: rendition.size, bytes: bytes, digest: digest,

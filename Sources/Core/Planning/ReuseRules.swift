@@ -1,3 +1,5 @@
+internal import Clocks
+
 /// What the configuration says about reuse.
 package struct ReuseRules: Sendable, Hashable {
     /// False: whatever is missing is fetched, and nothing is made from what is stored.
@@ -16,5 +18,5 @@ package struct ReuseRules: Sendable, Hashable {
         self.losses = losses
     }
 
-    func isFresh(until expires: Int64, at now: Int64) -> Bool { allowsStale || expires > now }
+    func isFresh(until expires: WallTime, at now: WallTime) -> Bool { allowsStale || expires > now }
 }

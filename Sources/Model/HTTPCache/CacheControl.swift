@@ -1,9 +1,11 @@
+internal import Clocks
+
 /// What `Cache-Control` says to a private cache. Other directives mean nothing here, nor do those for shared caches.
 package struct CacheControl: Sendable, Hashable {
-    /// Seconds. An unreadable value counts as 0: the answer is stale (RFC 9111, 4.2.1).
-    package var maxAge: Int64?
-    package var staleWhileRevalidate: Int64?
-    package var staleIfError: Int64?
+    /// An unreadable value counts as 0: the answer is stale (RFC 9111, 4.2.1).
+    package var maxAge: Duration?
+    package var staleWhileRevalidate: Duration?
+    package var staleIfError: Duration?
     package var noStore = false
     /// Without field names: those that it lists would only be left out of what a front passes on, and there is none.
     package var noCache = false
@@ -18,8 +20,8 @@ package struct CacheControl: Sendable, Hashable {
         package var mustRevalidate = false
     }
 
-    /// The most seconds that a number can say (RFC 9111, 1.2.2).
-    package static let most: Int64 = 1 << 31
+    /// The longest time that a number of seconds can say (RFC 9111, 1.2.2).
+    package static let longest = Duration.seconds(1 << 31)
 
     package init() {}
 
@@ -33,9 +35,9 @@ package struct CacheControl: Sendable, Hashable {
 
     private mutating func read(_ name: String, _ value: String?) {
         switch name {
-        case "max-age": maxAge = maxAge ?? Self.seconds(value) ?? 0
-        case "stale-while-revalidate": staleWhileRevalidate = staleWhileRevalidate ?? Self.seconds(value) ?? 0
-        case "stale-if-error": staleIfError = staleIfError ?? Self.seconds(value) ?? 0
+        case "max-age": maxAge = maxAge ?? Self.duration(value) ?? .zero
+        case "stale-while-revalidate": staleWhileRevalidate = staleWhileRevalidate ?? Self.duration(value) ?? .zero
+        case "stale-if-error": staleIfError = staleIfError ?? Self.duration(value) ?? .zero
         case "no-store": noStore = true
         case "no-cache": if value == nil { noCache = true }
         case "must-revalidate": mustRevalidate = true
@@ -47,18 +49,18 @@ package struct CacheControl: Sendable, Hashable {
         }
     }
 
-    /// Digits alone; what is above `most` is that.
-    package static func seconds(_ text: String?) -> Int64? {
+    /// A number of seconds, digits alone; a longer time than `longest` is that.
+    package static func duration(_ text: String?) -> Duration? {
         guard let text, !text.isEmpty, text.utf8.allSatisfy({ $0 &- 48 < 10 }) else { return nil }
-        return min(Int64(text) ?? most, most)
+        return Int64(text).map { min(.seconds($0), longest) } ?? longest
     }
 
     /// As it is kept: what it means, each once.
     package var text: String {
         var parts: [String] = []
-        if let maxAge { parts.append("max-age=\(maxAge)") }
-        if let staleWhileRevalidate { parts.append("stale-while-revalidate=\(staleWhileRevalidate)") }
-        if let staleIfError { parts.append("stale-if-error=\(staleIfError)") }
+        if let maxAge { parts.append("max-age=\(maxAge.components.seconds)") }
+        if let staleWhileRevalidate { parts.append("stale-while-revalidate=\(staleWhileRevalidate.components.seconds)") }
+        if let staleIfError { parts.append("stale-if-error=\(staleIfError.components.seconds)") }
         if noStore { parts.append("no-store") }
         if noCache { parts.append("no-cache") }
         if mustRevalidate { parts.append("must-revalidate") }

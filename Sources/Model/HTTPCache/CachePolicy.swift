@@ -1,8 +1,10 @@
+package import Clocks
+
 /// What is kept of an answer's headers: by what its origin is asked again, and how long its body may be used.
 package struct CachePolicy: Sendable, Hashable {
     package var control = CacheControl()
-    /// What `Expires` says, seconds since 1970; what cannot be read is long past.
-    package var expires: Int64?
+    /// What `Expires` says; what cannot be read is long past.
+    package var expires: WallTime?
     /// An entity tag, as it came.
     package private(set) var etag: String?
     /// An HTTP date, as it came.
@@ -16,7 +18,8 @@ package struct CachePolicy: Sendable, Hashable {
 
     /// Of a row: what no request could carry is left out.
     package init(
-        control: CacheControl = CacheControl(), expires: Int64? = nil, etag: String? = nil, lastModified: String? = nil,
+        control: CacheControl = CacheControl(), expires: WallTime? = nil, etag: String? = nil,
+        lastModified: String? = nil,
         selection: Selection? = nil, location: String? = nil
     ) {
         (self.control, self.expires, self.selection, self.location) = (control, expires, selection, location)
@@ -24,27 +27,25 @@ package struct CachePolicy: Sendable, Hashable {
         self.lastModified = lastModified.flatMap { Self.isValidator($0) ? $0 : nil }
     }
 
-    /// - Parameters:
-    ///   - sent: the request's headers.
-    ///   - now: seconds since 1970.
-    package init(_ fields: AnswerFields, status: Int = 200, sent: [(name: String, value: String)], now: Int64) {
+    /// - Parameter sent: the request's headers.
+    package init(_ fields: AnswerFields, status: Int = 200, sent: [(name: String, value: String)], now: WallTime) {
         control = CacheControl(fields.values("cache-control"))
         // It is for caches that do not know what the status asks of them (RFC 9111, 5.2.2.3).
         if control.mustUnderstand { control.noStore = !Self.understood.contains(status) }
         let expiry = fields.values("expires")
-        if !expiry.isEmpty { expires = fields.single("expires").flatMap { HTTPDate($0, now: now)?.seconds } ?? 0 }
+        if !expiry.isEmpty { expires = fields.single("expires").flatMap { HTTPDate($0, now: now)?.time } ?? .epoch }
         selection = Selection(vary: fields.values("vary"), sent: sent)
         etag = fields.single("etag").flatMap { Self.isValidator($0) ? $0 : nil }
-        let date = fields.single("date").flatMap { HTTPDate($0, now: now)?.seconds } ?? now
+        let date = fields.single("date").flatMap { HTTPDate($0, now: now)?.time } ?? now
         lastModified = fields.single("last-modified").flatMap { text in
             // A date in the future would be confirmed through every change until then.
-            HTTPDate(text, now: now).flatMap { $0.seconds <= date && Self.isValidator(text) ? text : nil }
+            HTTPDate(text, now: now).flatMap { $0.time <= date && Self.isValidator(text) ? text : nil }
         }
         if control.noStore { (etag, lastModified) = (nil, nil) }
     }
 
     /// The same after a 304 with these headers: what it says counts from now on, and the rest stands (RFC 9111, 4.3.4).
-    package func updated(by fields: AnswerFields, sent: [(name: String, value: String)], now: Int64) -> CachePolicy {
+    package func updated(by fields: AnswerFields, sent: [(name: String, value: String)], now: WallTime) -> CachePolicy {
         let newer = CachePolicy(fields, sent: sent, now: now)
         var updated = self
         updated.isOfOtherHeaders = false

@@ -1,16 +1,18 @@
+package import Clocks
+
 /// A point in time as HTTP headers write it: the form of today, and the two old ones that readers must take (RFC 9110,
 /// 5.6.7). Any other text is refused: a wrong guess would make a stale answer fresh.
 package struct HTTPDate: Sendable, Hashable {
-    /// Since 1970.
-    package let seconds: Int64
+    /// A whole second.
+    package let time: WallTime
 
-    package init(seconds: Int64) { self.seconds = seconds }
+    package init(_ time: WallTime) { self.time = time.wholeSecond }
 
-    /// `now`, seconds since 1970, tells the century of a year of two digits: none lies more than 50 years ahead.
-    package init?(_ text: some StringProtocol, now: Int64) {
+    /// `now` tells the century of a year of two digits: none lies more than 50 years ahead.
+    package init?(_ text: some StringProtocol, now: WallTime) {
         var parts = Parts(text.utf8.map { $0 &- 65 < 26 ? $0 | 32 : $0 })
-        guard let seconds = parts.current() ?? parts.old(now) ?? parts.oldest() else { return nil }
-        self.seconds = seconds
+        guard let seconds = parts.current() ?? parts.old(now.milliseconds / 1_000) ?? parts.oldest() else { return nil }
+        time = WallTime(milliseconds: seconds * 1_000)
     }
 
     /// Reads one form after the other, each from the beginning.
@@ -108,4 +110,9 @@ package struct HTTPDate: Sendable, Hashable {
             "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
         ]
     }
+}
+
+extension WallTime {
+    /// The second that it lies in: HTTP's dates count no parts of one.
+    var wholeSecond: WallTime { WallTime(milliseconds: milliseconds / 1_000 * 1_000) }
 }

@@ -1,4 +1,5 @@
 package import Canonical
+package import Clocks
 package import VariantSpec
 
 /// One request of an upstream service: this source, these variants.
@@ -11,18 +12,18 @@ package struct Job: Sendable, Hashable {
     /// Without repeats, in the order asked; never empty.
     package var variants: [VariantSpec]
     package var lane: Lane
-    /// Milliseconds since 1970; nil if the job never expires.
-    package var expires: Int64?
-    /// It is given up once its origin has been at fault for so long, milliseconds; nil: as the settings say.
-    package var giveUp: Int64?
+    /// nil if the job never expires.
+    package var expires: WallTime?
+    /// It is given up once its origin has been at fault for so long; nil: as the settings say.
+    package var giveUp: Duration?
     package var freshness: JobFreshness
     package var fallback: JobFallback
     /// W3C trace context, passed through.
     package var traceparent: String?
 
     package init(
-        id: String, url: SourceURL, source: SourceKey, variants: [VariantSpec], lane: Lane, expires: Int64? = nil,
-        giveUp: Int64? = nil, freshness: JobFreshness = .ifStale, fallback: JobFallback = .stale,
+        id: String, url: SourceURL, source: SourceKey, variants: [VariantSpec], lane: Lane, expires: WallTime? = nil,
+        giveUp: Duration? = nil, freshness: JobFreshness = .ifStale, fallback: JobFallback = .stale,
         traceparent: String? = nil
     ) {
         (self.id, self.url, self.source, self.variants) = (id, url, source, variants)

@@ -1,4 +1,5 @@
 package import Canonical
+package import Clocks
 package import Digest
 package import HTTPCache
 package import VariantSpec
@@ -19,8 +20,8 @@ package struct SourceRow: Sendable, Hashable {
     package var frames: Int
     /// Where the fetched bytes are kept, relative to the store's root; nil if they were too large to keep.
     package var original: String?
-    package var fetchedAt: Int64
-    package var expires: Int64
+    package var fetchedAt: WallTime
+    package var expires: WallTime
     /// What is kept of its answer's headers.
     package var policy: CachePolicy
     /// The middle of the regions that its metadata mark, such as faces: crops that name no place lie around it.
@@ -30,7 +31,8 @@ package struct SourceRow: Sendable, Hashable {
 
     package init(
         source: SourceKey, url: String, version: SourceVersion, size: PixelSize, format: ImageFormat, bytes: Int,
-        digest: SHA256Digest, hasAlpha: Bool, frames: Int = 1, original: String?, fetchedAt: Int64, expires: Int64,
+        digest: SHA256Digest, hasAlpha: Bool, frames: Int = 1, original: String?, fetchedAt: WallTime,
+        expires: WallTime,
         policy: CachePolicy = CachePolicy(), focalPoint: FocalPoint? = nil, isFocusKnown: Bool = true,
         isAlphaUnchecked: Bool = false
     ) {

@@ -1,3 +1,5 @@
+package import Clocks
+
 /// All that is stored for one source: what planning decides upon.
 ///
 /// A copy is a reference, since it goes through several events and effects and rows are large; who changes one that others
@@ -13,7 +15,7 @@ package struct SourceSnapshot: Sendable, Hashable {
     }
 
     /// The expiry time of rows that count as expired here, whatever the index says. No row of the index has it.
-    package static let takenForExpired: Int64 = -1
+    package static let takenForExpired = WallTime(milliseconds: -1)
 
     package init(source: SourceRow? = nil, variants: [VariantRow] = []) { kept = Kept(source, variants) }
 

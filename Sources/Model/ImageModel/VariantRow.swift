@@ -1,4 +1,5 @@
 package import Canonical
+package import Clocks
 package import Digest
 package import VariantSpec
 
@@ -20,10 +21,9 @@ package struct VariantRow: Sendable, Hashable {
     /// What of the source it shows, in source pixels.
     package var region: Region
     package var hasAlpha: Bool
-    /// Milliseconds since 1970.
-    package var storedAt: Int64
-    /// When it stops counting as fresh, milliseconds since 1970.
-    package var expires: Int64
+    package var storedAt: WallTime
+    /// When it stops counting as fresh.
+    package var expires: WallTime
     /// Of a picture that moves: how many of its source's it shows. A file may hold fewer, since encoders write equal ones
     /// once.
     package var frames: Int
@@ -39,7 +39,7 @@ package struct VariantRow: Sendable, Hashable {
     package init(
         source: SourceKey, spec: VariantSpec, version: SourceVersion, size: PixelSize, bytes: Int,
         digest: SHA256Digest, location: String, madeFrom: Provenance, sourceSize: PixelSize, region: Region,
-        hasAlpha: Bool, storedAt: Int64, expires: Int64, frames: Int = 1, quality: Int? = nil,
+        hasAlpha: Bool, storedAt: WallTime, expires: WallTime, frames: Int = 1, quality: Int? = nil,
         placeholder: [UInt8] = [], colour: RGB? = nil, facts: SourceFacts? = nil
     ) {
         (self.frames, self.quality, self.placeholder) = (frames, quality ?? spec.quality, placeholder)

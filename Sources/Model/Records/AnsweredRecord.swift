@@ -1,3 +1,4 @@
+package import Clocks
 internal import JSONText
 
 /// The record that an outcome, a dead letter or a retry answers, as its header `mz_answers` names it: an owner who finds
@@ -10,8 +11,7 @@ package struct AnsweredRecord: Sendable, Hashable {
     package let topic: Topic
     package let partition: PartitionID
     package let offset: Int64
-    /// Milliseconds since 1970.
-    package let timestamp: Int64
+    package let timestamp: WallTime
 
     package init(_ record: Record) {
         (topic, partition) = (record.topic, record.partition)
@@ -23,12 +23,12 @@ package struct AnsweredRecord: Sendable, Hashable {
         guard let text = record.header(EventHeader.answers) else { return nil }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 4,
-            let origin = RecordOrigin(parts[0...2].joined(separator: "-")), let timestamp = Int64(parts[3])
+            let origin = RecordOrigin(parts[0...2].joined(separator: "-")), let milliseconds = Int64(parts[3])
         else { return nil }
-        self.init(origin, timestamp)
+        self.init(origin, WallTime(milliseconds: milliseconds))
     }
 
-    private init(_ origin: RecordOrigin, _ timestamp: Int64) {
+    private init(_ origin: RecordOrigin, _ timestamp: WallTime) {
         (topic, partition, offset) = (origin.topic, origin.partition, origin.offset)
         self.timestamp = RecordLimits.time(timestamp)
     }
@@ -41,7 +41,7 @@ package struct AnsweredRecord: Sendable, Hashable {
             var count = RecordOrigin(topic: topic, partition: partition, offset: offset).write(to: out)
             out[count] = RecordOrigin.separator
             count += 1
-            return count + Decimal.write(timestamp, to: out + count)
+            return count + Decimal.write(timestamp.milliseconds, to: out + count)
         }
     }
 }

@@ -1,15 +1,16 @@
+internal import Clocks
 internal import Digest
 internal import HTTPCache
 internal import JSONText
 
-// What a source's row keeps of its answer's headers: the field `http`.
+// What a source's row keeps of its answer's headers: the field `http`. `expires` is in seconds.
 extension JSONWriter {
     mutating func policy(_ policy: CachePolicy) {
         key("http")
         beginObject()
         let control = policy.control.text
         if !control.isEmpty { field("cacheControl", control) }
-        if let expires = policy.expires { field("expires", expires) }
+        if let expires = policy.expires { field("expires", expires.milliseconds / 1_000) }
         if let etag = policy.etag { field("etag", etag) }
         if let lastModified = policy.lastModified { field("lastModified", lastModified) }
         if let selection = policy.selection {
@@ -25,7 +26,7 @@ extension JSONWriter {
 extension JSONReader {
     mutating func policy() throws(JSONFailure) -> CachePolicy {
         var control = CacheControl()
-        var expires: Int64?
+        var expires: WallTime?
         var etag: String?
         var lastModified: String?
         var names: [String]?
@@ -35,7 +36,7 @@ extension JSONReader {
         while let key = try nextKey() {
             switch key {
             case "cacheControl": control = CacheControl([try string()])
-            case "expires": expires = RecordLimits.time(try integer())
+            case "expires": expires = RecordLimits.time(.epoch + .seconds(try integer()))
             case "etag": etag = try string()
             case "lastModified": lastModified = try string()
             case "vary": names = try string().split(separator: ",").map { String($0) }

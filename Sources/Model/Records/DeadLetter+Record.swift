@@ -1,4 +1,5 @@
 package import Canonical
+package import Clocks
 package import Digest
 package import Failures
 
@@ -7,8 +8,8 @@ package import Failures
 /// A tombstone of the same key, with the letter's id in a header, takes it back; a letter that a crash repeated has the
 /// id and the origin of the first.
 package struct DeadLetter: Sendable, Hashable {
-    /// How long one is kept for a person to look at, milliseconds.
-    package static let kept: Int64 = 90 * 86_400_000
+    /// How long one is kept for a person to look at.
+    package static let kept = Duration.days(90)
 
     /// The job's.
     package var id: String
@@ -18,8 +19,7 @@ package struct DeadLetter: Sendable, Hashable {
     /// Where the bytes name one.
     package var url: ShownURL?
     package var origin: RecordOrigin
-    /// Milliseconds since 1970.
-    package var at: Int64
+    package var at: WallTime
     /// As it came, or its first bytes and the SHA-256 of all of them if it was longer than a key may be.
     package var key: [UInt8]
     /// Of a key that was cut.
@@ -39,7 +39,7 @@ package struct DeadLetter: Sendable, Hashable {
     }
 
     package init(
-        of record: Record, id: String, cause: FailureNote, attempts: Int, url: SourceURL?, at time: Int64
+        of record: Record, id: String, cause: FailureNote, attempts: Int, url: SourceURL?, at time: WallTime
     ) {
         let value = record.value ?? []
         (self.id, self.cause, self.attempts, self.url, self.at) = (id, cause, attempts, url?.shown, time)
@@ -81,7 +81,7 @@ package struct DeadLetter: Sendable, Hashable {
     /// The record that takes the letter back.
     ///
     /// - Parameter replayedAs: the id under which its job was published again.
-    package func discard(partition: PartitionID, at time: Int64, replayedAs job: String? = nil) -> NewRecord {
+    package func discard(partition: PartitionID, at time: WallTime, replayedAs job: String? = nil) -> NewRecord {
         var headers = EventHeader.event(EventHeader.jobDiscarded, id: id + "/discard", at: time, traceparent: nil)
         headers.append(EventHeader.discards, id)
         if let job { headers.append(EventHeader.replayedAs, job) }
@@ -91,8 +91,7 @@ package struct DeadLetter: Sendable, Hashable {
     /// What took a letter off the list.
     package struct Discard: Sendable, Hashable {
         package let letter: String
-        /// Milliseconds since 1970.
-        package let at: Int64
+        package let at: WallTime
         /// The id under which its job was published again; nil: it was not.
         package let replayedAs: String?
 

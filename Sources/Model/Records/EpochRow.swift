@@ -1,3 +1,4 @@
+package import Clocks
 internal import JSONText
 
 /// Who owned a partition, in which epoch, and whether it was left with nothing under way.
@@ -11,10 +12,9 @@ package struct EpochRow: Sendable, Hashable {
     package var owner: String
     /// Set by a clean drain, cleared when the next owner begins.
     package var isClean: Bool
-    /// Milliseconds since 1970.
-    package var at: Int64
+    package var at: WallTime
 
-    package init(partition: PartitionID, epoch: Int64, owner: String, isClean: Bool, at: Int64) {
+    package init(partition: PartitionID, epoch: Int64, owner: String, isClean: Bool, at: WallTime) {
         (self.partition, self.epoch, self.owner, self.isClean, self.at) = (partition, epoch, owner, isClean, at)
     }
 
@@ -38,7 +38,7 @@ package struct EpochRow: Sendable, Hashable {
             var epoch: Int64?
             var owner: String?
             var isClean: Bool?
-            var at: Int64?
+            var at: WallTime?
             try reader.openObject()
             while let key = try reader.nextKey() {
                 switch key {

@@ -1,3 +1,4 @@
+package import Clocks
 internal import ImageModel
 internal import JSONText
 
@@ -49,7 +50,7 @@ package enum EventHeader {
 
     /// What every event has. What never changes of it is packed once, and `kind` is one of those below.
     static func event(
-        _ kind: RecordHeaders, id: String, at time: Int64, traceparent: String?, reserving bytes: Int = 288
+        _ kind: RecordHeaders, id: String, at time: WallTime, traceparent: String?, reserving bytes: Int = 288
     ) -> RecordHeaders {
         var headers = RecordHeaders(reserving: bytes)
         headers.append(kind)
@@ -112,8 +113,8 @@ extension String {
 }
 
 extension Record {
-    /// When it was written, by the clock of who wrote it, milliseconds since 1970; nil if it does not say.
-    package var writtenAt: Int64? { headers.withFirst(EventHeader.time, Timestamp.milliseconds) ?? nil }
+    /// When it was written, by the clock of who wrote it; nil if it does not say.
+    package var writtenAt: WallTime? { headers.withFirst(EventHeader.time, Timestamp.time) ?? nil }
 
     /// W3C trace context: passed through as it came, if it is of the right form; a broken one is nobody's error.
     package var traceparent: String? {
@@ -142,9 +143,9 @@ extension Record {
         return value
     }
 
-    /// Milliseconds since 1970, bounded.
-    func time(of name: String) throws(RecordFailure) -> Int64 {
-        RecordLimits.time(try integer(of: name, in: .min ... .max))
+    /// Bounded.
+    func time(of name: String) throws(RecordFailure) -> WallTime {
+        RecordLimits.time(WallTime(milliseconds: try integer(of: name, in: .min ... .max)))
     }
 
     func origin() throws(RecordFailure) -> RecordOrigin {

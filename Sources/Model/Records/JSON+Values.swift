@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Digest
 internal import ImageModel
 internal import JSONText
@@ -67,9 +68,14 @@ extension JSONReader {
         return point
     }
 
-    /// Milliseconds since 1970, bounded: what a number beyond means is as good as the nearest date.
-    mutating func time() throws(JSONFailure) -> Int64 {
-        RecordLimits.time(try integer("Unix time in milliseconds"))
+    /// Bounded: what a number beyond means is as good as the nearest date.
+    mutating func time() throws(JSONFailure) -> WallTime {
+        RecordLimits.time(WallTime(milliseconds: try integer("Unix time in milliseconds")))
+    }
+
+    /// Whole milliseconds.
+    mutating func duration(in range: ClosedRange<Duration>) throws(JSONFailure) -> Duration {
+        .milliseconds(try integer(in: range.lowerBound.milliseconds...range.upperBound.milliseconds))
     }
 
     mutating func epoch() throws(JSONFailure) -> Int64 { try integer(in: RecordLimits.epochs) }

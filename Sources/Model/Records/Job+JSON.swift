@@ -1,4 +1,5 @@
 internal import Canonical
+package import Clocks
 package import ImageModel
 internal import JSONText
 internal import VariantSpec
@@ -19,10 +20,8 @@ struct JobBody {
     var variants: [VariantSpec]?
     var lane: Lane?
     var id: String?
-    /// Milliseconds since 1970.
-    var expires: Int64?
-    /// Milliseconds.
-    var giveUp: Int64?
+    var expires: WallTime?
+    var giveUp: Duration?
     var freshness = JobFreshness.ifStale
     var fallback = JobFallback.stale
     /// What crops that name no place keep.
@@ -48,7 +47,7 @@ struct JobBody {
         if let refusal { throw refusal }
     }
 
-    init(url: String, variants: [VariantSpec]?, lane: Lane?, id: String?, expires: Int64?, giveUp: Int64? = nil) {
+    init(url: String, variants: [VariantSpec]?, lane: Lane?, id: String?, expires: WallTime?, giveUp: Duration? = nil) {
         (self.url, self.variants, self.lane, self.id) = (url, variants, lane, id)
         (self.expires, self.giveUp) = (expires, giveUp)
     }
@@ -66,8 +65,8 @@ struct JobBody {
         var variants: [VariantSpec]?
         var lane: Lane?
         var id: String?
-        var expires: Int64?
-        var giveUp: Int64?
+        var expires: WallTime?
+        var giveUp: Duration?
         var freshness = JobFreshness.ifStale
         var fallback = JobFallback.stale
         try reader.openObject()
@@ -88,10 +87,10 @@ struct JobBody {
             case "expires":
                 let time = try reader.time()
                 if RecordLimits.unixSeconds.contains(time) {
-                    refusal = .badValue(reason: "\"expires\": \(time) is a time in 1970. Give milliseconds")
+                    refusal = .badValue(reason: "\"expires\": \(time.milliseconds) is a time in 1970. Give milliseconds")
                 }
                 expires = time
-            case "giveUp": giveUp = try reader.integer(in: RecordLimits.giveUps)
+            case "giveUp": giveUp = try reader.duration(in: RecordLimits.giveUps)
             case "freshness": freshness = try reader.value(JobFreshness.names) { JobFreshness(rawValue: $0) }
             case "fallback": fallback = try reader.value(JobFallback.names) { JobFallback(rawValue: $0) }
             default: throw reader.unknown(key)
@@ -209,7 +208,7 @@ extension Job {
         for spec in variants { json.spec(spec) }
         json.endArray()
         if let expires { json.field("expires", expires) }
-        if let giveUp { json.field("giveUp", giveUp) }
+        if let giveUp { json.field("giveUp", giveUp.milliseconds) }
         if freshness != .ifStale { json.field("freshness", freshness.rawValue) }
         if fallback != .stale { json.field("fallback", fallback.rawValue) }
         json.endObject()
@@ -217,7 +216,7 @@ extension Job {
     }
 
     /// The record that asks for the job, in the partition that owns its source; signed where there are keys.
-    package func newRecord(partitions count: Int, at time: Int64, signedBy keys: JobKeys? = nil) -> NewRecord {
+    package func newRecord(partitions count: Int, at time: WallTime, signedBy keys: JobKeys? = nil) -> NewRecord {
         let body = body
         var headers = EventHeader.event(EventHeader.jobRequested, id: id, at: time, traceparent: traceparent)
         if let keys { headers.append(EventHeader.signature, keys.signature(lane: lane, id: id, body: body)) }

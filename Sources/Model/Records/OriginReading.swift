@@ -1,17 +1,18 @@
+package import Clocks
+
 /// What a worker that starts needs of `origins`: blocks, slots and wishes, the newest row of each writer and host. Records come
 /// in the log's order, and rows that do not count go as they are read.
 package struct OriginReading: Sendable {
     private var kept: [[UInt8]: (offset: Int64, row: OriginRow)] = [:]
-    private let now: Int64
+    private let now: WallTime
 
     /// Records that are read at once: to assign a partition of Kafka takes as long as to read thousands.
     package static let page = 20_000
 
-    /// - Parameter now: milliseconds since 1970.
-    package init(at now: Int64) { self.now = now }
+    package init(at now: WallTime) { self.now = now }
 
     package mutating func take(_ record: Record) {
-        guard OriginRow.mayCount(record, within: 2 * OriginSummary.freshness, at: now), let row = OriginRow(record),
+        guard OriginRow.mayCount(record, within: OriginSummary.freshness * 2, at: now), let row = OriginRow(record),
             row.countsAtStart(at: now)
         else {
             kept[record.key] = nil
@@ -26,14 +27,14 @@ package struct OriginReading: Sendable {
 
 extension OriginRow {
     /// Whether a worker that starts goes by it: others tell again within seconds what else they know.
-    fileprivate func countsAtStart(at now: Int64) -> Bool {
+    fileprivate func countsAtStart(at now: WallTime) -> Bool {
         if slot != nil || isOperators || block(isOld: true, at: now) != nil { return true }
         return (partition != nil || slowPartition != nil) && now - at < OriginSummary.freshness
     }
 
-    /// False if the record certainly does not count: it is older than `age` milliseconds, and tells of no block. To decode each
+    /// False if the record certainly does not count: it is older than `age`, and tells of no block. To decode each
     /// of a million rows takes a minute.
-    static func mayCount(_ record: Record, within age: Int64, at now: Int64) -> Bool {
+    static func mayCount(_ record: Record, within age: Duration, at now: WallTime) -> Bool {
         guard let value = record.value else { return false }
         let isNamed = [slotPrefix, operatorName].contains { record.key.starts(with: $0.utf8) }
         return isNamed || now - record.timestamp < age || value.contains(State.blocked.rawValue)

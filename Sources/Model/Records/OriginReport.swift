@@ -1,12 +1,13 @@
+package import Clocks
 internal import ImageModel
 
 /// What the rows of `origins` say together: all hosts, and those that hold back jobs.
 package struct OriginReport: Sendable {
     /// Who tells of hosts now, and by which clock: rows count by the clock of their worker, as of the row that it wrote last.
     /// nil where owners are not known: rows count by their age alone.
-    private let clocks: [String: Int64]?
+    private let clocks: [String: WallTime]?
     private let owners: Set<String>
-    private let now: Int64
+    private let now: WallTime
     private var summaries: [String: OriginSummary] = [:]
     /// Rows of hosts that hold back jobs, by worker. Of a lone owner the newest row of each host.
     private var holding: [String: [OriginRow]] = [:]
@@ -17,8 +18,7 @@ package struct OriginReport: Sendable {
     ///   - operators: all rows of operators.
     ///   - owners: as the log names them: a cluster's members by what they tell of hosts by, and their address; the one of an
     ///     embedded log otherwise. nil: they are not known.
-    ///   - now: milliseconds since 1970.
-    init(last: [OriginRow], operators: [OriginRow], owners: Set<String>?, at now: Int64) {
+    init(last: [OriginRow], operators: [OriginRow], owners: Set<String>?, at now: WallTime) {
         (self.owners, self.now) = (owners ?? [], now)
         clocks = owners.map { owners in
             let living = Self.living(last, owners: owners)
@@ -29,7 +29,7 @@ package struct OriginReport: Sendable {
     }
 
     /// Of rows that are all there, in the log's order.
-    package init(of rows: [OriginRow], owners: Set<String>?, at now: Int64) {
+    package init(of rows: [OriginRow], owners: Set<String>?, at now: WallTime) {
         self.init(last: rows, operators: rows.filter(\.isOperators), owners: owners, at: now)
         for row in rows where !row.isOperators { take(row) }
     }

@@ -1,3 +1,4 @@
+package import Clocks
 package import ImageModel
 package import JSONText
 
@@ -15,13 +16,12 @@ package struct OriginRow: Sendable, Hashable {
     package var state = State.open
     /// Why, as a code; nil where it is asked as usual.
     package var code: String?
-    /// Milliseconds since 1970, as the next two.
-    package var since: Int64?
+    package var since: WallTime?
     /// nil where the host is left alone by the word of others alone: their rows tell until when.
-    package var until: Int64?
+    package var until: WallTime?
     /// The host has asked to be left alone, or a person wants it; what programs of before wrote counts as that.
     package var isWish = true
-    package var at: Int64
+    package var at: WallTime
     package var limit = 0
     package var inFlight = 0
     /// Slow slots that the worker uses, or has borrowed (`HostSlots`). Rows of before have none.
@@ -42,32 +42,32 @@ package struct OriginRow: Sendable, Hashable {
     /// It wants the slow slot of this partition for its slow jobs. Programs that know of none pass over it.
     package var slowPartition: PartitionID?
     /// Since when a slow job of its waits for a slot of either kind, by its own clock. Rows of before have none.
-    package var slowSince: Int64?
+    package var slowSince: WallTime?
     /// Of a slot's own row: its number.
     package private(set) var slot: Int?
 
     package static let partition = PartitionID(0)
-    /// Nobody is left alone for longer without being asked once, milliseconds.
-    package static let longestBlock: Int64 = 86_400_000
+    /// Nobody is left alone for longer without being asked once.
+    package static let longestBlock = Duration.days(1)
     /// Who blocks and opens hosts by hand.
     package static let operatorName = "operator"
     /// What names of slots begin with.
     package static let slotPrefix = "slot-"
 
-    package init(host: String, by: String, at: Int64) { (self.host, self.by, self.at) = (host, by, at) }
+    package init(host: String, by: String, at: WallTime) { (self.host, self.by, self.at) = (host, by, at) }
 
     /// Where a slot stands. Programs that know of none read a host of which nobody asks anything.
-    package init(host: String, slot: Int, at partition: PartitionID, at: Int64) {
+    package init(host: String, slot: Int, at partition: PartitionID, at: WallTime) {
         self.init(host: host, by: "\(Self.slotPrefix)\(slot)", at: at)
         (self.slot, self.partition) = (slot, partition)
     }
 
-    /// For how long the host is to be left alone, milliseconds; nil: it is not. Clocks differ, so what is heard as it is
+    /// For how long the host is to be left alone; nil: it is not. Clocks differ, so what is heard as it is
     /// written lasts as long as its writer says, and by the time goes only what was there before.
-    package func block(isOld: Bool, at now: Int64) -> Int64? {
+    package func block(isOld: Bool, at now: WallTime) -> Duration? {
         guard state == .blocked, let until else { return nil }
         let left = isOld ? min(until - at, until - now) : until - at
-        return left > 0 ? min(left, Self.longestBlock) : nil
+        return left > .zero ? min(left, Self.longestBlock) : nil
     }
 
     var isWorkers: Bool { slot == nil && !isOperators }
@@ -77,7 +77,7 @@ package struct OriginRow: Sendable, Hashable {
     /// Whether it tells what counts for `OriginSummary.freshness` only, and so has to be told again within that. A block that
     /// is over is none: where no job comes, the host is not asked again.
     package var isLive: Bool {
-        let isInTrouble = state == .blocked ? until ?? .min > at : state != .open
+        let isInTrouble = state == .blocked ? until ?? .distantPast > at : state != .open
         return isInTrouble || inFlight + perMinute + waiting.sum > 0 || partition != nil || slowPartition != nil
     }
 
@@ -112,18 +112,18 @@ package struct OriginRow: Sendable, Hashable {
         return NewRecord(
             topic: .origins, partition: Self.partition, key: Array("\(by) \(host)".utf8), value: json.bytes,
             headers: EventHeader.event(
-                EventHeader.originTold, id: "@origin/\(by)/\(host)/\(at)", at: at, traceparent: nil))
+                EventHeader.originTold, id: "@origin/\(by)/\(host)/\(at.milliseconds)", at: at, traceparent: nil))
     }
 
     /// Whether nothing follows from it any more: it tells of no block that lasts, and the worker that wrote it told nothing else
     /// of the host for so long, or by a clock that was ahead. A slot stands where its row says, however old that is; what an
     /// operator wrote may be written again meanwhile.
-    package func isForgettable(at now: Int64) -> Bool {
+    package func isForgettable(at now: WallTime) -> Bool {
         guard isWorkers else { return false }
         if at > now + Self.longestBlock { return true }
         return at < now - Self.kept && block(isOld: true, at: now) == nil
     }
-    package static let kept: Int64 = 3_600_000
+    package static let kept = Duration.hours(1)
 
     /// Takes the place of the row of this key.
     package static func tombstone(of key: [UInt8]) -> NewRecord {
@@ -138,7 +138,7 @@ package struct OriginRow: Sendable, Hashable {
 
     private init(json: [UInt8]) throws(JSONFailure) {
         self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> OriginRow in
-            var row = OriginRow(host: "", by: "", at: 0)
+            var row = OriginRow(host: "", by: "", at: .epoch)
             let counts: ClosedRange<Int64> = 0...1 << 40
             try reader.openObject()
             while let key = try reader.nextKey() {

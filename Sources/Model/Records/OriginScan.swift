@@ -1,9 +1,11 @@
+package import Clocks
+
 /// Reads the records of `origins` twice for a report: 500,000 rows of 50 workers took 650 MiB together.
 ///
 /// The first pass finds the newest record of each key, and the last of each worker; the second takes the rows of these
 /// records, one by one. Workers write meanwhile: a row that is written anew between the passes counts once.
 package struct OriginScan: Sendable {
-    private let now: Int64
+    private let now: WallTime
     /// By the hash of each key: the offset of its newest record, or `taken`.
     private var newest: [Int: Int64] = [:]
     private var operators: [[UInt8]: OriginRow] = [:]
@@ -16,15 +18,14 @@ package struct OriginScan: Sendable {
     /// Records that are read at once.
     package static let page = OriginReading.page
 
-    /// - Parameter now: milliseconds since 1970.
-    package init(at now: Int64) { self.now = now }
+    package init(at now: WallTime) { self.now = now }
 
     /// Takes records of the first pass, in the log's order.
     package mutating func find(_ records: [Record]) {
         for record in records {
             end = record.offset + 1
             let key = Self.hash(record.key[...])
-            guard OriginRow.mayCount(record, within: 2 * OriginRow.kept, at: now) else {
+            guard OriginRow.mayCount(record, within: OriginRow.kept * 2, at: now) else {
                 newest[key] = nil
                 operators[record.key] = nil
                 continue

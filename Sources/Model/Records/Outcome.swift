@@ -1,4 +1,5 @@
 package import Canonical
+package import Clocks
 package import Failures
 package import ImageModel
 package import VariantSpec
@@ -72,13 +73,12 @@ package struct Outcome: Sendable, Hashable {
     package var heldBy: HostHold?
     /// Attempts made before this one.
     package let attempts: Int
-    /// Milliseconds since 1970.
-    package let at: Int64
+    package let at: WallTime
     package let traceparent: String?
 
     package init(
         job: String, source: SourceKey?, url: SourceURL, lane: Lane, kind: OutcomeKind, variants: VariantOutcomes,
-        failure: FailureNote? = nil, attempts: Int = 0, at: Int64, traceparent: String? = nil
+        failure: FailureNote? = nil, attempts: Int = 0, at: WallTime, traceparent: String? = nil
     ) {
         (self.job, self.source, self.url, self.lane, self.kind) = (job, source, url, lane, kind)
         (self.variants, self.failure, self.attempts, self.at) = (variants, failure, attempts, at)

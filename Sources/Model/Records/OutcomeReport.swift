@@ -1,4 +1,5 @@
 package import Canonical
+package import Clocks
 internal import Failures
 package import ImageModel
 internal import JSONText
@@ -38,8 +39,7 @@ package struct OutcomeReport: Sendable, Hashable {
     package var lane: Lane
     package var kind: OutcomeKind
     package var attempts: Int
-    /// Milliseconds since 1970.
-    package var at: Int64
+    package var at: WallTime
     package var variants: [Variant]
     /// Variants that the outcome leaves out.
     package var omitted = 0
@@ -56,7 +56,7 @@ package struct OutcomeReport: Sendable, Hashable {
     }
 
     init(
-        job: String, source: SourceKey?, url: String, lane: Lane, kind: OutcomeKind, attempts: Int, at: Int64,
+        job: String, source: SourceKey?, url: String, lane: Lane, kind: OutcomeKind, attempts: Int, at: WallTime,
         variants: [Variant] = [], omitted: Int = 0, failure: Failure?
     ) {
         (self.job, self.source, self.url, self.lane, self.kind) = (job, source, url, lane, kind)
@@ -70,7 +70,7 @@ package struct OutcomeReport: Sendable, Hashable {
         var lane: Lane?
         var kind: OutcomeKind?
         var attempts: Int?
-        var at: Int64?
+        var at: WallTime?
         var variants: [Variant] = []
         var omitted = 0
         var failure: Failure?

@@ -1,4 +1,5 @@
 package import Canonical
+package import Clocks
 internal import Failures
 package import ImageModel
 
@@ -29,8 +30,8 @@ package struct OutcomeSearch: Sendable {
     package struct Pending: Sendable, Hashable {
         package let job: String
         package let topic: Topic
-        /// When its first record was appended, milliseconds since 1970.
-        package let since: Int64
+        /// When its first record was appended.
+        package let since: WallTime
         /// Why it is retried; nil before its first attempt.
         package let code: String?
         /// nil while it waits in its worker, too: the progress row has the code alone.
@@ -63,7 +64,7 @@ package struct OutcomeSearch: Sendable {
         case .outcomes:
             guard let report = try? OutcomeReport(record) else { return }
             var same = report
-            (same.at, same.attempts, same.heldBy) = (0, 0, nil)
+            (same.at, same.attempts, same.heldBy) = (.epoch, 0, nil)
             if said.insert(same).inserted { outcomes.append(report) }
         case .dead: letters[record.partition, default: []].append(record)
         default: if unfinished.count < Self.most { unfinished.append((AnsweredRecord(record), pending(record))) }

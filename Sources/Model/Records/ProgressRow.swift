@@ -1,3 +1,4 @@
+package import Clocks
 internal import JSONText
 
 /// How far a partition's owners have come in its topics, which store its rows are bound to, and what an owner may die of,
@@ -21,13 +22,12 @@ package struct ProgressRow: Sendable, Hashable {
     package var answers: [Topic: Int64]?
     /// The hosts that hold back most jobs, those first.
     package var away: [Away]
-    /// Milliseconds since 1970.
-    package var at: Int64
+    package var at: WallTime
 
     package init(
         partition: PartitionID, topics: [Topic: TopicProgress], store: StoreIdentity? = nil,
         answers: [Topic: Int64]? = nil, isClean: Bool? = nil, deaths: Int = 0, suspects: [Suspect] = [],
-        away: [Away] = [], at: Int64
+        away: [Away] = [], at: WallTime
     ) {
         (self.partition, self.topics, self.store, self.answers, self.at) = (partition, topics, store, answers, at)
         (self.isClean, self.deaths, self.suspects, self.away) = (isClean, deaths, suspects, away)
@@ -37,7 +37,7 @@ package struct ProgressRow: Sendable, Hashable {
         NewRecord(
             topic: .variants, partition: partition, key: RecordKey.progress(partition).bytes, value: json,
             headers: EventHeader.event(
-                EventHeader.partitionProgressed, id: "@progress/\(partition)/\(at)", at: at, traceparent: nil))
+                EventHeader.partitionProgressed, id: "@progress/\(partition)/\(at.milliseconds)", at: at, traceparent: nil))
     }
 
     package var json: [UInt8] {
@@ -94,7 +94,7 @@ package struct ProgressRow: Sendable, Hashable {
             var (isClean, deaths, suspects): (Bool?, Int, [Suspect]) = (nil, 0, [])
             var answers: [Topic: Int64]?
             var away: [Away] = []
-            var at: Int64?
+            var at: WallTime?
             try reader.openObject()
             while let key = try reader.nextKey() {
                 switch key {
@@ -116,7 +116,7 @@ package struct ProgressRow: Sendable, Hashable {
                 case "suspects": suspects = try reader.suspects()
                 case "answers": answers = try reader.answerEnds()
                 case "away": away = try reader.away()
-                case "at": at = try reader.integer()
+                case "at": at = WallTime(milliseconds: try reader.integer())
                 default: try reader.skip()
                 }
             }
@@ -208,8 +208,8 @@ extension JSONReader {
     }
 
     private mutating func wait() throws(JSONFailure) -> TopicProgress.Wait {
-        var (place, attempts, notBefore): (Int64?, Int?, Int64?)
-        var (heldSince, failingSince, code): (Int64?, Int64?, String?)
+        var (place, attempts, notBefore): (Int64?, Int?, WallTime?)
+        var (heldSince, failingSince, code): (WallTime?, WallTime?, String?)
         try openObject()
         while let key = try nextKey() {
             switch key {
@@ -229,12 +229,12 @@ extension JSONReader {
 
     private mutating func anchor() throws(JSONFailure) -> LogAnchor {
         var place: Int64?
-        var timestamp: Int64?
+        var timestamp: WallTime?
         try openObject()
         while let key = try nextKey() {
             switch key {
             case "offset": place = try logOffset()
-            case "timestamp": timestamp = try integer()
+            case "timestamp": timestamp = WallTime(milliseconds: try integer())
             default: try skip()
             }
         }

@@ -1,3 +1,5 @@
+package import Clocks
+
 /// A record's place in one partition.
 package struct RecordPlace: Sendable, Hashable {
     package let topic: Topic
@@ -35,7 +37,7 @@ package struct Record: Sendable, Hashable {
     /// Increases within a partition, with gaps.
     package var offset: Int64
     /// Milliseconds since 1970, set by the log or, on Kafka, by anybody who publishes: bounded.
-    package private(set) var timestamp: Int64
+    package private(set) var timestamp: WallTime
     package var key: [UInt8]
     package var value: [UInt8]?
     package var headers: RecordHeaders
@@ -44,7 +46,7 @@ package struct Record: Sendable, Hashable {
     package var incarnation: Int32 = 0
 
     package init(
-        topic: Topic, partition: PartitionID, offset: Int64, timestamp: Int64, key: [UInt8], value: [UInt8]?,
+        topic: Topic, partition: PartitionID, offset: Int64, timestamp: WallTime, key: [UInt8], value: [UInt8]?,
         headers: RecordHeaders
     ) {
         (self.topic, self.partition, self.offset) = (topic, partition, offset)

@@ -1,3 +1,4 @@
+package import Clocks
 internal import JSONText
 
 /// A header of a record, as CloudEvents' binary mode uses them (`ce_id`, `ce_type` …).
@@ -60,6 +61,8 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
     package mutating func append(_ name: String, _ number: Int64) {
         append(name, upTo: 20) { Decimal.write(number, to: $0) }
     }
+    /// Milliseconds since 1970.
+    package mutating func append(_ name: String, _ time: WallTime) { append(name, time.milliseconds) }
     private mutating func append(_ name: String, _ value: UnsafeRawBufferPointer) {
         var name = name
         name.withUTF8 { append(UnsafeRawBufferPointer($0), value) }

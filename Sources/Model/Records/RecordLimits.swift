@@ -1,3 +1,5 @@
+package import Clocks
+
 /// Limits of a record, the same for every producer.
 package enum RecordLimits {
     /// A job above this is refused at publish, and becomes a dead letter when found in a log.
@@ -8,20 +10,20 @@ package enum RecordLimits {
     package static let attempts: ClosedRange<Int64> = 0...1_000_000
     /// Epochs of owners. Small enough to be counted up for ever after.
     package static let epochs: ClosedRange<Int64> = 0...(1 << 62)
-    /// Milliseconds since 1970 up to the end of year 9999: what can be written as a date.
-    package static let times: ClosedRange<Int64> = 0...253_402_300_799_999
-    /// How long a job may say that its origin is waited for, milliseconds.
-    package static let giveUps: ClosedRange<Int64> = 0...(30 * 86_400_000)
-    /// No setting makes a retry wait for longer (`retry.cap`): what says so is tried at the end of this, milliseconds.
-    package static let longestWait: Int64 = 86_400_000
+    /// From 1970 up to the end of year 9999: what can be written as a date.
+    package static let times = WallTime.epoch...WallTime(milliseconds: 253_402_300_799_999)
+    /// How long a job may say that its origin is waited for.
+    package static let giveUps = Duration.zero...Duration.days(30)
+    /// No setting makes a retry wait for longer (`retry.cap`): what says so is tried at the end of this.
+    package static let longestWait = Duration.days(1)
 
-    /// A time as a record has it, the nearest that is one: a producer's clock or another program may say any number, and
-    /// times are subtracted from one another.
-    package static func time(_ milliseconds: Int64) -> Int64 {
-        min(max(milliseconds, times.lowerBound), times.upperBound)
+    /// A time as a record has it, the nearest that is one: a producer's clock or another program may say any
+    /// number.
+    package static func time(_ time: WallTime) -> WallTime {
+        min(max(time, times.lowerBound), times.upperBound)
     }
-    /// Times in milliseconds that are refused, because a publisher that gave seconds meant 2001 to 2286.
-    static let unixSeconds: Range<Int64> = 1_000_000_000..<10_000_000_000
+    /// Times that are refused, because a publisher that gave seconds meant 2001 to 2286.
+    static let unixSeconds = WallTime(milliseconds: 1_000_000_000)..<WallTime(milliseconds: 10_000_000_000)
     /// A longer key of a record that is no job is cut in what answers it; ours have 64 bytes, or a spec more.
     package static let keyBytes = 1 << 10
     /// How much of such a key is kept, before the SHA-256 of the whole.

@@ -1,8 +1,9 @@
+internal import Clocks
 package import Failures
 
 /// Why a job goes through a retry topic, or is set aside, although nothing of its own failed.
 package enum RetryCause: CodedFailure, Hashable {
-    case slow(milliseconds: Int64)
+    case slow(Duration)
     case deferred
     /// Its source has changed, and what else is stored of it is to be made anew.
     case sourceChanged
@@ -26,8 +27,8 @@ package enum RetryCause: CodedFailure, Hashable {
 
     package var description: String {
         switch self {
-        case .slow(let ms):
-            "The job ran longer than \(ms) ms while later ones were done; it goes on through a retry topic, so that lag keeps moving."
+        case .slow(let time):
+            "The job ran longer than \(time.milliseconds) ms while later ones were done; it goes on through a retry topic, so that lag keeps moving."
         case .deferred: "The job's wait is not over: it goes on in a retry topic."
         case .sourceChanged:
             "The source has changed: what else is stored of it is made anew, which this job sees to if its worker dies before."

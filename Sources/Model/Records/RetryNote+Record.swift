@@ -1,4 +1,5 @@
 package import Canonical
+package import Clocks
 package import Failures
 package import ImageModel
 
@@ -8,13 +9,12 @@ package struct RetryNote: Sendable, Hashable {
     package var lane: Lane
     /// Attempts that count so far; 0 where the fault was the machine's.
     package var attempt: Int
-    /// Milliseconds since 1970.
-    package var notBefore: Int64
-    package var firstSeen: Int64
+    package var notBefore: WallTime
+    package var firstSeen: WallTime
     /// Since when the machine's fault has held it back; nil if that does not.
-    package var heldSince: Int64?
+    package var heldSince: WallTime?
     /// Since when its host has been at fault; nil if it was not.
-    package var failingSince: Int64?
+    package var failingSince: WallTime?
     /// Owners that died while it was under way, or may have been.
     package var deaths: Int
     /// The host that it waits for, where redirects led there.
@@ -25,8 +25,8 @@ package struct RetryNote: Sendable, Hashable {
     package var traceparent: String?
 
     package init(
-        job: String, lane: Lane, attempt: Int, notBefore: Int64, firstSeen: Int64, heldSince: Int64? = nil,
-        failingSince: Int64? = nil, deaths: Int = 0, host: OriginHost? = nil, cause: FailureNote,
+        job: String, lane: Lane, attempt: Int, notBefore: WallTime, firstSeen: WallTime, heldSince: WallTime? = nil,
+        failingSince: WallTime? = nil, deaths: Int = 0, host: OriginHost? = nil, cause: FailureNote,
         origin: RecordOrigin, traceparent: String? = nil
     ) {
         (self.failingSince, self.host) = (failingSince, host)
@@ -37,7 +37,7 @@ package struct RetryNote: Sendable, Hashable {
 
     /// The record that makes the job of `body` come again; it stays in the partition that owns its source.
     package func newRecord(
-        topic: Topic, key: [UInt8], body: [UInt8], partition: PartitionID, at time: Int64
+        topic: Topic, key: [UInt8], body: [UInt8], partition: PartitionID, at time: WallTime
     ) -> NewRecord {
         var headers = EventHeader.event(
             EventHeader.jobRetried, id: job, at: time, traceparent: traceparent, reserving: 640)

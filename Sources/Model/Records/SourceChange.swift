@@ -1,4 +1,5 @@
 package import Canonical
+package import Clocks
 internal import Digest
 package import ImageModel
 internal import JSONText
@@ -27,11 +28,10 @@ package struct SourceChange: Sendable, Hashable {
     package let url: String
     package let from: SourceVersion
     package let to: SourceVersion
-    /// Milliseconds since 1970.
-    package let at: Int64
+    package let at: WallTime
     /// When what was stored was fetched, or last confirmed: an owner that finds the same change after a kill tells it by the
     /// same id, and the same bytes that come and go again are changes of their own.
-    private let known: Int64
+    private let known: WallTime
     package private(set) var stored: [Stored]
 
     package init(from old: SourceRow, to row: SourceRow, stored: [Stored]) {
@@ -40,7 +40,7 @@ package struct SourceChange: Sendable, Hashable {
     }
 
     /// What its events and the ids of what remakes the rest have in common.
-    package var id: String { "\(from)-\(to)-\(known)" }
+    package var id: String { "\(from)-\(to)-\(known.milliseconds)" }
 
     /// What stood for another change, or another part of this one, is told with it.
     package mutating func add(_ more: [Stored]) {
@@ -135,7 +135,7 @@ package struct SourceChange: Sendable, Hashable {
         }
         let read = try? JSONReader.read(bytes) { (reader) throws(JSONFailure) -> SourceChange in
             var (from, to): (SourceVersion?, SourceVersion?)
-            var (at, known): (Int64?, Int64?)
+            var (at, known): (WallTime?, WallTime?)
             var stored: [Stored] = []
             try reader.openObject()
             while let key = try reader.nextKey() {
@@ -160,7 +160,7 @@ package struct SourceChange: Sendable, Hashable {
     }
 
     private init(
-        source: SourceKey, url: String, from: SourceVersion, to: SourceVersion, at: Int64, known: Int64,
+        source: SourceKey, url: String, from: SourceVersion, to: SourceVersion, at: WallTime, known: WallTime,
         stored: [Stored]
     ) {
         (self.source, self.url, self.from, self.to) = (source, url, from, to)

@@ -1,4 +1,5 @@
 package import Canonical
+internal import Clocks
 internal import Digest
 internal import HTTPCache
 package import ImageModel
@@ -39,7 +40,7 @@ extension SourceRow {
         return NewRecord(
             topic: .variants, partition: partition, key: RecordKey.source(source).bytes, value: json.bytes,
             headers: EventHeader.event(
-                EventHeader.sourceFetched, id: "\(source.hex)/@source/\(version)-\(expires)", at: fetchedAt,
+                EventHeader.sourceFetched, id: "\(source.hex)/@source/\(version)-\(expires.milliseconds)", at: fetchedAt,
                 traceparent: traceparent))
     }
 
@@ -61,8 +62,8 @@ extension SourceRow {
             var (hasAlpha, isAlphaUnchecked): (Bool?, Bool) = (nil, false)
             var frames: Int?
             var original: String?
-            var fetchedAt: Int64?
-            var expires: Int64?
+            var fetchedAt: WallTime?
+            var expires: WallTime?
             var policy: CachePolicy?
             var (focalPoint, isFocusKnown): (FocalPoint?, Bool) = (nil, false)
             try reader.openObject()

@@ -1,3 +1,5 @@
+package import Clocks
+
 /// How far a partition's owners have come in one topic whose records they finish.
 package struct TopicProgress: Sendable, Hashable {
     /// A row tells of so many offsets what is finished ahead.
@@ -29,17 +31,17 @@ package struct TopicProgress: Sendable, Hashable {
     package struct Wait: Sendable, Hashable {
         package let offset: Int64
         package let attempts: Int
-        /// Milliseconds since 1970.
-        package let notBefore: Int64
+        package let notBefore: WallTime
         /// Since when the machine's fault has held it back; nil if that does not.
-        package let heldSince: Int64?
+        package let heldSince: WallTime?
         /// Since when its host has been at fault; nil if it was not.
-        package let failingSince: Int64?
+        package let failingSince: WallTime?
         /// Of the last failed attempt, for people; nil in rows of earlier programs.
         package let code: String?
 
         package init(
-            offset: Int64, attempts: Int, notBefore: Int64, heldSince: Int64? = nil, failingSince: Int64? = nil,
+            offset: Int64, attempts: Int, notBefore: WallTime, heldSince: WallTime? = nil,
+            failingSince: WallTime? = nil,
             code: String? = nil
         ) {
             (self.offset, self.attempts, self.notBefore) = (offset, attempts, notBefore)
@@ -51,10 +53,10 @@ package struct TopicProgress: Sendable, Hashable {
 /// One record by which a log is known: another log under the same name has another one at its offset, or none.
 package struct LogAnchor: Sendable, Hashable {
     package let offset: Int64
-    /// When it was appended, milliseconds since 1970.
-    package let timestamp: Int64
+    /// When it was appended.
+    package let timestamp: WallTime
 
-    package init(offset: Int64, timestamp: Int64) { (self.offset, self.timestamp) = (offset, timestamp) }
+    package init(offset: Int64, timestamp: WallTime) { (self.offset, self.timestamp) = (offset, timestamp) }
 }
 
 /// Offsets as bits, the first for a given offset: what a progress row holds of what is finished ahead.

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 package import ImageModel
 internal import JSONText
 internal import VariantSpec
@@ -26,7 +27,7 @@ extension Outcome {
                 topic: .events, partition: partition, key: RecordKey.job(source).bytes, value: json.bytes,
                 headers: EventHeader.event(
                     EventHeader.variantRefreshed,
-                    id: "\(source.hex)/refreshed/\(row.version)-\(row.expires)/\(row.spec)",
+                    id: "\(source.hex)/refreshed/\(row.version)-\(row.expires.milliseconds)/\(row.spec)",
                     at: at, traceparent: traceparent))
         }
     }

@@ -1,4 +1,5 @@
 package import Canonical
+internal import Clocks
 internal import Digest
 package import ImageModel
 package import JSONText
@@ -33,7 +34,7 @@ extension VariantRow {
         return NewRecord(
             topic: .variants, partition: partition, key: RecordKey.variant(source, spec).bytes, value: json.bytes,
             headers: EventHeader.event(
-                EventHeader.variantStored, id: "\(source.hex)/\(spec)/\(version)-\(expires)", at: storedAt,
+                EventHeader.variantStored, id: "\(source.hex)/\(spec)/\(version)-\(expires.milliseconds)", at: storedAt,
                 traceparent: traceparent))
     }
 
@@ -51,8 +52,8 @@ extension VariantRow {
             var sourceWidth: Int?
             var sourceHeight: Int?
             var region: Region?
-            var storedAt: Int64?
-            var expires: Int64?
+            var storedAt: WallTime?
+            var expires: WallTime?
             try reader.openObject()
             while let key = try reader.nextKey() {
                 switch key {

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Clocks
 internal import Glibc
 internal import Posix
 
@@ -44,7 +45,7 @@ extension Transfer {
 
         // libcurl shares this among the addresses of a host, so that one that is silent leaves time for the next.
         let deadlines = request.deadlines
-        mz_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, (deadlines.resolve + deadlines.connect).milliseconds)
+        mz_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int((deadlines.resolve + deadlines.connect).milliseconds))
 
         setCallbacks(easy, me)
     }

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Clocks
 internal import Posix
 
 /// One GET on its way: where it is, what has come, and what becomes of it.
@@ -18,11 +19,11 @@ final class Transfer: @unchecked Sendable {
     var traffic: Traffic?
 
     private(set) var stage = Stage.queued
-    private var stageBegan: Int64 = 0
-    private let made = SystemTime.monotonicNanoseconds
-    private var takenUp: Int64?
-    private var pausedAt: Int64?
-    private var paused: Int64 = 0
+    private var stageBegan = Instant.distantPast
+    private let made = SystemTime.monotonic
+    private var takenUp: Instant?
+    private var pausedAt: Instant?
+    private var paused = Duration.zero
     /// From the end of the head on.
     private var floor: FlowFloor?
 
@@ -52,7 +53,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     func reached(_ next: Stage) {
-        let now = SystemTime.monotonicNanoseconds
+        let now = SystemTime.monotonic
         if stage == .queued { takenUp = now }
         (stage, stageBegan) = (next, now)
     }
@@ -86,7 +87,7 @@ final class Transfer: @unchecked Sendable {
         self.head = head
         reached(.flowing)
         floor = FlowFloor(
-            bytesPerSecond: request.deadlines.flowFloor, window: request.deadlines.flowWindow.nanoseconds,
+            bytesPerSecond: request.deadlines.flowFloor, window: request.deadlines.flowWindow,
             from: stageBegan - paused)
         if (300..<400).contains(status), let location = head.header("location") {
             redirect = LinkTarget.absolute(location, from: request.url)
@@ -127,7 +128,7 @@ final class Transfer: @unchecked Sendable {
         case .pause:
             // The answer may have come already, in which case the loop hears of it after this returns.
             if pausedAt == nil { traffic?.paused(1) }
-            pausedAt = SystemTime.monotonicNanoseconds
+            pausedAt = SystemTime.monotonic
             return Int(CURL_WRITEFUNC_PAUSE)
         case .discard:
             discardable = 0
@@ -144,7 +145,7 @@ final class Transfer: @unchecked Sendable {
         traffic?.took(count)
     }
 
-    func resume(at now: Int64) {
+    func resume(at now: Instant) {
         guard let pausedAt else { return }
         paused += now - pausedAt
         self.pausedAt = nil
@@ -152,22 +153,22 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// The deadline that has passed.
-    func overdue(at now: Int64) -> HTTPPhase? {
+    func overdue(at now: Instant) -> HTTPPhase? {
         let deadlines = request.deadlines
-        if waited(now) > deadlines.longestWaits.nanoseconds { return .whole }
+        if waited(now) > deadlines.longestWaits { return .whole }
         guard let takenUp, pausedAt == nil else { return nil }
-        if now - takenUp - paused > deadlines.whole.nanoseconds { return .whole }
+        if now - takenUp - paused > deadlines.whole { return .whole }
         let spent = now - stageBegan
         return switch stage {
-        case .resolving where spent > deadlines.resolve.nanoseconds: .resolving
-        case .connecting where spent > deadlines.connect.nanoseconds: .connecting
-        case .waiting where spent > deadlines.firstByte.nanoseconds: .waiting
+        case .resolving where spent > deadlines.resolve: .resolving
+        case .connecting where spent > deadlines.connect: .connecting
+        case .waiting where spent > deadlines.firstByte: .waiting
         case .flowing where floor?.isBroken(at: now - paused) == true: .flow
         default: nil
         }
     }
 
-    func result(_ code: CURLcode, at now: Int64) -> Result<HTTPResponse, HTTPFailure> {
+    func result(_ code: CURLcode, at now: Instant) -> Result<HTTPResponse, HTTPFailure> {
         if code == CURLE_OK, let head {
             return .success(response(head, now))
         }
@@ -207,7 +208,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// An answer whose body nobody wants stands, however its body ended.
-    func settled(_ result: Result<HTTPResponse, HTTPFailure>, at now: Int64) -> Result<HTTPResponse, HTTPFailure> {
+    func settled(_ result: Result<HTTPResponse, HTTPFailure>, at now: Instant) -> Result<HTTPResponse, HTTPFailure> {
         if case .failure = result, let head { traffic?.left(head.contentLength.map { max(0, $0 - length) }) }
         if case .failure(let failure) = result, failure != .cancelled, discardable != nil, let head {
             return .success(response(head, now))
@@ -215,14 +216,14 @@ final class Transfer: @unchecked Sendable {
         return result
     }
 
-    private func response(_ head: HTTPHead, _ now: Int64) -> HTTPResponse {
+    private func response(_ head: HTTPHead, _ now: Instant) -> HTTPResponse {
         let waited = waited(now)
         return HTTPResponse(
-            head: head, redirect: redirect, elapsed: .nanoseconds(now - made - waited), waited: .nanoseconds(waited))
+            head: head, redirect: redirect, elapsed: now - made - waited, waited: waited)
     }
 
     /// What counts for no deadline of the server's.
-    private func waited(_ now: Int64) -> Int64 {
-        (takenUp ?? now) - made + paused + (pausedAt.map { now - $0 } ?? 0)
+    private func waited(_ now: Instant) -> Duration {
+        (takenUp ?? now) - made + paused + (pausedAt.map { now - $0 } ?? .zero)
     }
 }

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Clocks
 internal import Posix
 
 /// Drives the transfers of a seat; lives wholly on its thread.
@@ -7,10 +8,10 @@ final class TransferLoop {
     private let traffic: Traffic
     private let multi: UnsafeMutableRawPointer
     private var live: [UInt64: (handle: EasyHandle, transfer: Transfer)] = [:]
-    private var nextLook: Int64 = 0
+    private var nextLook = Instant.distantPast
 
     /// libcurl has no deadline of its own for the resolver, the first byte and a queue: ours are held this often.
-    private static let lookEvery: Int64 = 50_000_000
+    private static let lookEvery = Duration.milliseconds(50)
 
     init(_ mailbox: TransferMailbox, _ traffic: Traffic, connectionsPerHost: Int) {
         (self.mailbox, self.traffic, multi) = (mailbox, traffic, mailbox.multi)
@@ -25,7 +26,7 @@ final class TransferLoop {
         while obey() {
             curl_multi_perform(multi, &running)
             reap()
-            let now = SystemTime.monotonicNanoseconds
+            let now = SystemTime.monotonic
             if now >= nextLook {
                 nextLook = now + Self.lookEvery
                 for (handle, transfer) in live.values {
@@ -48,7 +49,7 @@ final class TransferLoop {
                 if let (handle, transfer) = live[id] { end(handle, transfer, .failure(.cancelled)) }
             case .resume(let id):
                 if let (handle, transfer) = live[id] {
-                    transfer.resume(at: SystemTime.monotonicNanoseconds)
+                    transfer.resume(at: SystemTime.monotonic)
                     curl_easy_pause(handle.pointer, CURLPAUSE_CONT)
                 }
             case .stop: return false
@@ -71,14 +72,14 @@ final class TransferLoop {
             mz_get_ptr(pointer, CURLINFO_PRIVATE, &owner)
             let transfer = Unmanaged<Transfer>.fromOpaque(owner!).takeUnretainedValue()
             guard let handle = live[transfer.id]?.handle else { continue }
-            end(handle, transfer, transfer.result(code, at: SystemTime.monotonicNanoseconds))
+            end(handle, transfer, transfer.result(code, at: SystemTime.monotonic))
         }
     }
 
     private func end(_ handle: EasyHandle, _ transfer: Transfer, _ result: Result<HTTPResponse, HTTPFailure>) {
         live[transfer.id] = nil
         curl_multi_remove_handle(multi, handle.pointer)
-        transfer.finish(transfer.settled(result, at: SystemTime.monotonicNanoseconds))
+        transfer.finish(transfer.settled(result, at: SystemTime.monotonic))
     }
 }
 

@@ -1,3 +1,5 @@
+package import Clocks
+
 extension JSONWriter {
     package mutating func string(_ value: String) {
         var value = value
@@ -76,9 +78,9 @@ extension JSONWriter {
     package mutating func boolean(_ value: Bool) { word(value ? "true" : "false") }
     package mutating func null() { word("null") }
 
-    /// RFC 3339 in UTC, of milliseconds since 1970.
-    package mutating func time(_ milliseconds: Int64) {
-        plain(upTo: Timestamp.length) { Timestamp.write(milliseconds, to: $0) }
+    /// RFC 3339 in UTC.
+    package mutating func time(_ time: WallTime) {
+        plain(upTo: Timestamp.length) { Timestamp.write(time, to: $0) }
     }
 
     private mutating func word(_ word: StaticString) {
@@ -103,6 +105,9 @@ extension JSONWriter {
         key(name)
         integer(value)
     }
+
+    /// Milliseconds since 1970, as records have times.
+    package mutating func field(_ name: StaticString, _ time: WallTime) { field(name, time.milliseconds) }
 
     package mutating func field(_ name: StaticString, _ value: Bool) {
         key(name)

@@ -1,15 +1,17 @@
+package import Clocks
+
 /// Milliseconds since 1970 as RFC 3339 writes them: `2026-11-21T10:28:36.007Z`, without Foundation.
 package enum Timestamp {
     /// Every text has this many bytes.
     package static let length = 24
 
-    package static func text(_ milliseconds: Int64) -> String {
-        String(unsafeUninitializedCapacity: length) { write(milliseconds, to: $0.baseAddress!) }
+    package static func text(_ time: WallTime) -> String {
+        String(unsafeUninitializedCapacity: length) { write(time, to: $0.baseAddress!) }
     }
 
     /// Times before year 0 or after 9999 have no such text and are clamped.
-    package static func write(_ milliseconds: Int64, to out: UnsafeMutablePointer<UInt8>) -> Int {
-        let time = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
+    package static func write(_ time: WallTime, to out: UnsafeMutablePointer<UInt8>) -> Int {
+        let time = min(max(time.milliseconds, -62_167_219_200_000), 253_402_300_799_999)
         let day = Int(floorDivide(time, 86_400_000))
         let clock = Int(time - Int64(day) * 86_400_000)
         let (year, month, date) = civil(day)
@@ -32,8 +34,8 @@ package enum Timestamp {
         return length
     }
 
-    /// The milliseconds that a text of this form says; nil of any other.
-    package static func milliseconds(_ text: UnsafeRawBufferPointer) -> Int64? {
+    /// The time that a text of this form says; nil of any other.
+    package static func time(_ text: UnsafeRawBufferPointer) -> WallTime? {
         guard text.count == length else { return nil }
         func number(_ range: Range<Int>) -> Int { text[range].reduce(0) { $0 * 10 + Int($1) - 48 } }
         // Hinnant's `days_from_civil`.
@@ -44,7 +46,7 @@ package enum Timestamp {
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + number(8..<10) - 1
         let day = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
         let clock = ((number(11..<13) * 60 + number(14..<16)) * 60 + number(17..<19)) * 1_000 + number(20..<23)
-        let time = Int64(day * 86_400_000 + clock)
+        let time = WallTime(milliseconds: Int64(day * 86_400_000 + clock))
         // Other bytes, and days that do not exist, come out as another text.
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: length) { again in
             _ = write(time, to: again.baseAddress!)

@@ -1,4 +1,5 @@
 internal import CPosix
+internal import Clocks
 internal import Glibc
 
 /// A child process that was given a socket as descriptor 3, nothing else of ours, and a group of its own.
@@ -67,16 +68,16 @@ package struct ChildProcess: Sendable {
     }
 
     /// How long the end of a process that another one forked is waited for: the kernel needs seconds where much memory is freed.
-    private static let endMilliseconds: Int32 = 30_000
+    private static let longestEnd = Duration.seconds(30)
 
     /// Waits for its end. One that another process forked is left to that one if its end takes too long: that one waits for nothing
     /// else meanwhile.
     package func reap() -> End {
         guard let handle, let reaper else { return Self.reap(pid) }
         var entry = pollfd(fd: handle.descriptor, events: Int16(POLLIN), revents: 0)
-        let end = mz_monotonic_ns() + Int64(Self.endMilliseconds) * 1_000_000
-        while mz_monotonic_ns() < end {
-            let found = poll(&entry, 1, Self.endMilliseconds)
+        let end = SystemTime.monotonic + Self.longestEnd
+        while SystemTime.monotonic < end {
+            let found = poll(&entry, 1, Int32(Self.longestEnd.milliseconds))
             if found > 0 { return reaper() }
             if found == 0 || errno != EINTR { break }
         }
@@ -85,9 +86,9 @@ package struct ChildProcess: Sendable {
 
     /// Waits, so long at most, for the processes that this one left behind in its group when it ended: they are ours if we are the
     /// first process of a container.
-    package func reapOrphans(within milliseconds: Int) {
-        let end = mz_monotonic_ns() + Int64(milliseconds) * 1_000_000
-        while mz_reap_group(pid) != 0, mz_monotonic_ns() < end { _ = poll(nil, 0, 1) }
+    package func reapOrphans(within limit: Duration) {
+        let end = SystemTime.monotonic + limit
+        while mz_reap_group(pid) != 0, SystemTime.monotonic < end { _ = poll(nil, 0, 1) }
     }
 
     /// Waits for the end of a child of this process.
@@ -98,16 +99,15 @@ package struct ChildProcess: Sendable {
         return signal != 0 ? .signal(Int(signal)) : .status(Int(code))
     }
 
-    /// CPU time so far, with that of its children that have ended, in nanoseconds, to a hundredth of a second; nil once
-    /// it has ended.
-    package var cpuNanoseconds: Int64? {
+    /// CPU time so far, with that of its children that have ended, to a hundredth of a second; nil once it has ended.
+    package var cpuTime: Duration? {
         guard let file = try? OpenFile(reading: "/proc/\(pid)/stat"), let bytes = try? file.bytes(at: 0, count: 4096),
             let name = bytes.lastIndex(of: UInt8(ascii: ")"))
         else { return nil }
         // After the name come the state and ten fields, then user and system time in hundredths, and those of children.
         let words = bytes[(name + 1)...].split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
         guard words.count > 14 else { return nil }
-        return words[11...14].reduce(0) { $0 + (Int64($1) ?? 0) } * 10_000_000
+        return .milliseconds(10) * words[11...14].reduce(0) { $0 + (Int64($1) ?? 0) }
     }
 
     /// Resident bytes now and at their highest; nil once it has ended.
@@ -141,20 +141,20 @@ package enum ProcessMemory {
         return sizes
     }
 
-    /// CPU time of this process, in nanoseconds.
-    package static var ownCPUNanoseconds: Int64 { cpu(RUSAGE_SELF.rawValue) }
+    /// CPU time of this process.
+    package static var ownCPUTime: Duration { cpu(RUSAGE_SELF.rawValue) }
 
-    /// CPU time of its children that were reaped, and of theirs, in nanoseconds.
-    package static var childrenCPUNanoseconds: Int64 { cpu(RUSAGE_CHILDREN.rawValue) }
+    /// CPU time of its children that were reaped, and of theirs.
+    package static var childrenCPUTime: Duration { cpu(RUSAGE_CHILDREN.rawValue) }
 
-    /// CPU time of this process, and of its children that were reaped, in nanoseconds.
-    package static var cpuNanoseconds: Int64 { ownCPUNanoseconds + childrenCPUNanoseconds }
+    /// CPU time of this process, and of its children that were reaped.
+    package static var cpuTime: Duration { ownCPUTime + childrenCPUTime }
 
-    private static func cpu(_ who: Int32) -> Int64 {
+    private static func cpu(_ who: Int32) -> Duration {
         var usage = rusage()
         getrusage(who, &usage)
-        func nanoseconds(_ time: timeval) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_usec) * 1000 }
-        return nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
+        func duration(_ time: timeval) -> Duration { .seconds(time.tv_sec) + .microseconds(time.tv_usec) }
+        return duration(usage.ru_utime) + duration(usage.ru_stime)
     }
 }
 

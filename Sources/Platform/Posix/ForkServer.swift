@@ -1,4 +1,5 @@
 internal import CPosix
+internal import Clocks
 internal import Glibc
 
 /// A process that only forks children and waits for their ends.
@@ -14,13 +15,13 @@ package enum ForkServer {
         return count
     }
 
-    /// Returns once this process has one thread, or false after so many milliseconds.
+    /// Returns once this process has one thread, or false after the time.
     ///
     /// - Parameter askToEnd: asks the others to end; called until they have.
-    package static func isSingleThreaded(within milliseconds: Int, askToEnd: () -> Void) -> Bool {
-        let end = mz_monotonic_ns() + Int64(milliseconds) * 1_000_000
+    package static func isSingleThreaded(within limit: Duration, askToEnd: () -> Void) -> Bool {
+        let end = SystemTime.monotonic + limit
         while threads != 1 {
-            guard mz_monotonic_ns() < end else { return false }
+            guard SystemTime.monotonic < end else { return false }
             askToEnd()
             _ = poll(nil, 0, 1)
         }

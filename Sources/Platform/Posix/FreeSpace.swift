@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Synchronization
 
 /// The free bytes of a folder's disk, as of the last look at it.
@@ -8,29 +9,29 @@ internal import Synchronization
 /// - Concurrency: one look at a time, on a thread of its own that ends with it.
 package final class FreeSpace: Sendable {
     private let measure: @Sendable () -> Int?
-    /// How long a look may take, nanoseconds.
-    private let patience: Int64
-    /// `begun`: when the look that is under way began, monotonic nanoseconds.
-    private let state = Mutex<(last: Int?, begun: Int64?)>((nil, nil))
+    /// How long a look may take.
+    private let patience: Duration
+    /// `begun`: when the look that is under way began.
+    private let state = Mutex<(last: Int?, begun: Instant?)>((nil, nil))
 
     package convenience init(of path: String) { self.init { FileSystem.freeBytes(of: path) } }
 
     package init(patience: Duration = .seconds(2), measure: @escaping @Sendable () -> Int?) {
-        (self.patience, self.measure) = (patience.nanoseconds, measure)
+        (self.patience, self.measure) = (patience, measure)
         look()
     }
 
     /// nil if it is not known.
     package var bytes: Int? {
         defer { look() }
-        let now = SystemTime.monotonicNanoseconds
+        let now = SystemTime.monotonic
         return state.withLock { state in now - (state.begun ?? now) > patience ? nil : state.last }
     }
 
     private func look() {
         let isFirst = state.withLock { state in
             if state.begun != nil { return false }
-            state.begun = SystemTime.monotonicNanoseconds
+            state.begun = SystemTime.monotonic
             return true
         }
         guard isFirst else { return }

@@ -1,4 +1,5 @@
 internal import CPosix
+internal import Clocks
 internal import Glibc
 
 /// One end of a socket whose messages keep their bounds and may carry open files.
@@ -31,23 +32,23 @@ package final class PacketSocket: Sendable {
         return fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFSOCK
     }
 
-    /// Sends one message with up to eight open files, if there is room for it within so many milliseconds.
+    /// Sends one message with up to eight open files, if there is room for it within the time.
     ///
     /// - Failure: of code ETIMEDOUT where the other end took nothing for so long.
-    package func send(_ message: [UInt8], files: [OpenFile] = [], within milliseconds: Int = 10_000)
+    package func send(_ message: [UInt8], files: [OpenFile] = [], within limit: Duration = .seconds(10))
         throws(SystemFailure)
     {
-        try send(message, descriptors: files.map(\.descriptor), within: milliseconds)
+        try send(message, descriptors: files.map(\.descriptor), within: limit)
     }
 
     /// Sends one message, and the other end of a connection with it.
-    package func send(_ message: [UInt8], end: PacketSocket, within milliseconds: Int) throws(SystemFailure) {
-        try send(message, descriptors: [end.descriptor], within: milliseconds)
+    package func send(_ message: [UInt8], end: PacketSocket, within limit: Duration) throws(SystemFailure) {
+        try send(message, descriptors: [end.descriptor], within: limit)
     }
 
-    private func send(_ message: [UInt8], descriptors: [Int32], within milliseconds: Int) throws(SystemFailure) {
+    private func send(_ message: [UInt8], descriptors: [Int32], within limit: Duration) throws(SystemFailure) {
         func failure(_ code: Int32) -> SystemFailure { SystemFailure("sendmsg", on: "renderer socket", code: code) }
-        let end = mz_monotonic_ns() + Int64(milliseconds) * 1_000_000
+        let end = SystemTime.monotonic + limit
         while true {
             let sent = mz_send_fds(descriptor, message, message.count, descriptors, Int32(descriptors.count))
             if sent >= 0 { return }
@@ -85,14 +86,14 @@ package final class PacketSocket: Sendable {
         return (bytes, came)
     }
 
-    /// Whether a message, or the end of the connection, came within so many milliseconds.
-    package func waits(upTo milliseconds: Int) -> Bool {
-        waits(for: POLLIN, until: mz_monotonic_ns() + Int64(milliseconds) * 1_000_000)
+    /// Whether a message, or the end of the connection, came within the time.
+    package func waits(upTo limit: Duration) -> Bool {
+        waits(for: POLLIN, until: SystemTime.monotonic + limit)
     }
 
-    private func waits(for event: Int32, until end: Int64) -> Bool {
+    private func waits(for event: Int32, until end: Instant) -> Bool {
         while true {
-            let left = max(0, (end - mz_monotonic_ns() + 999_999) / 1_000_000)
+            let left = max(0, (end - SystemTime.monotonic + .nanoseconds(999_999)).milliseconds)
             var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
             let n = poll(&entry, 1, Int32(clamping: left))
             if n > 0 { return true }

@@ -1,4 +1,5 @@
 internal import CPosix
+package import Clocks
 internal import Glibc
 internal import Synchronization
 
@@ -11,9 +12,9 @@ internal import Synchronization
 /// - Concurrency: jobs and turns run one after another on the one thread, so an actor pinned to it may be assumed
 ///   isolated in a turn.
 package final class PollThread: SerialExecutor, Sendable {
-    /// What to do at a wake-up, a ready descriptor or a passed deadline. Returns when to be called again at the latest
-    /// (monotonic nanoseconds), nil for only when woken.
-    package typealias Turn = @Sendable () -> Int64?
+    /// What to do at a wake-up, a ready descriptor or a passed deadline. Returns when to be called again at the latest,
+    /// nil for only when woken.
+    package typealias Turn = @Sendable () -> Instant?
 
     private let state: State
 
@@ -117,7 +118,7 @@ private final class State: Sendable {
     private func loop() {
         thread.withLock { $0 = pthread_self() }
         var spare: [UnownedJob] = []
-        var deadline: Int64?
+        var deadline: Instant?
         while true {
             let (turn, isTurnDue, isEnded) = box.withLock { box in
                 swap(&box.jobs, &spare)
@@ -133,23 +134,24 @@ private final class State: Sendable {
     }
 
     /// Until a ring, a ready descriptor or the deadline; only a look at the descriptors while something is due.
-    private func sleep(until deadline: Int64?) {
+    private func sleep(until deadline: Instant?) {
         let (watched, isDue) = box.withLock { box in
             let isDue = !box.jobs.isEmpty || box.turnIsDue || box.isEnded
             box.isAsleep = !isDue
             return (box.descriptors, isDue)
         }
-        let left = deadline.map { max(0, $0 - mz_monotonic_ns()) }
-        if isDue && watched.isEmpty && left != 0 { return }
+        let left = deadline.map { max(.zero, $0 - SystemTime.monotonic) }
+        if isDue && watched.isEmpty && left != .zero { return }
         var polled = [pollfd(fd: bell, events: Int16(POLLIN), revents: 0)]
         for fd in watched { polled.append(pollfd(fd: fd, events: Int16(POLLIN), revents: 0)) }
-        let wait = isDue ? 0 : left.map { Int32(min($0 + 999_999, 3_600_000_000_000) / 1_000_000) } ?? -1
+        let wait = isDue ? 0 : left.map { Int32(min($0 + .nanoseconds(999_999), .hours(1)).milliseconds) } ?? -1
         _ = Glibc.poll(&polled, nfds_t(polled.count), wait)
         if polled[0].revents != 0 {
             var count: UInt64 = 0
             _ = read(bell, &count, 8)
         }
-        let isTurn = polled.dropFirst().contains { $0.revents != 0 } || deadline.map { mz_monotonic_ns() >= $0 } ?? false
+        let isTurn =
+            polled.dropFirst().contains { $0.revents != 0 } || deadline.map { SystemTime.monotonic >= $0 } ?? false
         box.withLock { box in
             box.isAsleep = false
             if isTurn { box.turnIsDue = true }

@@ -1,12 +1,11 @@
 internal import CPosix
+package import Clocks
 internal import Glibc
 
 /// The two clocks of an adapter; rules get the time as a value instead.
 package enum SystemTime {
-    /// Milliseconds since 1970, as records carry them.
-    package static var wallMilliseconds: Int64 { mz_wall_ms() }
-    /// Nanoseconds of a clock that never goes back.
-    package static var monotonicNanoseconds: Int64 { mz_monotonic_ns() }
+    package static var wall: WallTime { WallTime(milliseconds: mz_wall_ms()) }
+    package static var monotonic: Instant { Instant(nanoseconds: mz_monotonic_ns()) }
 
     /// Which start of the machine it is: monotonic times of one are comparable, whatever process they are of. nil where the
     /// system does not say.
@@ -19,8 +18,8 @@ package enum SystemTime {
     }()
 
     /// `2026-01-31T12:00:00Z`, for people.
-    package static func text(_ wallMilliseconds: Int64) -> String {
-        var (seconds, parts) = (time_t(wallMilliseconds / 1000), tm())
+    package static func text(_ time: WallTime) -> String {
+        var (seconds, parts) = (time_t(time.milliseconds / 1000), tm())
         gmtime_r(&seconds, &parts)
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { text in
             strftime(text.baseAddress!, 32, "%Y-%m-%dT%H:%M:%SZ", &parts)

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import KafkaSetup
 internal import Posix
 
@@ -45,8 +46,8 @@ extension SettingType where Value == Int {
 extension SettingType where Value == Duration {
     static func duration(_ range: ClosedRange<Duration>) -> Self {
         measure(
-            "duration", range.lowerBound.milliseconds...range.upperBound.milliseconds, Units.time,
-            examples: ["250ms", "10s", "5m", "2h", "7d"], of: { .milliseconds($0) }, from: \.milliseconds)
+            "duration", Int(range.lowerBound.milliseconds)...Int(range.upperBound.milliseconds), Units.time,
+            examples: ["250ms", "10s", "5m", "2h", "7d"], of: { .milliseconds($0) }, from: { Int($0.milliseconds) })
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import CommandLine
 internal import Posix
 
@@ -158,7 +159,7 @@ struct SettingsReader: Sendable {
 
     /// Values that another setting would replace: a value that nobody set follows the other one instead.
     private mutating func noteBounds() {
-        func text(_ time: Duration) -> String { Units.text(time.milliseconds, Units.time) }
+        func text(_ time: Duration) -> String { Units.text(Int(time.milliseconds), Units.time) }
         let (least, deadline) = settings.leastStandstill
         if let origin = origins["worker.standstill"], settings.worker.standstill < least {
             note(

@@ -1,8 +1,8 @@
-package import Records
 package import Canonical
 package import Digest
 package import ImageModel
 package import Posix
+package import Records
 package import VariantSpec
 
 /// The deterministic name of a stored blob: source key / version / leaf, never URL text.

@@ -15,8 +15,8 @@ package enum FetchFailure: CodedFailure, Hashable {
     case resolution(url: SourceURL)
     case connection(url: SourceURL, reason: String)
     case deadline(url: SourceURL, phase: String)
-    /// `retryAfter`: for so long the host wants to be left alone, milliseconds.
-    case status(url: SourceURL, Int, retryAfter: Int64? = nil)
+    /// `retryAfter`: for so long the host wants to be left alone.
+    case status(url: SourceURL, Int, retryAfter: Duration? = nil)
     case notModified(url: SourceURL)
     case redirects(url: SourceURL, limit: Int)
     case badRedirect(url: SourceURL, to: SourceURL)

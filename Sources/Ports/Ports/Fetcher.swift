@@ -50,8 +50,8 @@ package struct AnswerHead: Sendable {
     package var fields = AnswerFields([])
     /// The headers that were sent, less the conditions.
     package var sent: [(name: String, value: String)] = []
-    /// Since its request was begun, milliseconds.
-    package var elapsed: Int64 = 0
+    /// Since its request was begun.
+    package var elapsed = Duration.zero
     /// Who answered, where redirects led elsewhere; and what these said of caching.
     package var location: String?
     package var hops: [RedirectHop] = []

@@ -1,3 +1,4 @@
+package import Clocks
 package import Records
 
 extension Log {
@@ -5,8 +6,7 @@ extension Log {
     ///
     /// - Parameters:
     ///   - owners: of partitions, as the log names them; nil if they are not known.
-    ///   - now: milliseconds since 1970.
-    package func originReport(owners: Set<String>?, at now: Int64) async throws(LogFailure) -> OriginReport {
+    package func originReport(owners: Set<String>?, at now: WallTime) async throws(LogFailure) -> OriginReport {
         var scan = OriginScan(at: now)
         var start: Int64?
         try await readOrigins(from: &start) { scan.find($0) }

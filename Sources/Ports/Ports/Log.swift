@@ -1,3 +1,4 @@
+package import Clocks
 package import Records
 
 /// What became of one appended record.
@@ -68,9 +69,9 @@ package protocol Log: Sendable {
     /// What the log shows at each of these places; each has a result of its own.
     func sights(at places: [LogPoint]) async -> [Result<LogSight, LogFailure>]
 
-    /// When the record at each place's offset was appended, milliseconds since 1970, though a transaction hides it; nil where
+    /// When the record at each place's offset was appended, though a transaction hides it; nil where
     /// there is none.
-    func hiddenTimes(at points: [LogPoint]) async -> [Result<Int64?, LogFailure>]
+    func hiddenTimes(at points: [LogPoint]) async -> [Result<WallTime?, LogFailure>]
 
     /// Who holds the partitions now, for people; nil if nobody.
     func owner(of partition: PartitionID) async throws(LogFailure) -> String?
@@ -98,7 +99,7 @@ extension Log {
     package func grownTopics() async throws(LogFailure) -> [GrownTopic] { [] }
 
     /// Of a log that has no transactions.
-    package func hiddenTimes(at points: [LogPoint]) async -> [Result<Int64?, LogFailure>] {
+    package func hiddenTimes(at points: [LogPoint]) async -> [Result<WallTime?, LogFailure>] {
         points.map { _ in .success(nil) }
     }
 
@@ -129,7 +130,7 @@ extension Log {
     /// The record before the bounds: what retention removes between the two is not taken for another log's.
     private func sight(at place: LogPoint) async -> Result<LogSight, LogFailure> {
         do throws(LogFailure) {
-            var timestamp: Int64?
+            var timestamp: WallTime?
             if let offset = place.offset {
                 let record = try await read(place.topic, place.partition, from: offset, limit: 1).first
                 timestamp = record.flatMap { $0.offset == offset ? $0.timestamp : nil }
@@ -157,10 +158,10 @@ package struct LogPoint: Sendable, Hashable {
 /// What a log shows of one partition of a topic: enough to tell it from another log of the same name.
 package struct LogSight: Sendable, Hashable {
     package let bounds: Range<Int64>
-    /// When the record at the offset asked for was appended, milliseconds since 1970; nil if there is none.
-    package let timestamp: Int64?
+    /// When the record at the offset asked for was appended; nil if there is none.
+    package let timestamp: WallTime?
 
-    package init(bounds: Range<Int64>, timestamp: Int64?) { (self.bounds, self.timestamp) = (bounds, timestamp) }
+    package init(bounds: Range<Int64>, timestamp: WallTime?) { (self.bounds, self.timestamp) = (bounds, timestamp) }
 }
 
 /// How far one partition of a topic has come.
@@ -254,8 +255,8 @@ package protocol LogListener: AnyObject, Sendable {
     func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64
     /// Records may have come: drain. May be said without need.
     func readable(_ topic: Topic, _ partition: PartitionID)
-    /// The partition goes to another owner at `deadline` (monotonic nanoseconds): finish, commit, `release`.
-    func revoked(_ partition: PartitionID, deadline: Int64)
+    /// The partition goes to another owner at `deadline`: finish, commit, `release`.
+    func revoked(_ partition: PartitionID, deadline: Instant)
     /// The partition already has another owner: no write may be seen any more.
     func lost(_ partition: PartitionID)
     /// The log can't be read or written any more; the worker ends.

@@ -105,7 +105,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case .unread(let topics):
             "No worker reads "
                 + topics.map {
-                    "\($0.unread ?? 0) records of \($0.topic.rawValue) in partitions \($0.used) to \($0.partitions - 1)"
+                    "\($0.unread.map { "\($0)" } ?? "an unknown number of") records of \($0.topic.rawValue) in partitions \($0.used) to \($0.partitions - 1)"
                 }.joined(separator: ", ")
                 + ", which were added, and their jobs are not done. Run 'mezzotint topics check': it prints how to give every topic the same number of partitions. Then run the worker again."
         case .closed:

@@ -1,3 +1,4 @@
+package import Clocks
 package import Records
 
 /// The log as somebody sees it who owns nothing, joins no group and writes nothing.
@@ -16,12 +17,12 @@ package protocol LogView: Sendable {
     /// Topics that have more partitions than are used.
     func grownTopics() async throws(LogFailure) -> [GrownTopic]
 
-    /// When the record at each place's offset was appended, milliseconds since 1970, though a transaction hides it; nil where
+    /// When the record at each place's offset was appended, though a transaction hides it; nil where
     /// there is none.
-    func hiddenTimes(at points: [LogPoint]) async -> [Result<Int64?, LogFailure>]
+    func hiddenTimes(at points: [LogPoint]) async -> [Result<WallTime?, LogFailure>]
 
-    /// When the first record at or after each place's offset was appended, milliseconds since 1970; nil where there is none.
-    func appendTimes(at points: [LogPoint]) async -> [Result<Int64?, LogFailure>]
+    /// When the first record at or after each place's offset was appended; nil where there is none.
+    func appendTimes(at points: [LogPoint]) async -> [Result<WallTime?, LogFailure>]
 
     /// Up to `limit` records at `offset` and after.
     func read(_ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int) async throws(LogFailure)
@@ -31,8 +32,8 @@ package protocol LogView: Sendable {
     func latest(_ topic: Topic, _ partition: PartitionID, keyPrefix prefix: [UInt8]) async throws(LogFailure)
         -> [Record]
 
-    /// For how long topics keep their records, milliseconds; without topics that keep records until they are finished.
-    func retention() async throws(LogFailure) -> [Topic: Int64]
+    /// For how long topics keep their records; without topics that keep records until they are finished.
+    func retention() async throws(LogFailure) -> [Topic: Duration]
 
     /// Whether `latest` costs a look at an index, rather than a whole partition.
     var isIndexed: Bool { get }
@@ -44,5 +45,5 @@ package protocol LogView: Sendable {
 }
 
 extension LogView {
-    package func retention() async throws(LogFailure) -> [Topic: Int64] { [:] }
+    package func retention() async throws(LogFailure) -> [Topic: Duration] { [:] }
 }

@@ -1,3 +1,4 @@
+package import Clocks
 package import Records
 
 /// What is unfinished in one partition of one topic.
@@ -11,20 +12,20 @@ package struct PartitionLag: Sendable {
     /// The records among them that an open transaction hides, from `hiddenFrom` on.
     package let hidden: Int64
     package let hiddenFrom: Int64
-    /// When the oldest unfinished record was appended, milliseconds since 1970; nil if there is none.
-    package let oldest: Int64?
+    /// When the oldest unfinished record was appended; nil if there is none.
+    package let oldest: WallTime?
 
     /// The age of the oldest unfinished record; 0 if there is none.
-    package func seconds(at now: Int64) -> Double { oldest.map { Double(max(0, now - $0)) / 1000 } ?? 0 }
+    package func seconds(at now: WallTime) -> Double { oldest.map { max(.zero, now - $0).seconds } ?? 0 }
 }
 
 /// What is known of a partition's topic beside its offsets.
 package struct KnownRecords: Sendable {
     package var finished: FinishedRecords?
-    /// When the record at the committed offset was appended, milliseconds since 1970: to read one costs a whole fetch.
-    package var oldest: Int64?
+    /// When the record at the committed offset was appended: to read one costs a whole fetch.
+    package var oldest: WallTime?
 
-    package init(finished: FinishedRecords? = nil, oldest: Int64? = nil) {
+    package init(finished: FinishedRecords? = nil, oldest: WallTime? = nil) {
         (self.finished, self.oldest) = (finished, oldest)
     }
 }
@@ -39,7 +40,7 @@ extension Log {
             if Task.isCancelled { break }
             let (topic, partition, known) = (offsets.topic, offsets.partition, known(offsets))
             let unfinished = offsets.unfinished(known.finished)
-            var oldest: Int64?
+            var oldest: WallTime?
             if unfinished > 0 {
                 oldest = known.oldest
                 // What is left may be gaps only: compaction, or records that a retention took meanwhile.

@@ -1,3 +1,4 @@
+package import Clocks
 internal import Glibc
 internal import JSONText
 internal import Synchronization
@@ -10,8 +11,7 @@ package final class LogOutput: Sendable {
 
     package let isTerminal: Bool
     private let stream: Int32
-    /// Milliseconds since 1970.
-    private let now: @Sendable () -> Int64
+    private let now: @Sendable () -> WallTime
     private let state = Mutex(State())
     private let last = Mutex<LastLine?>(nil)
 
@@ -23,15 +23,15 @@ package final class LogOutput: Sendable {
 
     /// - Parameter isTerminal: nil asks the stream.
     package init(
-        _ stream: Int32, isTerminal: Bool? = nil, now: @escaping @Sendable () -> Int64 = { LogOutput.wallClock }
+        _ stream: Int32, isTerminal: Bool? = nil, now: @escaping @Sendable () -> WallTime = { LogOutput.wallClock }
     ) {
         (self.stream, self.isTerminal, self.now) = (stream, isTerminal ?? (isatty(stream) == 1), now)
     }
 
-    package static var wallClock: Int64 {
+    package static var wallClock: WallTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+        return WallTime.epoch + .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     func write(_ level: Logger.Level, _ message: String, _ common: [Logger.Field], _ own: Logger.Metadata) {
@@ -79,7 +79,7 @@ package final class LogOutput: Sendable {
     }
 
     private static func readable(
-        _ time: Int64, _ level: Logger.Level, _ message: String, _ common: [Logger.Field], _ own: Logger.Metadata
+        _ time: WallTime, _ level: Logger.Level, _ message: String, _ common: [Logger.Field], _ own: Logger.Metadata
     ) -> String {
         var line = "\(Timestamp.text(time).dropFirst(11).dropLast(5)) "
         if level != .info { line += "\(level.rawValue.uppercased()) " }
@@ -105,7 +105,7 @@ package final class LogOutput: Sendable {
         while !rest.isEmpty {
             let n = Glibc.write(stream, rest.baseAddress, rest.count)
             if n < 0, errno == EINTR { continue }
-            if n < 0, errno == EAGAIN, isWritable(within: 1_000) { continue }
+            if n < 0, errno == EAGAIN, isWritable(within: .seconds(1)) { continue }
             // Nobody reads the log any more: the work goes on.
             guard n > 0 else { return }
             rest = UnsafeRawBufferPointer(rebasing: rest[n...])
@@ -113,15 +113,15 @@ package final class LogOutput: Sendable {
     }
 
     /// A pipe that somebody made non-blocking and that is full now.
-    private func isWritable(within milliseconds: Int32) -> Bool {
+    private func isWritable(within limit: Duration) -> Bool {
         var wanted = pollfd(fd: stream, events: Int16(POLLOUT), revents: 0)
-        return poll(&wanted, 1, milliseconds) > 0
+        return poll(&wanted, 1, Int32(limit.milliseconds)) > 0
     }
 }
 
 extension JSONWriter {
     fileprivate mutating func line(
-        _ time: Int64, _ level: Logger.Level, _ message: String, _ common: [Logger.Field], _ own: Logger.Metadata
+        _ time: WallTime, _ level: Logger.Level, _ message: String, _ common: [Logger.Field], _ own: Logger.Metadata
     ) {
         beginObject()
         key("ts")

@@ -1,4 +1,4 @@
-/// A piece of a job's way as OpenTelemetry has it: times in nanoseconds since 1970.
+/// A piece of a job's way as OpenTelemetry has it.
 package struct Span: Sendable, Equatable {
     package enum Kind: Int, Sendable {
         case `internal` = 1
@@ -16,14 +16,15 @@ package struct Span: Sendable, Equatable {
     package let parent: String?
     package let name: String
     package let kind: Kind
-    package let begin: Int64
-    package let end: Int64
+    /// Since 1970, both more finely than `WallTime`.
+    package let begin: Duration
+    package let end: Duration
     package let attributes: [(name: String, value: Value)]
     /// Why it failed; nil if it did not.
     package let failure: String?
 
     package init(
-        trace: String, id: String, parent: String?, name: String, kind: Kind, begin: Int64, end: Int64,
+        trace: String, id: String, parent: String?, name: String, kind: Kind, begin: Duration, end: Duration,
         attributes: [(name: String, value: Value)] = [], failure: String? = nil
     ) {
         (self.trace, self.id, self.parent, self.name, self.kind) = (trace, id, parent, name, kind)

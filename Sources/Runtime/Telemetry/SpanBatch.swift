@@ -1,3 +1,4 @@
+internal import Clocks
 internal import JSONText
 
 /// Spans as OTLP/HTTP takes them in JSON: ids are hexadecimal and whole numbers are strings, other than in protobuf's own
@@ -50,8 +51,8 @@ package struct SpanBatch: Sendable {
         if let parent = span.parent { json.field("parentSpanId", parent) }
         json.field("name", span.name)
         json.field("kind", span.kind.rawValue)
-        json.field("startTimeUnixNano", "\(span.begin)")
-        json.field("endTimeUnixNano", "\(span.end)")
+        json.field("startTimeUnixNano", "\(span.begin.nanoseconds)")
+        json.field("endTimeUnixNano", "\(span.end.nanoseconds)")
         write(span.attributes, to: &json)
         if let failure = span.failure {
             json.key("status")

@@ -1,3 +1,5 @@
+package import Clocks
+
 /// What holds the work up, in a sentence, with the one thing to do about it.
 package struct Diagnosis: Sendable, Hashable {
     package let cause: Cause
@@ -7,14 +9,14 @@ package struct Diagnosis: Sendable, Hashable {
     package let example: String?
     /// The state of each lane, a sentence each; none while nothing was seen.
     package internal(set) var lanes: [String] = []
-    /// Since when, milliseconds since 1970; nil where that is not known.
-    package let since: Int64?
+    /// Since when; nil where that is not known.
+    package let since: WallTime?
     /// The next step, which may depend on a code or name a host; the cause's own by default.
     package let action: String
 
     package var sentence: String { ([headline] + (example.map { [$0] } ?? []) + lanes).joined(separator: " ") }
 
-    init(_ cause: Cause, _ headline: String, since: Int64?, action: String? = nil, example: String? = nil) {
+    init(_ cause: Cause, _ headline: String, since: WallTime?, action: String? = nil, example: String? = nil) {
         // Text of others may stop anywhere.
         let stop = headline.last.map { ".…!?".contains($0) } ?? true ? "" : "."
         (self.cause, self.headline, self.since) = (cause, headline + stop, since)
@@ -24,7 +26,7 @@ package struct Diagnosis: Sendable, Hashable {
 
 extension Diagnosis {
     /// The first cause that applies, in `Findings.order`.
-    init(of report: WatchReport, _ state: WatchState, at now: Int64) {
+    init(of report: WatchReport, _ state: WatchState, at now: WallTime) {
         let view = Findings(report: report, state: state, now: now)
         self = Findings.order.lazy.compactMap { $0(view) }.first ?? view.fine
         // Before the first answer nothing is known of them.

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Ports
 internal import Records
 
@@ -17,9 +18,9 @@ struct FailureTable: Sendable {
 
     struct Row: Sendable, Hashable {
         var count = 0
-        var first = Int64.max
-        /// The newest of them: milliseconds since 1970, what it says, and a job that it befell.
-        var last = Int64.min
+        var first = WallTime.distantFuture
+        /// The newest of them: when, what it says, and a job that it befell.
+        var last = WallTime.distantPast
         var message = ""
         var job = ""
         var url = ""

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Ports
 internal import Records
 
@@ -53,7 +54,7 @@ extension Findings {
             })
     }
 
-    private func began(_ hidden: HiddenRecords) -> Int64 { hidden.appended ?? hidden.since }
+    private func began(_ hidden: HiddenRecords) -> WallTime { hidden.appended ?? hidden.since }
 
     /// Records stand where nobody reads them.
     var unreadPartitions: Diagnosis? { state.grown.contains { $0.unread ?? 0 > 0 } ? addedPartitions : nil }

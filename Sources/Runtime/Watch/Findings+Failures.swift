@@ -1,3 +1,4 @@
+internal import Clocks
 internal import ImageModel
 internal import Records
 
@@ -26,7 +27,7 @@ extension Findings {
         let hosts = unreachable
         guard hosts.count >= Self.manyHosts else { return nil }
         let waits = report.waits.filter { hosts[$0.host] != nil }
-        let reached = state.ends.tally(RecentEnds.newMilliseconds, to: now).sending.subtracting(hosts.keys)
+        let reached = state.ends.tally(RecentEnds.newSpan, to: now).sending.subtracting(hosts.keys)
         guard holdsMost(waits, of: report.pending), reached.count * Self.manyHosts <= hosts.count else { return nil }
         let codes = Dictionary(grouping: hosts.values) { $0 }.sorted {
             ($1.value.count, $0.key) < ($0.value.count, $1.key)
@@ -57,12 +58,12 @@ extension Findings {
 
     /// Most jobs of the last half minute ended badly.
     var mostFail: Diagnosis? {
-        failing(state.ends.tally(RecentEnds.newMilliseconds, to: now), "half minute", over: 0.5)
+        failing(state.ends.tally(RecentEnds.newSpan, to: now), "half minute", over: 0.5)
     }
 
     /// A fifth of the last five minutes' did; or all of the few that ended; or all of one host.
     var someFail: Diagnosis? {
-        let tally = state.ends.tally(RecentEnds.milliseconds, to: now)
+        let tally = state.ends.tally(RecentEnds.span, to: now)
         if let found = failing(tally, "5 minutes", over: 0.2) { return found }
         if (3..<Self.leastJobs).contains(tally.jobs), let found = failing(tally, "5 minutes", over: 0.999, of: 3) {
             return found

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import ImageModel
 internal import Records
 
@@ -9,7 +10,7 @@ extension Findings {
     func suspected(deaths: Int) -> Diagnosis? {
         for number in 0..<state.partitionCount {
             guard let progress = state.partitions[number].progress, progress.deaths >= 2,
-                progress.at > now - Self.letterMilliseconds
+                progress.at > now - Self.letterTime
             else { continue }
             // A record that was finished since did not make anything crash.
             let pending = progress.suspects.filter { $0.offset >= state.place($0.topic, number).start ?? 0 }
@@ -30,7 +31,7 @@ extension Findings {
 
     /// It is over: what is late now has another cause.
     var killed: Diagnosis? {
-        guard let letter = state.letters.newest(JobFailure.Code.poison.rawValue, since: now - Self.letterMilliseconds)
+        guard let letter = state.letters.newest(JobFailure.Code.poison.rawValue, since: now - Self.letterTime)
         else { return nil }
         return Diagnosis(
             .killerJob,
@@ -78,8 +79,8 @@ extension Findings {
     }
 
     /// The topic whose oldest pending job is nearest to its end, and when retention may take that.
-    private var expiring: (topic: Topic, age: Int64, kept: Int64)? {
-        let found = state.retention.compactMap { topic, kept -> (topic: Topic, age: Int64, kept: Int64)? in
+    private var expiring: (topic: Topic, age: Duration, kept: Duration)? {
+        let found = state.retention.compactMap { topic, kept -> (topic: Topic, age: Duration, kept: Duration)? in
             guard let oldest = state.lag(of: [topic]).oldest, (now - oldest) * 2 > kept else { return nil }
             return (topic, now - oldest, kept)
         }
@@ -143,7 +144,7 @@ extension Findings {
 
     /// `; 98 % of the jobs that ended in the last 5 minutes are dead letters.`, where that is a fifth at least, and one of them.
     private var deadShare: (text: String, example: String?) {
-        let tally = state.ends.tally(RecentEnds.milliseconds, to: now)
+        let tally = state.ends.tally(RecentEnds.span, to: now)
         let dead = tally.bad.filter { $0.key.kind == .dead }
         guard tally.dead >= 20, tally.dead * 5 > tally.jobs, let worst = dead.max(by: { $0.value < $1.value })?.key
         else {

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Records
 
 extension Findings {
@@ -11,7 +12,7 @@ extension Findings {
         for (reason, cause, subject) in Self.kinds {
             let codes = report.workers.flatMap { worker in
                 worker.failedAt.filter {
-                    Reason(code: $0.key) == reason && (worker.silence?.since ?? now) - $0.value < Self.haltMilliseconds
+                    Reason(code: $0.key) == reason && (worker.silence?.since ?? now) - $0.value < Self.haltTime
                 }
             }
             guard let code = codes.max(by: { ($0.value, $0.key) < ($1.value, $1.key) })?.key else { continue }
@@ -48,23 +49,23 @@ extension Findings {
 
     /// A store that neither takes files nor fails: no failure is counted then, and workers have all their permits in it.
     var hungStore: Diagnosis? {
-        var worst: (seconds: Double, headline: String)?
+        var worst: (age: Duration, headline: String)?
         for worker in report.workers where worker.silence == nil {
             for (name, subject, verb) in Self.storeSteps {
-                guard let step = worker.figures?.steps[name], let seconds = step.oldestSeconds,
-                    seconds >= max(Self.hungSeconds, worst?.seconds ?? 0)
+                guard let step = worker.figures?.steps[name], let age = step.oldest,
+                    age >= max(Self.hungTime, worst?.age ?? .zero)
                 else { continue }
                 let count = step.sources ?? 1
                 let sources = count == 1 ? "the source" : "the oldest of \(Words.count(count)) sources"
                 worst = (
-                    seconds,
-                    "\(subject) not respond: \(sources) that the worker at \(Words.cut(worker.address, 80)) \(verb) has made no progress for \(Words.span(Int64(seconds * 1000)))."
+                    age,
+                    "\(subject) not respond: \(sources) that the worker at \(Words.cut(worker.address, 80)) \(verb) has made no progress for \(Words.span(age))."
                 )
             }
         }
         return worst.map {
             Diagnosis(
-                .storeHalted, $0.headline, since: now - Int64($0.seconds * 1000),
+                .storeHalted, $0.headline, since: now - $0.age,
                 action:
                     "Check the disk or the share of store.directory (and of data) on that machine: its mount, its server, dmesg. While it hangs, a restart of the worker does not help. Jobs continue by themselves when it responds."
             )

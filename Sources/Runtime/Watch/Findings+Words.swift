@@ -1,3 +1,4 @@
+internal import Clocks
 internal import ImageModel
 
 extension Findings {
@@ -24,7 +25,7 @@ extension Findings {
         text += "(target \(Words.span(lane.target)))"
         if isLate, let rates = lane.rates, rates.in - rates.out >= 0.1 {
             text += ", growing by \(Words.rate(rates.in - rates.out))/s"
-        } else if isLate, openTransaction == nil, let drain = lane.drainMilliseconds {
+        } else if isLate, openTransaction == nil, let drain = lane.drainTime {
             text += ", drained in \(Words.span(drain)) at this rate"
         }
         return text + unknown + "."
@@ -35,10 +36,10 @@ extension Findings {
     /// Lanes that are late with jobs that no origin holds back.
     var readyLate: [WatchReport.LaneReport] { report.lanes.filter { $0.isReadyLate(at: now) } }
 
-    func clock(_ time: Int64) -> String { Words.clock(time, at: now) }
+    func clock(_ time: WallTime) -> String { Words.clock(time, at: now) }
 
     /// What was so at the first look may have been so for days.
-    func sinceText(_ since: Int64?) -> String {
+    func sinceText(_ since: WallTime?) -> String {
         since.map { " since\($0 == state.ownersKnownSince ? " at least" : "") \(clock($0))" } ?? ""
     }
 

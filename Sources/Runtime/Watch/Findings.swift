@@ -1,3 +1,4 @@
+internal import Clocks
 internal import ImageModel
 internal import Ports
 internal import Records
@@ -6,10 +7,10 @@ internal import Records
 struct Findings {
     let report: WatchReport
     let state: WatchState
-    let now: Int64
+    let now: WallTime
     private let jobsByHost: [String: Double]
 
-    init(report: WatchReport, state: WatchState, now: Int64) {
+    init(report: WatchReport, state: WatchState, now: WallTime) {
         (self.report, self.state, self.now) = (report, state, now)
         jobsByHost = report.waits.reduce(into: [:]) { $0[$1.host, default: 0] += $1.jobs }
     }
@@ -17,21 +18,21 @@ struct Findings {
     func jobs(for host: String) -> Double { jobsByHost[host] ?? 0 }
 
     /// A question that was lost is asked again first.
-    static let answerMilliseconds: Int64 = 3_000
+    static let answerTime: Duration = .seconds(3)
     /// Longer than any look takes.
-    static let staleMilliseconds: Int64 = 15_000
+    static let staleTime: Duration = .seconds(15)
     /// In a rebalance nobody owns anything, and it is over within seconds.
-    static let rebalanceMilliseconds: Int64 = 5_000
-    static let workerMilliseconds: Int64 = 5_000
+    static let rebalanceTime: Duration = .seconds(5)
+    static let workerTime: Duration = .seconds(5)
     /// A worker joins its group and takes up partitions within this time after its start.
-    static let joinSeconds = 10.0
+    static let joinTime: Duration = .seconds(10)
     /// As a worker warns of its clock (`LogClock.tolerance`).
-    static let skewSeconds = 10.0
-    static let sameSkewSeconds = 2.0
-    static let haltMilliseconds: Int64 = 30_000
+    static let skew: Duration = .seconds(10)
+    static let sameSkew: Duration = .seconds(2)
+    static let haltTime: Duration = .seconds(30)
     /// Longer than a healthy store takes for the files of one source, or to look up a batch of them.
-    static let hungSeconds = 15.0
-    static let letterMilliseconds: Int64 = 3_600_000
+    static let hungTime: Duration = .seconds(15)
+    static let letterTime: Duration = .hours(1)
     static let crashStarts = 3
     /// Renderers are idle while less of them than this are busy on average.
     static let idleRenders = 0.5
@@ -54,8 +55,8 @@ struct Findings {
                 .logUnreachable, "The log has not responded yet: \(Words.cut(silence.reason))", since: silence.since,
                 action: advice)
         }
-        let silence = state.silence.flatMap { now - $0.since >= Self.answerMilliseconds ? $0 : nil }
-        guard silence != nil || now - answeredAt > Self.staleMilliseconds else { return nil }
+        let silence = state.silence.flatMap { now - $0.since >= Self.answerTime ? $0 : nil }
+        guard silence != nil || now - answeredAt > Self.staleTime else { return nil }
         let reason = silence.map { ": \(Words.cut($0.reason))" } ?? "."
         return Diagnosis(
             .logUnreachable,
@@ -65,11 +66,11 @@ struct Findings {
 
     /// Until owners, every place and every worker were seen once, for half a minute at most: nothing is known to be well.
     var starting: Diagnosis? {
-        guard let first = state.firstAnsweredAt, now - first < Self.haltMilliseconds else { return nil }
+        guard let first = state.firstAnsweredAt, now - first < Self.haltTime else { return nil }
         let unseen = state.places.count { $0.start == nil && $0.failure == nil }
         let unasked = report.workers.count { $0.figures == nil && $0.silence == nil }
         let isJoining =
-            state.isShared && now - first < Self.rebalanceMilliseconds
+            state.isShared && now - first < Self.rebalanceTime
             && state.partitions.allSatisfy { $0.owner == nil && $0.unownedSince == state.ownersKnownSince }
         guard !state.areOwnersKnown || unseen > 0 || unasked > 0 || isJoining else { return nil }
         return Diagnosis(
@@ -87,26 +88,26 @@ struct Findings {
         let words = worst.figures?.lastLine.map { " The log of the process before ended with: \($0)" } ?? ""
         return Diagnosis(
             .crashLoop,
-            "The worker at \(Words.cut(worst.address, 80)) was started \(worst.restarts.count) times within \(Words.span(max(1_000, now - first)))\(others), the last time at \(clock(last)): it ends soon after each start.\(words)",
+            "The worker at \(Words.cut(worst.address, 80)) was started \(worst.restarts.count) times within \(Words.span(max(.seconds(1), now - first)))\(others), the last time at \(clock(last)): it ends soon after each start.\(words)",
             since: first)
     }
 
     /// Ownership without a group goes from one process to the next at once.
-    private func unowned(for grace: Int64) -> [PartitionWatch] {
+    private func unowned(for grace: Duration) -> [PartitionWatch] {
         guard state.areOwnersKnown else { return [] }
-        let grace = state.isShared ? grace : 0
+        let grace = state.isShared ? grace : .zero
         return state.partitions.filter { $0.unownedSince.map { now - $0 >= grace } ?? false }
     }
 
     var noWorker: Diagnosis? {
-        let unowned = unowned(for: Self.rebalanceMilliseconds)
+        let unowned = unowned(for: Self.rebalanceTime)
         guard !unowned.isEmpty, unowned.count == state.partitionCount else { return nil }
         let since = unowned.compactMap(\.unownedSince).max()
         // After a crash the group waits for the dead member's session to end; a worker may also fail to join.
-        let least = (since ?? now) + Self.rebalanceMilliseconds
-        let workers = state.workers.values.filter { $0.silence == nil && $0.answeredAt ?? .min >= least }
+        let least = (since ?? now) + Self.rebalanceTime
+        let workers = state.workers.values.filter { $0.silence == nil && $0.answeredAt ?? .distantPast >= least }
         // Without this the cause changes for some seconds at each start.
-        let joining = workers.count { abs(Double(now) / 1_000 - ($0.figures?.started ?? 0)) < Self.joinSeconds }
+        let joining = workers.count { $0.figures?.started.map { max(now - $0, $0 - now) < Self.joinTime } ?? false }
         let responding = workers.count
         if responding > joining {
             return Diagnosis(
@@ -130,7 +131,7 @@ struct Findings {
     }
 
     var noOwner: Diagnosis? {
-        let unowned = unowned(for: 2 * Self.rebalanceMilliseconds)
+        let unowned = unowned(for: Self.rebalanceTime * 2)
         guard !unowned.isEmpty, unowned.count < state.partitionCount else { return nil }
         let since = unowned.compactMap(\.unownedSince).min()
         return Diagnosis(
@@ -141,7 +142,7 @@ struct Findings {
     var unreadable: Diagnosis? {
         let partitions = report.partitions.filter { $0.state == .unreadable }
         let since = state.places.compactMap { $0.failure?.since }.min()
-        guard let first = partitions.first, let since, now - since >= Self.answerMilliseconds else { return nil }
+        guard let first = partitions.first, let since, now - since >= Self.answerTime else { return nil }
         return Diagnosis(
             .partitionsUnreadable,
             "\(partitions.count) of \(state.partitionCount) partitions cannot be read since \(clock(since)): \(Words.cut(first.message ?? ""))",
@@ -149,7 +150,7 @@ struct Findings {
     }
 
     var silentWorker: Diagnosis? {
-        let silent = report.workers.filter { $0.silentSince.map { now - $0 >= Self.workerMilliseconds } ?? false }
+        let silent = report.workers.filter { $0.silentSince.map { now - $0 >= Self.workerTime } ?? false }
         guard let first = silent.first, let since = first.silentSince else { return nil }
         let others = silent.count > 1 ? " and \(silent.count - 1) more" : ""
         return Diagnosis(
@@ -160,16 +161,16 @@ struct Findings {
 
     /// The clock that differs most from the brokers'.
     var skewedClock: Diagnosis? {
-        func skew(_ worker: WatchReport.WorkerReport) -> Double { worker.figures?.clockSkew ?? 0 }
-        let skewed = report.workers.filter { $0.silence == nil && abs(skew($0)) >= Self.skewSeconds }
-        guard let worst = skewed.max(by: { abs(skew($0)) < abs(skew($1)) }) else { return nil }
-        let (seconds, isAhead) = (abs(skew(worst)), skew(worst) > 0)
+        func skew(_ worker: WatchReport.WorkerReport) -> Duration { worker.figures?.clockSkew ?? .zero }
+        let skewed = report.workers.filter { $0.silence == nil && Self.size(skew($0)) >= Self.skew }
+        guard let worst = skewed.max(by: { Self.size(skew($0)) < Self.size(skew($1)) }) else { return nil }
+        let (size, isAhead) = (Self.size(skew(worst)), skew(worst) > .zero)
         // Clocks of several machines are seldom wrong by the same time.
         let known = report.workers.filter { $0.silence == nil && $0.figures?.clockSkew != nil }
-        if known.count > 1, known.allSatisfy({ abs(skew($0) - skew(worst)) < Self.sameSkewSeconds }) {
+        if known.count > 1, known.allSatisfy({ Self.size(skew($0) - skew(worst)) < Self.sameSkew }) {
             return Diagnosis(
                 .clockSkewed,
-                "The brokers' clock is \(Words.span(Int64(seconds * 1_000))) \(isAhead ? "behind" : "ahead of") the clocks of all \(known.count) workers: the ages of jobs are wrong by as much.",
+                "The brokers' clock is \(Words.span(size)) \(isAhead ? "behind" : "ahead of") the clocks of all \(known.count) workers: the ages of jobs are wrong by as much.",
                 since: nil, action: "Set the clock of the brokers' machines (NTP: chronyc tracking, timedatectl).")
         }
         let others =
@@ -177,27 +178,29 @@ struct Findings {
             ? "; \(Words.counted(skewed.count - 1, "other clock")) differ\(skewed.count == 2 ? "s" : ""), too" : ""
         return Diagnosis(
             .clockSkewed,
-            "The clock of the worker at \(Words.cut(worst.address, 80)) is \(Words.span(Int64(seconds * 1_000))) \(isAhead ? "ahead of" : "behind") the brokers': jobs and sources expire too \(isAhead ? "early" : "late")\(others).",
+            "The clock of the worker at \(Words.cut(worst.address, 80)) is \(Words.span(size)) \(isAhead ? "ahead of" : "behind") the brokers': jobs and sources expire too \(isAhead ? "early" : "late")\(others).",
             since: nil)
     }
 
+    private static func size(_ skew: Duration) -> Duration { max(skew, .zero - skew) }
+
     /// An owner that none of its jobs come on with, for whatever reason, where nothing else explains it.
     var standstill: Diagnosis? {
-        var owners: [String: (still: Int, moving: Int, since: Int64)] = [:]
+        var owners: [String: (still: Int, moving: Int, since: WallTime)] = [:]
         for number in 0..<state.partitionCount {
             guard let owner = state.partitions[number].owner else { continue }
             for lane in Lane.allCases {
                 let place = state.place(.jobs(lane), number)
                 guard place.unfinished ?? 0 > 0, let movedAt = place.movedAt else { continue }
                 var entry = owners[owner, default: (0, 0, now)]
-                let isStill = now - max(movedAt, place.oldest ?? movedAt) > Self.staleMilliseconds
+                let isStill = now - max(movedAt, place.oldest ?? movedAt) > Self.staleTime
                 if isStill { entry.still += 1 } else { entry.moving += 1 }
                 if isStill { entry.since = min(entry.since, movedAt) }
                 owners[owner] = entry
             }
         }
         let still = owners.filter {
-            $0.value.moving == 0 && ($0.value.still > 1 || now - $0.value.since > WatchState.pinnedMilliseconds)
+            $0.value.moving == 0 && ($0.value.still > 1 || now - $0.value.since > WatchState.pinnedTime)
         }
         guard let first = still.min(by: { $0.key < $1.key }) else { return nil }
         return Diagnosis(
@@ -219,7 +222,7 @@ struct Findings {
         if !rows.isEmpty, !rows.contains(nil) {
             sentence += ", \(Words.count(rows.reduce(0) { $0 + ($1 ?? 0) })) rows to go at most"
         }
-        if let still, now - still > Self.workerMilliseconds {
+        if let still, now - still > Self.workerTime {
             sentence += ": none has come in since \(clock(still)), so it stands still"
         }
         return Diagnosis(.restoring, sentence + ".", since: still)

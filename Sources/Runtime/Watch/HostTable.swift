@@ -1,3 +1,4 @@
+internal import Clocks
 internal import ImageModel
 internal import Records
 
@@ -39,5 +40,5 @@ struct HostTable: Sendable {
             .compactMapValues { $0.max { $0.at < $1.at }?.code }
     }
 
-    func summaries(at now: Int64) -> [OriginSummary] { OriginSummary.all(of: Array(rows.values), at: now) }
+    func summaries(at now: WallTime) -> [OriginSummary] { OriginSummary.all(of: Array(rows.values), at: now) }
 }

@@ -1,17 +1,19 @@
+internal import Clocks
+
 /// The last hour of a lane, a point a minute, and the last minute, look by look.
 struct LaneHistory: Sendable {
-    static let milliseconds: Int64 = 3_600_000
-    static let minute: Int64 = 60_000
-    private static let rateWindow: Int64 = 60_000
+    static let span: Duration = .hours(1)
+    static let minute: Duration = .minutes(1)
+    private static let rateWindow: Duration = .minutes(1)
     /// What is published at once counts for so long in the estimate of the time to drain.
-    private static let drainWindow: Int64 = 15_000
+    private static let drainWindow: Duration = .seconds(15)
     private static let points = 60
 
     struct Point: Sendable, Hashable {
-        /// When the minute began, milliseconds since 1970.
-        let at: Int64
+        /// When the minute began.
+        let at: WallTime
         /// The worst of the minute; nil where it was never known.
-        var oldest: Int64?
+        var oldest: Duration?
         /// At its end.
         var waiting: Int64?
         var published: Int64
@@ -21,7 +23,7 @@ struct LaneHistory: Sendable {
     private(set) var minutes: [Point] = []
     /// Counted since the first look.
     private var (published, finished): (Int64, Int64) = (0, 0)
-    private var looks: [(at: Int64, published: Int64, finished: Int64)] = []
+    private var looks: [(at: WallTime, published: Int64, finished: Int64)] = []
 
     mutating func count(published: Int64, finished: Int64) {
         self.published += published
@@ -32,16 +34,16 @@ struct LaneHistory: Sendable {
     }
 
     /// What was counted before is of this look.
-    mutating func look(at now: Int64, oldest: Int64?, waiting: Int64?) {
-        let begun = now / Self.minute * Self.minute
-        let age = oldest.map { max(0, now - $0) } ?? (waiting == 0 ? 0 : nil)
+    mutating func look(at now: WallTime, oldest: WallTime?, waiting: Int64?) {
+        let begun = now.begun(Self.minute)
+        let age = oldest.map { max(.zero, now - $0) } ?? (waiting == 0 ? .zero : nil)
         if minutes.last?.at == begun {
             let last = minutes.count - 1
             minutes[last].oldest = [minutes[last].oldest, age].compactMap { $0 }.max()
             minutes[last].waiting = waiting ?? minutes[last].waiting
         } else {
             minutes.append(Point(at: begun, oldest: age, waiting: waiting, published: 0, finished: 0))
-            minutes.removeAll { $0.at <= now - Self.milliseconds }
+            minutes.removeAll { $0.at <= now - Self.span }
             if minutes.count > Self.points { minutes.removeFirst(minutes.count - Self.points) }
         }
         looks.append((now, published, finished))
@@ -55,13 +57,20 @@ struct LaneHistory: Sendable {
             last.at > first.at
         else { return nil }
         let gone = last.finished - first.finished - last.published + first.published
-        return Double(gone) / (Double(last.at - first.at) / 1000)
+        return Double(gone) / (last.at - first.at).seconds
     }
 
     /// Records a second over the last minute; nil before there are two looks.
     var rates: (in: Double, out: Double)? {
         guard let first = looks.first, let last = looks.last, last.at > first.at else { return nil }
-        let seconds = Double(last.at - first.at) / 1000
+        let seconds = (last.at - first.at).seconds
         return (Double(last.published - first.published) / seconds, Double(last.finished - first.finished) / seconds)
+    }
+}
+
+extension WallTime {
+    /// When the minute, or whatever is of this length, began that this time is in.
+    func begun(_ length: Duration) -> WallTime {
+        WallTime(milliseconds: milliseconds / length.milliseconds * length.milliseconds)
     }
 }

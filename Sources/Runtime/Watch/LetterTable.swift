@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Records
 
 /// Dead letters that stand, folded from `dead` as `DeadLetter.standing` does: one that retention took stands no longer.
@@ -63,7 +64,7 @@ struct LetterTable: Sendable {
     var newest: LetterChange.Letter? { all.max { $0.at < $1.at } }
 
     /// Of the last hour, with this code.
-    func newest(_ code: String, since: Int64) -> LetterChange.Letter? {
+    func newest(_ code: String, since: WallTime) -> LetterChange.Letter? {
         all.filter { $0.code == code && $0.at >= since }.max { $0.at < $1.at }
     }
 

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Ports
 internal import Records
 
@@ -6,19 +7,19 @@ struct PlaceWatch: Sendable {
     /// The first record that may be unfinished, and the offset that the next one gets; nil: never read.
     var start: Int64? { seen?.start }
     var end: Int64? { seen?.bounds.upperBound }
-    /// Why it cannot be read, and since when, milliseconds since 1970.
-    var failure: (since: Int64, reason: String)?
+    /// Why it cannot be read, and since when.
+    var failure: (since: WallTime, reason: String)?
     /// When it was seen to come on, or to have nothing to do.
-    private(set) var movedAt: Int64?
+    private(set) var movedAt: WallTime?
     /// When the record at an offset was appended, and where the place ended then: later offsets are younger, and a gap that
     /// reaches to the end is one only until more comes.
-    var head: (offset: Int64, appended: Int64?, end: Int64?)?
+    var head: (offset: Int64, appended: WallTime?, end: Int64?)?
     /// nil: no transaction is open.
     var hidden: HiddenRecords?
     /// When that was asked.
-    var headAt: Int64?
+    var headAt: WallTime?
     var sample: PlaceSample?
-    var sampledAt: Int64?
+    var sampledAt: WallTime?
     /// As it was last looked at.
     private var seen: PartitionOffsets?
     /// As the partition's owners last told.
@@ -33,7 +34,7 @@ struct PlaceWatch: Sendable {
     }
 
     /// When the oldest unfinished record was appended, or before that; nil if it is not known, or there is none.
-    var oldest: Int64? { unfinished ?? 0 > 0 ? head?.appended ?? hidden?.appended : nil }
+    var oldest: WallTime? { unfinished ?? 0 > 0 ? head?.appended ?? hidden?.appended : nil }
     /// Whether `oldest` is of the very record.
     var isHeadExact: Bool {
         guard let head, head.offset == start else { return false }
@@ -48,7 +49,7 @@ struct PlaceWatch: Sendable {
     }
 
     /// How many records came and went since the last look, and how many of these retention removed unfinished.
-    mutating func take(_ offsets: PartitionOffsets, at now: Int64) -> (in: Int64, out: Int64, lost: Int64) {
+    mutating func take(_ offsets: PartitionOffsets, at now: WallTime) -> (in: Int64, out: Int64, lost: Int64) {
         let (oldStart, oldEnd) = (start, end)
         let lost = self.lost(to: offsets)
         (seen, failure) = (offsets, nil)
@@ -79,20 +80,20 @@ struct PlaceWatch: Sendable {
 /// One partition: who owns it, and what its changelog says of that.
 struct PartitionWatch: Sendable {
     var owner: String?
-    /// When it was first seen without one, or with this one, milliseconds since 1970.
-    var unownedSince: Int64?
-    var ownerSince: Int64?
+    /// When it was first seen without one, or with this one.
+    var unownedSince: WallTime?
+    var ownerSince: WallTime?
     var epoch: EpochRow?
     var progress: ProgressRow?
-    /// Up to when its changelog was read to its end, milliseconds since 1970; nil where newer rows are unread.
-    var changelogAt: Int64?
+    /// Up to when its changelog was read to its end; nil where newer rows are unread.
+    var changelogAt: WallTime?
 
     /// Whether an owner that came while we looked has not said its epoch yet: it restores, and its jobs wait. nil where its
     /// rows were not read since.
     var isRestoring: Bool? {
         guard owner != nil, let ownerSince else { return false }
         // Clocks differ, and it may have come just before we saw it.
-        if let epoch, epoch.at >= ownerSince - 10_000 { return false }
+        if let epoch, epoch.at >= ownerSince - .seconds(10) { return false }
         if let progress, progress.at > ownerSince { return false }
         guard let changelogAt, changelogAt >= ownerSince else { return nil }
         return epoch != nil
@@ -103,31 +104,31 @@ struct PartitionWatch: Sendable {
 struct WorkerWatch: Sendable {
     var figures: WorkerFigures?
     /// When it last answered; why it does not, and since when.
-    var answeredAt: Int64?
-    var silence: (since: Int64, reason: String)?
+    var answeredAt: WallTime?
+    var silence: (since: WallTime, reason: String)?
     /// When it last answered, or did not.
-    private(set) var askedAt: Int64?
+    private(set) var askedAt: WallTime?
     /// When a stage was last seen to have failed with this code.
-    var failedAt: [String: Int64] = [:]
+    var failedAt: [String: WallTime] = [:]
     /// When its restore was last seen to come on.
-    var restoredAt: Int64?
-    /// When it was seen to have been started again, within `restartMilliseconds`.
-    private(set) var restarts: [Int64] = []
+    var restoredAt: WallTime?
+    /// When it was seen to have been started again, within `restartTime`.
+    private(set) var restarts: [WallTime] = []
     /// Renders that ran, and that may run at once, at its last looks: one look is a moment's.
-    private(set) var renders: [(at: Int64, used: Int, all: Int)] = []
+    private(set) var renders: [(at: WallTime, used: Int, all: Int)] = []
     /// Records that it newly counted as removed unread.
     private(set) var lost: Int64 = 0
 
-    static let restartMilliseconds: Int64 = 600_000
+    static let restartTime: Duration = .minutes(10)
 
     /// Since when it has been silent while partitions had an owner; nil until it was asked in that time.
-    func silentSince(owned: Int64?) -> Int64? {
+    func silentSince(owned: WallTime?) -> WallTime? {
         guard let silence, let owned, let askedAt, askedAt > owned else { return nil }
         return max(silence.since, owned)
     }
     private static let renderLooks = 10
 
-    mutating func take(_ answer: WorkerSight.Answer, at now: Int64) {
+    mutating func take(_ answer: WorkerSight.Answer, at now: WallTime) {
         askedAt = now
         switch answer {
         case .silent(let reason): (silence, lost) = ((silence?.since ?? now, reason), 0)
@@ -141,7 +142,7 @@ struct WorkerWatch: Sendable {
                 if let before = old.rowsLeft, let left = new.rowsLeft, left < before { restoredAt = now }
                 if let before = old.started, let started = new.started, started > before { restarts.append(now) }
             }
-            restarts.removeAll { $0 <= now - Self.restartMilliseconds }
+            restarts.removeAll { $0 <= now - Self.restartTime }
             countLost(new, at: now)
             if let used = new.renderPermits.used, let all = new.renderPermits.all {
                 renders = renders.suffix(Self.renderLooks - 1) + [(now, used, all)]
@@ -154,9 +155,9 @@ struct WorkerWatch: Sendable {
     }
 
     /// A worker that is seen for the first time has counted since its start.
-    private mutating func countLost(_ new: WorkerFigures, at now: Int64) {
+    private mutating func countLost(_ new: WorkerFigures, at now: WallTime) {
         let code = LogFailure.Code.expired.rawValue
-        let isOld = new.started.map { Int64($0 * 1000) <= now - LostRecords.milliseconds } ?? true
+        let isOld = new.started.map { $0 <= now - LostRecords.span } ?? true
         let before = figures?.started == new.started ? figures?.failures[code] ?? 0 : 0
         lost = figures == nil && isOld ? 0 : Int64(max(0, (new.failures[code] ?? 0) - before))
     }

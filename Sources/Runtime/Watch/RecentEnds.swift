@@ -1,12 +1,13 @@
+internal import Clocks
 internal import Records
 
 /// Outcomes of the last five minutes, by kind, code and host, as far as `outcomes` was read.
 ///
 /// Bounded: so many kinds of ends in each five seconds, and an example of each kind that failed.
 struct RecentEnds: Sendable {
-    static let milliseconds: Int64 = 300_000
+    static let span: Duration = .minutes(5)
     /// What began within this has not been diluted by the calm before it.
-    static let newMilliseconds: Int64 = 30_000
+    static let newSpan: Duration = .seconds(30)
 
     struct Key: Sendable, Hashable {
         let kind: OutcomeKind
@@ -48,30 +49,30 @@ struct RecentEnds: Sendable {
         }
     }
 
-    private var slots: [Int64: [Key: Int]] = [:]
+    private var slots: [WallTime: [Key: Int]] = [:]
     private var examples: [Key: JobEnd] = [:]
-    private static let slot: Int64 = 5_000
+    private static let slot: Duration = .seconds(5)
     private static let limit = 500
 
-    mutating func count(_ end: JobEnd, at now: Int64) {
-        guard end.at > now - Self.milliseconds else { return }
+    mutating func count(_ end: JobEnd, at now: WallTime) {
+        guard end.at > now - Self.span else { return }
         // Clocks differ by a little.
-        let begun = min(end.at, now) / Self.slot * Self.slot
+        let begun = min(end.at, now).begun(Self.slot)
         var key = Key(kind: end.kind, code: end.code, host: end.host)
         if let slot = slots[begun], slot[key] == nil, slot.count >= Self.limit {
             key = Key(kind: end.kind, code: "other", host: "")
         }
         slots[begun, default: [:]][key, default: 0] += 1
         if !end.kind.isSuccess, examples[key] != nil || examples.count < Self.limit { examples[key] = end }
-        let old = slots.filter { $0.key + Self.slot <= now - Self.milliseconds }
+        let old = slots.filter { $0.key + Self.slot <= now - Self.span }
         guard !old.isEmpty else { return }
         for begun in old.keys { slots[begun] = nil }
-        examples = examples.filter { $0.value.at > now - Self.milliseconds }
+        examples = examples.filter { $0.value.at > now - Self.span }
     }
 
-    func tally(_ milliseconds: Int64, to now: Int64) -> Tally {
+    func tally(_ span: Duration, to now: WallTime) -> Tally {
         var tally = Tally()
-        for (begun, slot) in slots where begun + Self.slot > now - milliseconds {
+        for (begun, slot) in slots where begun + Self.slot > now - span {
             for (key, count) in slot { tally.add(key, count) }
         }
         return tally

@@ -1,4 +1,5 @@
 package import Canonical
+package import Clocks
 internal import Failures
 internal import ImageModel
 package import Records
@@ -68,7 +69,7 @@ package struct RecordReading: Sendable {
     /// Jobs that wait, as a source's own page tells them.
     ///
     /// - Parameter blocked: as `WatchState.blockedHosts`: their jobs are not begun before.
-    package func waiting(_ records: [Record], blocked: [String: Int64] = [:]) -> [SourceReport.Waiting] {
+    package func waiting(_ records: [Record], blocked: [String: WallTime] = [:]) -> [SourceReport.Waiting] {
         records.map { record in
             let note = try? RetryNote(record)
             return SourceReport.Waiting(

@@ -1,3 +1,4 @@
+package import Clocks
 internal import ImageModel
 internal import Records
 
@@ -13,8 +14,8 @@ package struct SampledPlaces: Sendable, Hashable {
 package struct RetriedJobs: Sendable, Hashable {
     package private(set) var jobs = 0
     package private(set) var isEstimate = false
-    /// When the first of them came, milliseconds since 1970; nil where there is none.
-    package private(set) var since: Int64?
+    /// When the first of them came; nil where there is none.
+    package private(set) var since: WallTime?
 
     /// nil where some topic was not sampled yet.
     init?(of lane: Lane, _ waits: [WatchReport.WaitReport], in retries: Lag, _ sampled: SampledPlaces) {

@@ -1,17 +1,19 @@
+package import Clocks
+
 /// Shows a cause for a while after it was last found, so that the page does not flip between causes that come and go.
 ///
 /// A cause that comes before the shown one in `Cause`'s order is shown at once.
 package struct SteadyDiagnosis: Sendable {
-    private var shown: (diagnosis: Diagnosis, seenAt: Int64)?
-    private static let milliseconds: Int64 = 15_000
+    private var shown: (diagnosis: Diagnosis, seenAt: WallTime)?
+    private static let hold: Duration = .seconds(15)
     private static let ranks = Dictionary(uniqueKeysWithValues: Cause.allCases.enumerated().map { ($1, $0) })
 
     package init() {}
 
     /// What to show where this was found.
-    package mutating func settle(_ found: Diagnosis, at now: Int64) -> Diagnosis {
+    package mutating func settle(_ found: Diagnosis, at now: WallTime) -> Diagnosis {
         if let (last, seenAt) = shown, !last.cause.isExact, found.cause != last.cause,
-            Self.ranks[found.cause, default: 0] > Self.ranks[last.cause, default: 0], now - seenAt < Self.milliseconds
+            Self.ranks[found.cause, default: 0] > Self.ranks[last.cause, default: 0], now - seenAt < Self.hold
         {
             return last.kept(since: Words.clock(seenAt, at: now), lanes: found.lanes)
         }

@@ -1,3 +1,4 @@
+package import Clocks
 package import Ports
 package import Records
 
@@ -21,24 +22,24 @@ package enum WatchEvent: Sendable {
     /// What is wrong with the topics though the brokers answer; nil: nothing.
     case unusableTopics(String?)
     /// When the first record that an open transaction hides was appended; nil where it is none any more.
-    case hidden(LogPoint, appended: Int64?)
-    /// When the first record at or after the offset was appended, milliseconds since 1970; nil where there is none.
-    case head(LogPoint, appended: Int64?)
+    case hidden(LogPoint, appended: WallTime?)
+    /// When the first record at or after the offset was appended; nil where there is none.
+    case head(LogPoint, appended: WallTime?)
     case sample(PlaceSample)
     /// Records of `outcomes`, in their order.
     case ended([JobEnd])
     case letters(LetterChange)
     case epoch(EpochRow)
     case progress(ProgressRow)
-    /// Up to when a partition's changelog was read to its end, milliseconds since 1970; nil where newer rows are unread.
-    case changelog(PartitionID, readAt: Int64?)
+    /// Up to when a partition's changelog was read to its end; nil where newer rows are unread.
+    case changelog(PartitionID, readAt: WallTime?)
     case workers([WorkerSight])
     /// Where workers are asked: nowhere else is one shown, and each from now on.
     case asked([String])
     /// Rows of `origins` in their order: what workers tell of hosts.
     case hosts([OriginRow])
-    /// For how long topics keep records, milliseconds.
-    case retention([Topic: Int64])
+    /// For how long topics keep records.
+    case retention([Topic: Duration])
 }
 
 /// A job's end as its outcome tells it; of a job that succeeded the host and the time alone.
@@ -52,11 +53,10 @@ package struct JobEnd: Sendable, Hashable {
     package let url: String
     /// The source's key; nil where the outcome names none.
     package let source: String?
-    /// Milliseconds since 1970.
-    package let at: Int64
+    package let at: WallTime
     package init(
         _ kind: OutcomeKind = .failed, code: String = "", host: String, message: String = "", job: String = "",
-        url: String = "", source: String? = nil, at: Int64
+        url: String = "", source: String? = nil, at: WallTime
     ) {
         self.kind = kind
         (self.code, self.host, self.message, self.job, self.url) = (code, host, message, job, url)
@@ -76,14 +76,15 @@ package struct LetterChange: Sendable {
         package let id: String
         package let code: String
         package let host: String
-        package let at: Int64
+        package let at: WallTime
         /// The record that its bytes came from: jobs of one id are letters of their own.
         package let origin: RecordOrigin
         /// Where it stands in `dead`.
         package let offset: Int64
         package let message: String
         package init(
-            id: String, code: String, host: String, at: Int64, origin: RecordOrigin, offset: Int64, message: String = ""
+            id: String, code: String, host: String, at: WallTime, origin: RecordOrigin, offset: Int64,
+            message: String = ""
         ) {
             (self.id, self.code, self.host, self.at, self.message) = (id, code, host, at, message)
             (self.origin, self.offset) = (origin, offset)
@@ -117,14 +118,14 @@ package struct PlaceSample: Sendable {
 
     package struct Figures: Sendable, Hashable {
         package var count = 0
-        /// When the first of them came, milliseconds since 1970.
-        package var since = Int64.max
+        /// When the first of them came.
+        package var since = WallTime.distantFuture
         package var message = ""
     }
 
     package init(_ topic: Topic, _ partition: PartitionID) { (self.topic, self.partition) = (topic, partition) }
 
-    package mutating func count(_ group: Group, since: Int64, message: String = "") {
+    package mutating func count(_ group: Group, since: WallTime, message: String = "") {
         seen += 1
         var figures = groups[group, default: Figures()]
         figures.count += 1

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import ImageModel
 internal import Records
 package import Telemetry
@@ -87,17 +88,17 @@ extension WatchReport {
         if isLag, [.logUnreachable, .topicsUnusable].contains(diagnosis.cause) { return [] }
         switch metric {
         case .lagRecords: return byPartition { $0.records.map { Double($0) } }
-        case .lagSeconds: return byPartition { lag in lag.age(at: at).map { Double($0) / 1000 } }
+        case .lagSeconds: return byPartition { lag in lag.age(at: at).map(\.seconds) }
         case .oldest:
             return lanes.compactMap { lane in
-                lane.age(at: at).map { Sample(Double($0) / 1000, lane.lane.rawValue) }
+                lane.age(at: at).map { Sample($0.seconds, lane.lane.rawValue) }
             }
         case .oldestReady:
             return lanes.compactMap { lane in
-                let age = lane.ready.map { max(0, at - $0) } ?? (lane.age(at: at) == nil ? nil : 0)
-                return age.map { Sample(Double($0) / 1000, lane.lane.rawValue) }
+                let age = lane.ready.map { max(.zero, at - $0) } ?? (lane.age(at: at) == nil ? nil : .zero)
+                return age.map { Sample($0.seconds, lane.lane.rawValue) }
             }
-        case .target: return lanes.map { Sample(Double($0.target) / 1000, $0.lane.rawValue) }
+        case .target: return lanes.map { Sample($0.target.seconds, $0.lane.rawValue) }
         case .partitions: return one(partitions.count)
         case .partitionsOwned: return one(owners == nil ? nil : partitions.count { $0.owner != nil })
         case .partitionsUnreadable: return one(partitions.count { $0.state == .unreadable })
@@ -112,7 +113,7 @@ extension WatchReport {
         case .openTransactions: return one(answeredAt == nil ? nil : openTransactions)
         case .partitionsAdded: return one(answeredAt == nil ? nil : partitionsAdded)
         case .connected: return one(diagnosis.cause == .logUnreachable || answeredAt == nil ? 0 : 1)
-        case .staleness: return answeredAt.map { [Sample(Double(max(0, at - $0)) / 1000)] } ?? []
+        case .staleness: return answeredAt.map { [Sample(max(.zero, at - $0).seconds)] } ?? []
         case .cause: return Cause.allCases.map { Sample($0 == diagnosis.cause ? 1 : 0, $0.rawValue) }
         }
     }

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import ImageModel
 internal import JSONText
 internal import Ports
@@ -80,21 +81,21 @@ extension JSONWriter {
         if let value { string(value) } else { null() }
     }
 
-    fileprivate mutating func optional(_ name: StaticString, time value: Int64?) {
+    fileprivate mutating func optional(_ name: StaticString, time value: WallTime?) {
         key(name)
         if let value { time(value) } else { null() }
     }
 
-    fileprivate mutating func seconds(_ name: StaticString, _ milliseconds: Int64?) {
-        optional(name, milliseconds.map { Double($0) / 1000 })
+    fileprivate mutating func seconds(_ name: StaticString, _ value: Duration?) {
+        optional(name, value.map(\.seconds))
     }
 
     fileprivate mutating func write(
-        _ lane: WatchReport.LaneReport, at now: Int64, _ marks: [(at: Int64, text: String)]
+        _ lane: WatchReport.LaneReport, at now: WallTime, _ marks: [(at: WallTime, text: String)]
     ) {
         field("lane", lane.lane.rawValue)
         seconds("oldestSeconds", lane.age(at: now))
-        seconds("readySeconds", lane.ready.map { max(0, now - $0) })
+        seconds("readySeconds", lane.ready.map { max(.zero, now - $0) })
         seconds("targetSeconds", lane.target)
         field("late", lane.isLate(at: now))
         optional("waiting", lane.lag.records)
@@ -152,7 +153,7 @@ extension JSONWriter {
         optional("deadLetters", failure.standing)
     }
 
-    fileprivate mutating func write(_ partition: WatchReport.PartitionReport, at now: Int64) {
+    fileprivate mutating func write(_ partition: WatchReport.PartitionReport, at now: WallTime) {
         field("partition", partition.number)
         field("state", partition.state.rawValue)
         optional("owner", partition.owner)
@@ -167,7 +168,7 @@ extension JSONWriter {
         optional("message", partition.message)
     }
 
-    private mutating func lag(_ lag: Lag, at now: Int64) {
+    private mutating func lag(_ lag: Lag, at now: WallTime) {
         beginObject()
         optional("records", lag.records)
         seconds("seconds", lag.age(at: now))

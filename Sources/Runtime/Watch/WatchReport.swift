@@ -1,20 +1,20 @@
+package import Clocks
 package import ImageModel
 internal import Ports
-internal import Posix
 package import Records
 
 /// What there is to show at one moment: the page, its JSON and the metrics are all made from it.
 package struct WatchReport: Sendable {
-    /// Milliseconds since 1970: when it was made, and when the log last answered.
-    package let at: Int64
-    package let answeredAt: Int64?
+    /// When it was made, and when the log last answered.
+    package let at: WallTime
+    package let answeredAt: WallTime?
     package internal(set) var diagnosis = Diagnosis(.starting, "Nothing was seen yet.", since: nil)
     package let lanes: [LaneReport]
     package let waits: [WaitReport]
     package let failures: [FailureReport]
     package let partitions: [PartitionReport]
     package let workers: [WorkerReport]
-    package let marks: [(at: Int64, text: String)]
+    package let marks: [(at: WallTime, text: String)]
     /// Dead letters that stand; nil until all were read. More may stand than are counted.
     package var letters: Int? {
         guard !partitions.isEmpty, lettersByPartition.count == partitions.count else { return nil }
@@ -37,7 +37,7 @@ package struct WatchReport: Sendable {
     let partitionsAdded: Int
     /// What `waits` is told from.
     package let sampled: SampledPlaces
-    /// Jobs that ended within `RecentEnds.milliseconds`, as far as outcomes were read, and those of them that ended badly.
+    /// Jobs that ended within `RecentEnds.span`, as far as outcomes were read, and those of them that ended badly.
     package let ended: (jobs: Int, failed: Int, expired: Int)
     /// Jobs that were lost within the last day; nil for none.
     package let loss: LossReport?
@@ -53,8 +53,8 @@ package struct WatchReport: Sendable {
         package let records: Int64
         /// Where lagwatch saw it; empty where workers alone tell.
         package let topics: [Topic]
-        /// When the last of them were found to be gone, milliseconds since 1970.
-        package let last: Int64
+        /// When the last of them were found to be gone.
+        package let last: WallTime
     }
 
     /// Those that are left alone now, or asked less; nil where that is not known.
@@ -67,25 +67,25 @@ package struct WatchReport: Sendable {
     package struct LaneReport: Sendable {
         package let lane: Lane
         package let lag: Lag
-        package let target: Int64
+        package let target: Duration
         package let rates: (in: Double, out: Double)?
         let minutes: [LaneHistory.Point]
         /// Its jobs that stand in retry topics; nil where that is not known.
         package let retried: RetriedJobs?
-        /// When its oldest job came that no origin holds back, milliseconds since 1970; nil where there is none.
-        package let ready: Int64?
+        /// When its oldest job came that no origin holds back; nil where there is none.
+        package let ready: WallTime?
 
         /// Of its oldest unfinished job, whether it is tried again or not: 0 where there is none, nil where it is not known.
-        package func age(at now: Int64) -> Int64? {
+        package func age(at now: WallTime) -> Duration? {
             let oldest = [lag.oldest, retried?.since].compactMap { $0 }.min()
-            return oldest.map { max(0, now - $0) } ?? (lag.records == 0 && retried?.jobs == 0 ? 0 : nil)
+            return oldest.map { max(.zero, now - $0) } ?? (lag.records == 0 && retried?.jobs == 0 ? .zero : nil)
         }
         /// Whether its oldest job is older than the target, wherever it waits: unread, or in a retry topic.
-        package func isLate(at now: Int64) -> Bool {
+        package func isLate(at now: WallTime) -> Bool {
             [lag.oldest, retried?.since].compactMap { $0 }.contains { now - $0 > target }
         }
         /// The same of jobs that no origin holds back: more workers, or more room, would start them.
-        func isReadyLate(at now: Int64) -> Bool { ready.map { now - $0 > target } ?? false }
+        func isReadyLate(at now: WallTime) -> Bool { ready.map { now - $0 > target } ?? false }
         /// Seconds until nothing waits, retried jobs among it; nil where it grows or is not known.
         package var drainSeconds: Double? {
             guard let drain, let records = lag.records, drain > 0 else { return nil }
@@ -94,7 +94,7 @@ package struct WatchReport: Sendable {
         }
         /// By how many jobs a second what waits shrinks; what went to retry topics still waits. nil where that is not known.
         let drain: Double?
-        var drainMilliseconds: Int64? { drainSeconds.map { Int64(min($0, 1e9) * 1000) } }
+        var drainTime: Duration? { drainSeconds.map { .milliseconds(Int64(min($0, 1e9) * 1000)) } }
     }
 
     package struct WaitReport: Sendable, Hashable {
@@ -104,8 +104,8 @@ package struct WatchReport: Sendable {
         package let code: String?
         package var jobs: Double
         package var isEstimate: Bool
-        /// When the first of them came, milliseconds since 1970.
-        package var since: Int64
+        /// When the first of them came.
+        package var since: WallTime
         package var message: String
 
         /// What jobs can wait for.
@@ -121,8 +121,8 @@ package struct WatchReport: Sendable {
         package let code: String
         package let host: String
         package let count: Int
-        package let first: Int64?
-        package let last: Int64?
+        package let first: WallTime?
+        package let last: WallTime?
         package let message: String
         package let job: String
         package let url: String
@@ -141,7 +141,7 @@ package struct WatchReport: Sendable {
         let topics: [(topic: Topic, lag: Lag)]
         package let retries: Lag
         /// By lane, as `WatchState.retriedSince`.
-        let retriedSince: [String: Int64]
+        let retriedSince: [String: WallTime]
         /// The unfinished record behind which others are finished, or which has not come on for long.
         package let pinned: RecordOrigin?
         package let message: String?
@@ -150,7 +150,7 @@ package struct WatchReport: Sendable {
         package var lanes: [Lag] { topics.filter { $0.topic.lane != nil }.map(\.lag) }
 
         /// Whether a job of the lane that is older than its target waits here, unread or in a retry topic.
-        func isLate(_ lane: LaneReport, at now: Int64) -> Bool {
+        func isLate(_ lane: LaneReport, at now: WallTime) -> Bool {
             [lanes[lane.lane.ordinal].oldest, retriedSince[lane.lane.rawValue]].compactMap { $0 }
                 .contains { now - $0 > lane.target }
         }
@@ -159,27 +159,27 @@ package struct WatchReport: Sendable {
     package struct WorkerReport: Sendable {
         package let address: String
         package let figures: WorkerFigures?
-        package let answeredAt: Int64?
-        package let silence: (since: Int64, reason: String)?
+        package let answeredAt: WallTime?
+        package let silence: (since: WallTime, reason: String)?
         /// Since when it has not answered though workers were running; nil until it was asked then.
-        let silentSince: Int64?
-        package let restoredAt: Int64?
-        let failedAt: [String: Int64]
+        let silentSince: WallTime?
+        package let restoredAt: WallTime?
+        let failedAt: [String: WallTime]
         /// Within the last ten minutes.
-        let restarts: [Int64]
+        let restarts: [WallTime]
     }
 }
 
 extension WatchReport {
-    package init(_ state: WatchState, at now: Int64) {
+    package init(_ state: WatchState, at now: WallTime) {
         at = now
         answeredAt = state.answeredAt
         workers = state.workers.map { address, worker in
             WorkerReport(
                 address: address, figures: worker.figures, answeredAt: worker.answeredAt, silence: worker.silence,
-                silentSince: worker.silentSince(owned: state.areOwnersKnown ? state.ownedSince : .min),
+                silentSince: worker.silentSince(owned: state.areOwnersKnown ? state.ownedSince : .distantPast),
                 restoredAt: worker.restoredAt, failedAt: worker.failedAt,
-                restarts: worker.restarts.filter { $0 > now - WorkerWatch.restartMilliseconds })
+                restarts: worker.restarts.filter { $0 > now - WorkerWatch.restartTime })
         }.sorted { $0.address < $1.address }
         let restoring = state.restoringByWorkers
         partitions = (0..<state.partitionCount).map { state.partition($0, at: now, restoring: restoring) }
@@ -203,7 +203,7 @@ extension WatchReport {
             let (lag, history) = (state.lag(of: lane, at: now), state.lanes[lane.ordinal])
             let retried = RetriedJobs(of: lane, waits, in: retries, sampled)
             return LaneReport(
-                lane: lane, lag: lag, target: Int64(state.targets[lane].milliseconds), rates: history.rates,
+                lane: lane, lag: lag, target: state.targets[lane], rates: history.rates,
                 minutes: history.minutes, retried: retried, ready: Self.ready(lane, lag, waits, sampled, full),
                 drain: Self.drain(history, retried, state.retries, of: waits))
         }
@@ -213,7 +213,7 @@ extension WatchReport {
         pending = max(
             waits.reduce(0) { $0 + $1.jobs },
             Double(lanes.reduce(0) { $0 + ($1.lag.records ?? 0) } + (retries.records ?? 0)))
-        let tally = state.ends.tally(RecentEnds.milliseconds, to: now)
+        let tally = state.ends.tally(RecentEnds.span, to: now)
         ended = (tally.jobs, tally.failed + tally.dead, tally.expired)
         loss = state.losses.summary(at: now)
         owners = state.areOwnersKnown ? Set(state.partitions.compactMap(\.owner)).count : nil
@@ -234,7 +234,7 @@ extension WatchReport {
     /// - Parameter full: hosts whose limit is full while renderers are idle: their jobs wait for them.
     private static func ready(
         _ lane: Lane, _ lag: Lag, _ waits: [WaitReport], _ sampled: SampledPlaces, _ full: Set<String>
-    ) -> Int64? {
+    ) -> WallTime? {
         let own = waits.filter { $0.lane == lane.rawValue }
         let held = { (wait: WaitReport) in
             wait.reason == .host || wait.reason == .hostSlow || full.contains(wait.host)
@@ -249,9 +249,9 @@ extension WatchReport {
 
 extension WatchState {
     /// A record that stands so long while others are finished behind it is worth a look.
-    static let pinnedMilliseconds: Int64 = 60_000
+    static let pinnedTime: Duration = .minutes(1)
 
-    fileprivate func partition(_ number: Int, at now: Int64, restoring: Int?) -> WatchReport.PartitionReport {
+    fileprivate func partition(_ number: Int, at now: WallTime, restoring: Int?) -> WatchReport.PartitionReport {
         typealias State = WatchReport.PartitionReport.State
         let watch = partitions[number]
         let places = Topic.worked.map { ($0, place($0, number)) }
@@ -272,10 +272,10 @@ extension WatchState {
     }
 
     /// Retry topics stand still by design: their records wait.
-    private func pinned(_ number: Int, at now: Int64) -> RecordOrigin? {
+    private func pinned(_ number: Int, at now: WallTime) -> RecordOrigin? {
         for topic in Topic.lanes {
             let place = place(topic, number)
-            guard let start = place.start, let movedAt = place.movedAt, now - movedAt > Self.pinnedMilliseconds,
+            guard let start = place.start, let movedAt = place.movedAt, now - movedAt > Self.pinnedTime,
                 let progress = partitions[number].progress?.topics[topic], progress.next == start,
                 !progress.finished.isEmpty
             else { continue }
@@ -300,7 +300,8 @@ extension WatchState {
                 job: row?.job ?? newest?.id ?? "", url: row?.url ?? "", source: row?.source,
                 standing: isKnown ? own.count : nil)
         }.sorted {
-            ($0.last ?? .min, $0.count, $1.code, $1.host) > ($1.last ?? .min, $1.count, $0.code, $0.host)
+            let (a, b) = ($0.last ?? .distantPast, $1.last ?? .distantPast)
+            return (a, $0.count, $1.code, $1.host) > (b, $1.count, $0.code, $0.host)
         }
     }
 }

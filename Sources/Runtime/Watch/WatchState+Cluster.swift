@@ -1,3 +1,4 @@
+package import Clocks
 package import Ports
 package import Records
 
@@ -19,29 +20,29 @@ package struct ClusterName: Sendable, Hashable {
 struct HiddenRecords: Sendable, Hashable {
     /// The first record of the oldest open transaction.
     let offset: Int64
-    /// Since when that offset was seen as the last stable one, milliseconds since 1970.
-    let since: Int64
+    /// Since when that offset was seen as the last stable one.
+    let since: WallTime
     /// When that record was appended; nil: not read yet.
-    var appended: Int64?
+    var appended: WallTime?
 }
 
 /// A member of the group, and since when it was seen to hold what it holds.
 struct MemberWatch: Sendable {
     let member: LogMember
-    let since: Int64
+    let since: WallTime
     /// Whether the changelog of one of its partitions was searched for the row of its last owner, after time enough to write it.
     var isSearched = false
 }
 
 extension WatchState {
     /// A transaction of a producer that is well is over within seconds.
-    static let transactionMilliseconds: Int64 = 10_000
+    static let transactionTime: Duration = .seconds(10)
 
     /// Where to read when the first hidden record was appended: those whose transaction is open for longer than a moment.
-    package func hiddenToRead(_ limit: Int, at now: Int64) -> [LogPoint] {
+    package func hiddenToRead(_ limit: Int, at now: WallTime) -> [LogPoint] {
         let open = places.indices.compactMap { index -> LogPoint? in
             guard let hidden = places[index].hidden, hidden.appended == nil,
-                now - hidden.since >= Self.transactionMilliseconds / 2
+                now - hidden.since >= Self.transactionTime / 2
             else { return nil }
             let (topic, partition) = (Topic.worked[index / partitionCount], index % partitionCount)
             return LogPoint(topic, PartitionID(Int32(partition)), hidden.offset)
@@ -50,12 +51,12 @@ extension WatchState {
     }
 
     /// Places whose transaction is open for longer than one of a producer that is well.
-    func openTransactions(at now: Int64) -> [(index: Int, hidden: HiddenRecords)] {
+    func openTransactions(at now: WallTime) -> [(index: Int, hidden: HiddenRecords)] {
         places.indices.compactMap { index in places[index].hidden.map { (index, $0) } }
-            .filter { now - $0.hidden.since >= Self.transactionMilliseconds }
+            .filter { now - $0.hidden.since >= Self.transactionTime }
     }
 
-    mutating func take(hidden point: LogPoint, _ appended: Int64?) {
+    mutating func take(hidden point: LogPoint, _ appended: WallTime?) {
         guard let place = index(point.topic, point.partition), places[place].hidden?.offset == point.offset else {
             return
         }
@@ -63,7 +64,7 @@ extension WatchState {
     }
 
     /// A member that gets other partitions has to restore those, so that its time begins again.
-    mutating func take(_ members: [LogMember], at now: Int64) {
+    mutating func take(_ members: [LogMember], at now: WallTime) {
         let known = Dictionary(self.members.map { ($0.member.id, $0) }) { $1 }
         self.members = members.prefix(Self.workerLimit).map { member in
             guard let before = known[member.id], before.member.partitions == member.partitions else {
@@ -84,13 +85,13 @@ extension WatchState {
 
     /// Where to look for the row of the last owner: a partition of each member that has shown nothing of a worker, though there
     /// was time enough to restore what it holds. Of those the one with the shortest changelog.
-    package func partitionsToSearch(_ limit: Int, at now: Int64) -> [PartitionID] {
+    package func partitionsToSearch(_ limit: Int, at now: WallTime) -> [PartitionID] {
         let doubtful = members.filter { watch in
             let rows = watch.member.partitions.reduce(0) { $0 + (changelogLengths[$1] ?? 0) }
-            let restore = rows / Self.restoredPerMillisecond
+            let restore: Duration = .milliseconds(rows / Self.restoredPerMillisecond)
             // Workers mark their client id. One of a version before that may need longer, and is named until it has restored.
-            let allowed = watch.member.partitionsUsed == nil ? min(restore, Self.unmarkedMilliseconds) : restore
-            return !watch.isSearched && now - watch.since >= Self.foreignMilliseconds + allowed
+            let allowed = watch.member.partitionsUsed == nil ? min(restore, Self.unmarkedTime) : restore
+            return !watch.isSearched && now - watch.since >= Self.foreignTime + allowed
                 && !isWorker(watch.member)
         }
         let partitions = doubtful.compactMap { watch in
@@ -117,9 +118,9 @@ extension WatchState {
     }
 
     /// A worker names itself in the changelog as soon as it has restored a partition.
-    private static let foreignMilliseconds: Int64 = 15_000
+    private static let foreignTime: Duration = .seconds(15)
     /// With the time above, a look and a search it stays below a minute.
-    private static let unmarkedMilliseconds: Int64 = 25_000
+    private static let unmarkedTime: Duration = .seconds(25)
     /// A fifth of what was measured on two busy cores: 50,000 rows a second.
     private static let restoredPerMillisecond: Int64 = 10
 }

@@ -1,3 +1,4 @@
+package import Clocks
 internal import ImageModel
 package import Ports
 internal import Records
@@ -5,12 +6,12 @@ internal import Records
 /// What waits somewhere; nil where it is not known.
 package struct Lag: Sendable, Hashable {
     private var counted: Int64?
-    /// When the oldest was appended, at the latest, milliseconds since 1970; nil where none waits, too.
-    package private(set) var oldest: Int64?
+    /// When the oldest was appended, at the latest; nil where none waits, too.
+    package private(set) var oldest: WallTime?
     /// Partitions that are not counted in.
     package private(set) var unknown: Int
 
-    init(records: Int64? = nil, oldest: Int64? = nil, unknown: Int = 0) {
+    init(records: Int64? = nil, oldest: WallTime? = nil, unknown: Int = 0) {
         (counted, self.oldest, self.unknown) = (records, oldest, unknown)
     }
 
@@ -18,7 +19,9 @@ package struct Lag: Sendable, Hashable {
     package var records: Int64? { counted == 0 && unknown > 0 ? nil : counted }
 
     /// 0 where nothing waits; nil where it is not known.
-    package func age(at now: Int64) -> Int64? { oldest.map { max(0, now - $0) } ?? (records == 0 ? 0 : nil) }
+    package func age(at now: WallTime) -> Duration? {
+        oldest.map { max(.zero, now - $0) } ?? (records == 0 ? .zero : nil)
+    }
 
     mutating func add(_ place: PlaceWatch) {
         guard let unfinished = place.unfinished, place.failure == nil else {
@@ -31,7 +34,7 @@ package struct Lag: Sendable, Hashable {
 }
 
 extension WatchState {
-    func lag(of lane: Lane, at now: Int64) -> Lag { lag(of: [.jobs(lane)]) }
+    func lag(of lane: Lane, at now: WallTime) -> Lag { lag(of: [.jobs(lane)]) }
 
     func lag(of topics: [Topic]) -> Lag {
         var lag = Lag()
@@ -56,10 +59,10 @@ extension WatchState {
         return Lag(records: all.records, oldest: oldest, unknown: all.unknown)
     }
 
-    /// When the first retried job of each lane was first seen, by samples, milliseconds since 1970; a record that is no job
+    /// When the first retried job of each lane was first seen, by samples; a record that is no job
     /// belongs to the lane `unknown`.
-    func retriedSince(in partition: Int) -> [String: Int64] {
-        var since: [String: Int64] = [:]
+    func retriedSince(in partition: Int) -> [String: WallTime] {
+        var since: [String: WallTime] = [:]
         for place in retryPlaces(partition) {
             for (group, figures) in place.sample?.groups ?? [:] {
                 since[group.lane] = min(since[group.lane] ?? figures.since, figures.since)
@@ -82,17 +85,15 @@ extension WatchState {
     /// bounded from above.
     package func headsToRead(_ limit: Int) -> [LogPoint] {
         let places = worked { $0.unfinished ?? 0 > 0 && $0.failure == nil && !$0.isHeadExact }
-        return places.sorted { ($0.place.headAt ?? .min) < ($1.place.headAt ?? .min) }.prefix(limit).map {
-            LogPoint($0.topic, $0.partition, $0.place.start)
-        }
+        return places.sorted { ($0.place.headAt ?? .distantPast) < ($1.place.headAt ?? .distantPast) }
+            .prefix(limit).map { LogPoint($0.topic, $0.partition, $0.place.start) }
     }
 
     /// Where to take a sample next: what was not looked at yet, then what was longest ago.
     package func placesToSample(_ limit: Int) -> [LogPoint] {
         let places = worked { $0.unfinished ?? 0 > 0 && $0.failure == nil }
-        return places.sorted { ($0.place.sampledAt ?? .min) < ($1.place.sampledAt ?? .min) }.prefix(limit).map {
-            LogPoint($0.topic, $0.partition, $0.place.start)
-        }
+        return places.sorted { ($0.place.sampledAt ?? .distantPast) < ($1.place.sampledAt ?? .distantPast) }
+            .prefix(limit).map { LogPoint($0.topic, $0.partition, $0.place.start) }
     }
 
     /// Retries first: they say why they wait. Then by lane and partition.

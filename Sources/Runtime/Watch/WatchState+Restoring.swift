@@ -1,3 +1,4 @@
+internal import Clocks
 package import Records
 
 extension WatchState {
@@ -23,7 +24,7 @@ extension WatchState {
         guard restoringByWorkers != 0 else { return [] }
         let open = partitions.indices.filter { partitions[$0].isRestoring != false }
         return open.sorted {
-            (partitions[$0].changelogAt ?? .min, $0) < (partitions[$1].changelogAt ?? .min, $1)
+            (partitions[$0].changelogAt ?? .distantPast, $0) < (partitions[$1].changelogAt ?? .distantPast, $1)
         }.map { PartitionID(Int32($0)) }
     }
 }

@@ -1,3 +1,4 @@
+package import Clocks
 internal import Failures
 internal import Images
 internal import Ports
@@ -74,7 +75,7 @@ extension WatchState {
     /// idle before it says nothing of it. nil where no worker exports it, or for fewer looks than tell a moment from a state.
     func rendersInUse(_ waits: [WatchReport.WaitReport]) -> Double? {
         let ready = waits.filter { $0.code == nil || $0.reason == .readAhead }
-        let begun = (ready.map(\.since) + (lag(of: Topic.lanes).oldest.map { [$0] } ?? [])).min() ?? .min
+        let begun = (ready.map(\.since) + (lag(of: Topic.lanes).oldest.map { [$0] } ?? [])).min() ?? .distantPast
         let looks = workers.values.filter { $0.silence == nil }.map { $0.renders.filter { $0.at > begun } }
         let permits = looks.joined().reduce(0) { $0 + $1.all }
         guard permits > 0, looks.contains(where: { $0.count >= Self.leastLooks }) else { return nil }
@@ -82,8 +83,8 @@ extension WatchState {
     }
     private static let leastLooks = 3
 
-    /// Until when each blocked host is blocked, milliseconds since 1970.
-    package func blockedHosts(at now: Int64) -> [String: Int64] {
+    /// Until when each blocked host is blocked.
+    package func blockedHosts(at now: WallTime) -> [String: WallTime] {
         let blocked = hosts?.summaries(at: now).filter { $0.state == .blocked } ?? []
         return Dictionary(blocked.map { ($0.host, $0.until ?? now) }) { $1 }
     }

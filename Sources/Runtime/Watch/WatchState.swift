@@ -1,3 +1,4 @@
+package import Clocks
 internal import Failures
 package import ImageModel
 internal import Ports
@@ -16,7 +17,7 @@ package struct WatchState: Sendable {
     let cluster: ClusterName?
     var members: [MemberWatch] = []
     var grown: [GrownTopic] = []
-    var unusableTopics: (since: Int64, reason: String)?
+    var unusableTopics: (since: WallTime, reason: String)?
     /// Records that an owner restores at most.
     var changelogLengths: [PartitionID: Int64] = [:]
     var places: [PlaceWatch]
@@ -30,28 +31,28 @@ package struct WatchState: Sendable {
     var letters: LetterTable
     var workers: [String: WorkerWatch] = [:]
     var marks: [Mark] = []
-    /// Since when it is known who owns what, milliseconds since 1970; nil: nobody has told.
-    var ownersKnownSince: Int64?
+    /// Since when it is known who owns what; nil: nobody has told.
+    var ownersKnownSince: WallTime?
     var areOwnersKnown: Bool { ownersKnownSince != nil }
     /// Since when some partition has had an owner; nil while none has. A worker that serves no metrics before is starting.
-    var ownedSince: Int64?
-    /// For how long topics keep records, milliseconds; of those that keep them until they are finished nothing.
-    var retention: [Topic: Int64] = [:]
+    var ownedSince: WallTime?
+    /// For how long topics keep records; of those that keep them until they are finished nothing.
+    var retention: [Topic: Duration] = [:]
     /// nil until the topic was read.
     var hosts: HostTable?
-    /// When the log last answered, milliseconds since 1970.
-    package private(set) var answeredAt: Int64?
+    /// When the log last answered.
+    package private(set) var answeredAt: WallTime?
     /// When it answered first.
-    package private(set) var firstAnsweredAt: Int64?
+    package private(set) var firstAnsweredAt: WallTime?
     /// Since when, and why it does not.
-    var silence: (since: Int64, reason: String, code: String?)?
+    var silence: (since: WallTime, reason: String, code: String?)?
     /// Since when there is no log, as nothing was published yet, and where it would be.
-    var unpublished: (since: Int64, place: String)?
+    var unpublished: (since: WallTime, place: String)?
     package var isSilent: Bool { silence != nil }
 
     /// What is worth a mark in the last hour's charts.
     struct Mark: Sendable, Hashable {
-        let at: Int64
+        let at: WallTime
         let text: String
     }
 
@@ -70,7 +71,7 @@ package struct WatchState: Sendable {
         letters = LetterTable(partitions: count)
     }
 
-    package mutating func apply(_ event: WatchEvent, at now: Int64) {
+    package mutating func apply(_ event: WatchEvent, at now: WallTime) {
         switch event {
         case .offsets(let results, let points): take(results, of: points, at: now)
         case .silence(let reason, let code):
@@ -116,7 +117,7 @@ package struct WatchState: Sendable {
 
     /// Where nothing at all was answered, what was known stays, as old as it is.
     private mutating func take(
-        _ results: [Result<PartitionOffsets, LogFailure>], of points: [LogPoint], at now: Int64
+        _ results: [Result<PartitionOffsets, LogFailure>], of points: [LogPoint], at now: WallTime
     ) {
         let failures = results.lazy.compactMap { if case .failure(let failure) = $0 { failure } else { nil } }
         if let first = failures.first, failures.count == results.count {
@@ -155,7 +156,7 @@ package struct WatchState: Sendable {
     }
 
     /// The newest are kept: each may name five hundred hosts.
-    private mutating func take(_ sample: PlaceSample, at now: Int64) {
+    private mutating func take(_ sample: PlaceSample, at now: WallTime) {
         guard let place = index(sample.topic, sample.partition) else { return }
         places[place].sample = sample
         places[place].sampledAt = now
@@ -164,7 +165,7 @@ package struct WatchState: Sendable {
         if sampled.count > Self.sampleLimit { places[sampled.removeFirst()].sample = nil }
     }
 
-    private mutating func take(_ owners: [PartitionID: String], at now: Int64) {
+    private mutating func take(_ owners: [PartitionID: String], at now: WallTime) {
         var (came, went) = (0, 0)
         for number in partitions.indices {
             let owner = owners[PartitionID(Int32(number))].map { Words.cut($0) }
@@ -180,13 +181,13 @@ package struct WatchState: Sendable {
         if went > 0 { mark("\(went) partitions lost their owner", at: now) }
     }
 
-    private mutating func take(head point: LogPoint, _ appended: Int64?, at now: Int64) {
+    private mutating func take(head point: LogPoint, _ appended: WallTime?, at now: WallTime) {
         guard let place = index(point.topic, point.partition), let offset = point.offset else { return }
         places[place].head = (offset, appended, places[place].end)
         places[place].headAt = now
     }
 
-    private mutating func take(_ sights: [WorkerSight], at now: Int64) {
+    private mutating func take(_ sights: [WorkerSight], at now: WallTime) {
         for sight in sights {
             guard let before = workers[sight.address] else { continue }
             var worker = before
@@ -204,9 +205,9 @@ package struct WatchState: Sendable {
         workers.filter { ($0.value.silence != nil) == silent }.map(\.key).sorted()
     }
 
-    private mutating func mark(_ text: String, at now: Int64) {
+    private mutating func mark(_ text: String, at now: WallTime) {
         marks.append(Mark(at: now, text: text))
-        marks.removeAll { $0.at < now - LaneHistory.milliseconds }
+        marks.removeAll { $0.at < now - LaneHistory.span }
         if marks.count > Self.markLimit { marks.removeFirst(marks.count - Self.markLimit) }
     }
 

@@ -1,11 +1,12 @@
+package import Clocks
 internal import JSONText
 internal import Telemetry
 
 /// Times, numbers and strangers' texts as sentences have them.
 package enum Words {
     /// `14:02:11 UTC`; of another day `2026-11-23 14:02:11 UTC`.
-    package static func clock(_ milliseconds: Int64, at now: Int64) -> String {
-        let text = Timestamp.text(milliseconds)
+    package static func clock(_ time: WallTime, at now: WallTime) -> String {
+        let text = Timestamp.text(time)
         let day = text.prefix(10) == Timestamp.text(now).prefix(10) ? "" : "\(text.prefix(10)) "
         return "\(day)\(text.dropFirst(11).prefix(8)) UTC"
     }
@@ -17,7 +18,8 @@ package enum Words {
     }
 
     /// `250 ms`, `38 s`, `4 min 12 s`, `2 h 5 min`, `3 d 4 h`.
-    package static func span(_ milliseconds: Int64) -> String {
+    package static func span(_ time: Duration) -> String {
+        let milliseconds = time.milliseconds
         let seconds = max(0, milliseconds) / 1000
         return switch milliseconds {
         case ..<1_000: "\(max(0, milliseconds)) ms"

@@ -1,3 +1,4 @@
+package import Clocks
 internal import Telemetry
 
 /// One worker, as its metrics tell it, or as it does not answer.
@@ -25,7 +26,7 @@ package struct WorkerFigures: Sendable, Equatable {
     package struct Step: Sendable, Equatable {
         package var sources: Int?
         /// For how long the one that is longest in it has not come on.
-        package var oldestSeconds: Double?
+        package var oldest: Duration?
     }
 
     package var version: String?
@@ -40,12 +41,11 @@ package struct WorkerFigures: Sendable, Equatable {
     package var rendererMemory: Int?
     /// By name, of `stepNames`.
     package var steps: [String: Step] = [:]
-    /// Seconds since 1970.
-    package var started: Double?
+    package var started: WallTime?
     /// Bytes that may still be written, by what is kept there: store, or data.
     package var diskFree: [String: Int] = [:]
-    /// Seconds that its clock is ahead of the brokers'; below 0: behind.
-    package var clockSkew: Double?
+    /// How far its clock is ahead of the brokers'; below 0: behind.
+    package var clockSkew: Duration?
     /// Stages that failed since its start, by code.
     package var failures: [String: Double] = [:]
     /// The last log line of the process before it.
@@ -87,12 +87,12 @@ package struct WorkerFigures: Sendable, Equatable {
         case "mezzotint_permits_in_use" where sample.labels["kind"] == "fetch": fetchPermits.used = whole
         case "mezzotint_permits_in_use" where sample.labels["kind"] == "render": renderPermits.used = whole
         case "mezzotint_step_sources": step(of: sample) { $0.sources = whole }
-        case "mezzotint_step_oldest_seconds": step(of: sample) { $0.oldestSeconds = whole.map { _ in sample.value } }
+        case "mezzotint_step_oldest_seconds": step(of: sample) { $0.oldest = whole.map { _ in sample.duration } }
         case "mezzotint_renderer_losses_total": rendererLosses = whole
         case "mezzotint_renderer_resident_memory_bytes": rendererMemory = whole
         case "process_resident_memory_bytes": memory = whole
-        case "mezzotint_clock_skew_seconds": clockSkew = abs(sample.value) <= 1e12 ? sample.value : nil
-        case "process_start_time_seconds": started = (0...1e12).contains(sample.value) ? sample.value : nil
+        case "mezzotint_clock_skew_seconds": clockSkew = abs(sample.value) <= 1e12 ? sample.duration : nil
+        case "process_start_time_seconds": started = (0...1e12).contains(sample.value) ? .epoch + sample.duration : nil
         case "mezzotint_disk_free_bytes":
             if let folder = sample.labels["folder"], diskFree.count < 8 { diskFree[Words.cut(folder, 40)] = whole }
         case "mezzotint_build_info":
@@ -119,6 +119,8 @@ struct MetricSample {
     let name: String
     let labels: [String: String]
     let value: Double
+    /// Of a value in seconds, at most 1e15 of them.
+    var duration: Duration { .milliseconds(Int64(value * 1_000)) }
 
     /// nil where it is no sample, or one of no finite value.
     init?(_ line: some StringProtocol) {

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import ImageModel
 internal import Ports
 internal import Records
@@ -6,12 +7,12 @@ internal import Records
 /// Stands for an index whose file the disk has no room for: takes no row, so that its partition's jobs wait.
 final class AwaitedIndex: VariantIndex {
     private let failure: IndexFailure
-    /// When its file was last tried, monotonic milliseconds.
-    var triedAt: Int64
+    /// When its file was last tried.
+    var triedAt: Instant
     var checkpoint: IndexCheckpoint? { nil }
     var progress: ProgressRow? { nil }
 
-    init(_ failure: IndexFailure, at now: Int64) { (self.failure, triedAt) = (failure, now) }
+    init(_ failure: IndexFailure, at now: Instant) { (self.failure, triedAt) = (failure, now) }
 
     func isEmpty() throws(IndexFailure) -> Bool { throw failure }
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot { throw failure }

@@ -1,9 +1,13 @@
+internal import Clocks
 internal import Failures
+internal import Hosts
 internal import ImageModel
 internal import Images
+internal import Ledger
 internal import Partition
 internal import Planning
 internal import Ports
+internal import Positions
 internal import Posix
 internal import Records
 internal import Telemetry
@@ -35,7 +39,7 @@ extension Worker {
 
     /// 3. The source is fetched, and its header read; or its origin confirms what is stored.
     nonisolated func fetch(_ flight: FlightID, _ request: FetchRequest) async {
-        let begun = monotonicNanoseconds
+        let begun = ports.time.monotonic
         let event: PartitionEvent
         var bytes: Int?
         var isAsked = request.redirect == nil
@@ -71,7 +75,7 @@ extension Worker {
             if error.unasked == request.url { isAsked = false }
             event = .unfetched(flight, Unfetched(error))
         }
-        let step = Step(.fetch, begin: begun, end: monotonicNanoseconds)
+        let step = Step(.fetch, begin: begun, end: ports.time.monotonic)
         await fetched(event, step, flight, request.lane, bytes, isAsked: isAsked)
     }
 
@@ -206,9 +210,9 @@ extension Worker {
     nonisolated func send(_ batch: Outbox.Batch, as owner: Ownership) async {
         var written = batch.again
         written.add(batch.new, partitions: ports.log.partitionCount, keys: configuration.keys)
-        let begun = monotonicNanoseconds
+        let begun = ports.time.monotonic
         let results = written.records.isEmpty ? [] : await ports.log.append(written.records, as: owner)
-        await sent(written, results, as: owner, took: .nanoseconds(monotonicNanoseconds - begun))
+        await sent(written, results, as: owner, took: ports.time.monotonic - begun)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Canonical
+package import Clocks
 internal import Digest
 internal import Failures
 internal import ImageModel
@@ -30,9 +31,8 @@ package struct JobTrace: Sendable {
         id = String(Self.digits(of: "\(job)/\(record.topic.rawValue)-\(record.partition)-\(record.offset)").prefix(16))
     }
 
-    /// - Parameters:
-    ///   - now: wall and monotonic time of one moment, nanoseconds: steps are monotonic.
-    package func spans(_ disposition: Disposition, steps: [Step], at now: (wall: Int64, monotonic: Int64)) -> [Span] {
+    /// - Parameter now: steps are by its monotonic time.
+    package func spans(_ disposition: Disposition, steps: [Step], at now: Moment) -> [Span] {
         var attributes: [(name: String, value: Span.Value)] = [
             ("messaging.system", .string("kafka")),
             ("messaging.destination.name", .string(record.topic.rawValue)),
@@ -64,20 +64,21 @@ package struct JobTrace: Sendable {
         case .rekey: attributes.append(("mezzotint.outcome", .string("rekey")))
         }
         // A producer's clock may say the year 9999, which nanoseconds do not reach.
-        let begin = min(record.timestamp, now.wall / 1_000_000) * 1_000_000
+        let begin = min(record.timestamp, now.wall)
+        func wall(_ time: Instant) -> Duration { now.wall - .epoch + (time - now.monotonic) }
         if let first = steps.first {
-            let waited = (now.wall - now.monotonic + first.begin - begin) / 1_000_000
+            let waited = (wall(first.begin) - (begin - .epoch)).milliseconds
             attributes.append(("mezzotint.waited_ms", .int(max(0, waited))))
         }
         let own = Span(
-            trace: context.trace, id: id, parent: context.parent, name: "job", kind: .consumer, begin: begin,
-            end: now.wall, attributes: attributes, failure: failure)
+            trace: context.trace, id: id, parent: context.parent, name: "job", kind: .consumer, begin: begin - .epoch,
+            end: now.wall - .epoch, attributes: attributes, failure: failure)
         return [own]
             + steps.enumerated().map { number, step in
                 Span(
                     trace: context.trace, id: String(Self.digits(of: "\(id)/\(number)").prefix(16)), parent: id,
                     name: step.name.text, kind: step.name == .fetch ? .client : .internal,
-                    begin: now.wall - now.monotonic + step.begin, end: now.wall - now.monotonic + step.end)
+                    begin: wall(step.begin), end: wall(step.end))
             }
     }
 

@@ -1,3 +1,4 @@
+package import Clocks
 package import ImageModel
 package import Ports
 package import Records
@@ -8,11 +9,10 @@ package import Telemetry
 package struct LaneLines {
     package typealias Line = (text: String, fields: Logger.Metadata)
 
-    /// Milliseconds.
-    private static let interval: Int64 = 60_000
+    private static let interval = Duration.minutes(1)
 
     private let targets: ByLane<Duration>
-    private var next: Int64
+    private var next: WallTime
     private var ends: [Place: Int64] = [:]
     private var came: [Lane: Int64] = [:]
     /// Records of the retry topics that are not finished.
@@ -20,9 +20,9 @@ package struct LaneLines {
     private var last = Counters()
     private var late: [Lane: Late] = [:]
 
-    /// Start of a lane's lateness, milliseconds since 1970, and the lane's ended jobs at that time.
+    /// Start of a lane's lateness, and the lane's ended jobs at that time.
     private struct Late {
-        let since: Int64
+        let since: WallTime
         let ended: Int
     }
 
@@ -31,9 +31,9 @@ package struct LaneLines {
         let partition: PartitionID
     }
 
-    package init(targets: ByLane<Duration>, at now: Int64) { (self.targets, next) = (targets, now + Self.interval) }
+    package init(targets: ByLane<Duration>, at now: WallTime) { (self.targets, next) = (targets, now + Self.interval) }
 
-    package func isDue(at now: Int64) -> Bool { now >= next }
+    package func isDue(at now: WallTime) -> Bool { now >= next }
 
     /// How many records came to the lanes of what this worker owns, and how many stand in its retry topics.
     package mutating func count(
@@ -57,7 +57,7 @@ package struct LaneLines {
     /// Changes since the last look. A lane is back on target below half of it, so that a lane at its edge does not change
     /// each second; and only if a job of the lane has ended meanwhile, or no job is in a retry topic: a late job that merely
     /// moved to a retry topic is as late as before.
-    package mutating func changes(_ lanes: [Lane: LaneStatus], _ counters: Counters, at now: Int64) -> [Line] {
+    package mutating func changes(_ lanes: [Lane: LaneStatus], _ counters: Counters, at now: WallTime) -> [Line] {
         Lane.allCases.compactMap { lane in
             guard let status = lanes[lane] else { return nil }
             let target = targets[lane] / .seconds(1)
@@ -68,7 +68,7 @@ package struct LaneLines {
             if let late = late[lane] {
                 guard age * 2 <= target, ended > late.ended || retrying == 0 else { return nil }
                 self.late[lane] = nil
-                return ("\(name) back on target after \((now - late.since) / 1000) s.", fields)
+                return ("\(name) back on target after \((now - late.since).components.seconds) s.", fields)
             }
             guard age > target else { return nil }
             late[lane] = Late(since: now, ended: ended)
@@ -79,8 +79,8 @@ package struct LaneLines {
         }
     }
 
-    private static func age(of status: LaneStatus, at now: Int64) -> Double? {
-        status.oldest.map { Double(max(0, now - $0)) / 1000 }
+    private static func age(of status: LaneStatus, at now: WallTime) -> Double? {
+        status.oldest.map { max(.zero, now - $0).seconds }
     }
 
     private static func waits(of status: LaneStatus) -> String {
@@ -102,7 +102,7 @@ package struct LaneLines {
     }
 
     /// The minute's lines; the next minute begins.
-    package mutating func lines(_ lanes: [Lane: LaneStatus], _ counters: Counters, at now: Int64) -> [Line] {
+    package mutating func lines(_ lanes: [Lane: LaneStatus], _ counters: Counters, at now: WallTime) -> [Line] {
         defer { (next, last, came) = (now + Self.interval, counters, [:]) }
         let told: [Line] = Lane.allCases.compactMap { lane in
             guard let status = lanes[lane] else { return nil }

@@ -1,8 +1,11 @@
+internal import Clocks
 internal import Failures
 internal import ImageModel
 internal import JSONText
+internal import Ledger
 internal import Partition
 internal import Ports
+internal import Positions
 internal import Records
 
 extension Outbox {
@@ -148,7 +151,7 @@ extension Outbox.Answer {
 
 extension Debt {
     /// Through a retry topic, signed where workers take signed jobs alone.
-    func newRecords(at now: Int64, signedBy keys: JobKeys?) -> [NewRecord] {
+    func newRecords(at now: WallTime, signedBy keys: JobKeys?) -> [NewRecord] {
         guard let change else { return [newRecord(of: job, at: now, signedBy: keys)] }
         return change.headers.map { header in
             var job = job
@@ -159,7 +162,7 @@ extension Debt {
         }
     }
 
-    private func newRecord(of job: Job, at now: Int64, signedBy keys: JobKeys?) -> NewRecord {
+    private func newRecord(of job: Job, at now: WallTime, signedBy keys: JobKeys?) -> NewRecord {
         let body = job.body
         let note = RetryNote(
             job: job.id, lane: job.lane, attempt: 0, notBefore: notBefore, firstSeen: now, cause: cause,

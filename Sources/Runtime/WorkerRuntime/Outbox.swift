@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Partition
 internal import Ports
 internal import Records
@@ -12,11 +13,10 @@ struct Outbox {
         /// Without what its answer has no more use for: a foreign record may have megabytes, in its key and headers too.
         let record: Record
         let disposition: Disposition
-        /// Milliseconds since 1970.
-        let at: Int64
+        let at: WallTime
 
         /// - Parameter key: of an outcome that has no source.
-        init(_ record: Record, _ disposition: Disposition, key: [UInt8] = [], at now: Int64) {
+        init(_ record: Record, _ disposition: Disposition, key: [UInt8] = [], at now: WallTime) {
             var record = record
             record.key = key
             switch disposition {

@@ -1,6 +1,9 @@
 internal import ImageModel
+internal import Ledger
 internal import Partition
+internal import Permits
 internal import Ports
+internal import Positions
 internal import Records
 
 /// A partition that this worker owns now: its reducer, its index, and how far both have come.

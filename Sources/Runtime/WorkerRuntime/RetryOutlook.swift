@@ -1,5 +1,7 @@
 internal import Canonical
+internal import Clocks
 internal import Failures
+internal import Hosts
 internal import ImageModel
 internal import JSONText
 internal import Partition
@@ -12,8 +14,7 @@ struct RetryOutlook: CustomStringConvertible {
 
     /// - Parameters:
     ///   - pending: the job as it waits, with the attempts that it has made.
-    ///   - now: milliseconds since 1970.
-    init(of pending: PendingJob, after cause: FailureNote, by rules: PartitionRules, at now: Int64) {
+    init(of pending: PendingJob, after cause: FailureNote, by rules: PartitionRules, at now: WallTime) {
         let isOrigins = FetchFailure.Code(rawValue: cause.code) != nil
         let host = rules.origins.groups.origin(of: String(pending.job.url.authority))
         let limit =
@@ -23,11 +24,11 @@ struct RetryOutlook: CustomStringConvertible {
         var text = ""
         // A worker's own job counts none, and nobody gives it up.
         if pending.attempts > 0 { text = "Attempt \(pending.attempts)\(limit.map { " of \($0)" } ?? "") failed. " }
-        let wait = max(0, pending.due - now)
+        let wait = max(0, (pending.due - now).milliseconds)
         text += "Next attempt in \(wait / 1_000).\(wait % 1_000 / 100) s"
         if isOrigins, !pending.job.isOwn, let since = pending.failingSince {
             let patience = pending.job.giveUp ?? rules.retry.giveUp
-            text += "; gives up at \(Timestamp.text(min(since + patience, pending.job.expires ?? .max)))"
+            text += "; gives up at \(Timestamp.text(min(since + patience, pending.job.expires ?? .distantFuture)))"
         }
         description = text + "."
     }

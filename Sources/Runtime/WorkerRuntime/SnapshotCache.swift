@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import ImageModel
 internal import Partition
 internal import Ports
@@ -27,13 +28,13 @@ struct SnapshotCache {
     private var seen = SeenBefore()
     /// By topic, the sources whose rows have changed since looks for a slice of its records began.
     private var changed: [Topic: Set<SourceKey>] = [:]
-    /// When the last look began, monotonic milliseconds.
-    private var last: Int64 = 0
+    /// When the last look began.
+    private var last = Instant.distantPast
 
     /// Sources of one generation: a slice of records has no more.
     private static let limit = 256
-    /// In milliseconds; bounds what a producer's slow clock can do.
-    fileprivate static let age: Int64 = 1_000
+    /// Bounds what a producer's slow clock can do.
+    fileprivate static let age = Duration.seconds(1)
 
     /// What is stored of the pending job's source, less the wanted variants whose blobs are gone.
     mutating func snapshot(
@@ -93,8 +94,8 @@ struct SnapshotCache {
 
     mutating func endAhead() { ahead = [:] }
 
-    /// Rows are let go when the burst is over. `now` is monotonic.
-    mutating func tick(_ now: Int64) {
+    /// Rows are let go when the burst is over.
+    mutating func tick(_ now: Instant) {
         if now - last > Self.age, !recent.isEmpty || !older.isEmpty { (recent, older) = ([:], [:]) }
     }
 

@@ -1,4 +1,6 @@
-package import Partition
+package import Clocks
+package import Ledger
+internal import Partition
 
 /// Whether each source that could come on does: what liveness goes by.
 ///
@@ -18,10 +20,10 @@ package struct StandstillWatch: Sendable {
     }
 
     /// Each source's step, and when it began, by `clock`.
-    private var steps: [FlightID: (step: Step, since: Int64)] = [:]
-    /// Milliseconds in which somebody looked.
-    private var clock: Int64 = 0
-    private var last: Int64?
+    private var steps: [FlightID: (step: Step, since: Duration)] = [:]
+    /// The time in which somebody looked.
+    private var clock = Duration.zero
+    private var last: Instant?
 
     package init() {}
 
@@ -33,30 +35,30 @@ package struct StandstillWatch: Sendable {
 
     package mutating func end(_ flight: FlightID) { steps[flight] = nil }
 
-    /// - Parameter now: monotonic milliseconds. Time in which nobody looked, since the process was stopped, counts little.
-    package mutating func tick(at now: Int64) {
+    /// Time in which nobody looked, since the process was stopped, counts little.
+    package mutating func tick(at now: Instant) {
         clock += min(now - (last ?? now), Self.longestTick)
         last = now
     }
 
     /// The step in which one has stood still for longest, if that is longer than may be.
     package func standstill(after limit: Duration) -> Standstill? {
-        let (began, clock) = (self.clock - Int64(limit / .milliseconds(1)), clock)
+        let (began, clock) = (self.clock - limit, clock)
         guard let oldest = steps.values.min(by: { $0.since < $1.since }), oldest.since < began else { return nil }
         return Standstill(
             step: oldest.step, count: steps.values.count { $0.step == oldest.step && $0.since < began },
-            running: steps.values.count { $0.step == oldest.step }, seconds: (clock - oldest.since) / 1000)
+            running: steps.values.count { $0.step == oldest.step }, seconds: (clock - oldest.since).components.seconds)
     }
 
-    /// Sources in each step, and the longest time without progress among them, milliseconds.
-    package var loads: [(step: Step, sources: Int, oldest: Int64)] {
+    /// Sources in each step, and the longest time without progress among them.
+    package var loads: [(step: Step, sources: Int, oldest: Duration)] {
         Step.allCases.map { step in
             let times = steps.values.filter { $0.step == step }.map { clock - $0.since }
-            return (step, times.count, times.max() ?? 0)
+            return (step, times.count, times.max() ?? .zero)
         }
     }
 
-    private static let longestTick: Int64 = 1_000
+    private static let longestTick = Duration.seconds(1)
 }
 
 /// Work that hangs.

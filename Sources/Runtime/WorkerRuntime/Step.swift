@@ -1,10 +1,11 @@
+package import Clocks
 internal import ImageModel
 internal import Images
 internal import Planning
 internal import Ports
 package import VariantSpec
 
-/// One step of a flight, as it was measured: monotonic nanoseconds.
+/// One step of a flight, as it was measured.
 package struct Step: Sendable, Equatable {
     package enum Name: Sendable, Equatable {
         case fetch
@@ -14,24 +15,24 @@ package struct Step: Sendable, Equatable {
     }
 
     package let name: Name
-    package let begin: Int64
-    package let end: Int64
+    package let begin: Instant
+    package let end: Instant
 
-    package init(_ name: Name, begin: Int64, end: Int64) { (self.name, self.begin, self.end) = (name, begin, end) }
+    package init(_ name: Name, begin: Instant, end: Instant) { (self.name, self.begin, self.end) = (name, begin, end) }
 
-    var duration: Duration { .nanoseconds(end - begin) }
+    var duration: Duration { end - begin }
 }
 
 /// Measures steps that follow each other.
 struct StepClock: Sendable {
     private let time: any TimeSource
-    private var begun: Int64
+    private var begun: Instant
     private(set) var ended: [Step] = []
 
-    init(_ time: any TimeSource) { (self.time, begun) = (time, time.monotonicNanoseconds) }
+    init(_ time: any TimeSource) { (self.time, begun) = (time, time.monotonic) }
 
     mutating func end(_ name: Step.Name) {
-        let now = time.monotonicNanoseconds
+        let now = time.monotonic
         ended.append(Step(name, begin: begun, end: now))
         begun = now
     }

@@ -1,15 +1,27 @@
 internal import Canonical
+internal import Clocks
 internal import Failures
+internal import Hosts
 internal import ImageModel
 internal import JSONText
 internal import Partition
+internal import Permits
 internal import Ports
+internal import Positions
 internal import Records
 internal import Telemetry
 
 /// Answers on their way to the log, and what people are told.
 extension Worker {
-    func tellOpened(_ obstacle: PermitScheduler.Obstacle, _ owned: OwnedPartition) {
+    func tell(_ notice: PermitNotice, _ owned: OwnedPartition) {
+        switch notice {
+        case .opened(let obstacle): tellOpened(obstacle, owned)
+        case .closed(let obstacle): tellClosed(obstacle, owned)
+        case .blocked(let host), .unblocked(let host): tell(host)
+        }
+    }
+
+    private func tellOpened(_ obstacle: PermitScheduler.Obstacle, _ owned: OwnedPartition) {
         switch obstacle {
         case .machine: logger.warning("Paused: single jobs probe until one succeeds.")
         case .log:
@@ -19,7 +31,7 @@ extension Worker {
         }
     }
 
-    func tellClosed(_ obstacle: PermitScheduler.Obstacle, _ owned: OwnedPartition) {
+    private func tellClosed(_ obstacle: PermitScheduler.Obstacle, _ owned: OwnedPartition) {
         switch obstacle {
         case .machine: logger.info("A probe succeeded: the worker continues.")
         case .log:
@@ -34,7 +46,7 @@ extension Worker {
         guard case .blocked(let until) = origin.phase, let trouble = origin.trouble else {
             return logger.info("The host is asked again.", ["host": .string("\(host)")])
         }
-        let seconds = max(0, until - monotonic + 999) / 1_000
+        let seconds = (max(.zero, until - monotonic) + .milliseconds(999)).components.seconds
         logger.warning(
             "The host is blocked for \(seconds) s: its jobs wait in the retry topics, and one of them probes it then.",
             ["code": .string(trouble.code), "host": .string("\(host)")])
@@ -62,7 +74,7 @@ extension Worker {
 
     /// What goes on failing is said once in ten seconds.
     func tellNow(_ cause: FailureNote, _ notes: Logger.Metadata = [:]) {
-        guard told[cause.code].map({ monotonic - $0 >= 10_000 }) ?? true else { return }
+        guard told[cause.code].map({ monotonic - $0 >= .seconds(10) }) ?? true else { return }
         told[cause.code] = monotonic
         // That a job goes on through a retry topic is no failure of the worker's.
         logger.log(

@@ -1,7 +1,9 @@
 internal import Failures
 internal import ImageModel
+internal import Ledger
 internal import Partition
 internal import Ports
+internal import Positions
 internal import Records
 internal import Telemetry
 

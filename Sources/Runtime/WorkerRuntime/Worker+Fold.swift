@@ -1,8 +1,11 @@
 internal import Canonical
+internal import Clocks
 internal import Failures
 internal import ImageModel
+internal import Ledger
 internal import Partition
 internal import Ports
+internal import Positions
 internal import Records
 internal import Telemetry
 

@@ -1,8 +1,11 @@
 internal import Canonical
+internal import Clocks
 internal import Failures
 internal import ImageModel
+internal import Ledger
 internal import Partition
 internal import Ports
+internal import Positions
 internal import Records
 internal import Telemetry
 internal import VariantSpec
@@ -37,7 +40,7 @@ extension Worker {
 
     /// Tries again to open an index that is awaited.
     func awaitIndex(of owned: OwnedPartition) {
-        guard let awaited = owned.index as? AwaitedIndex, monotonic - awaited.triedAt >= 500 else { return }
+        guard let awaited = owned.index as? AwaitedIndex, monotonic - awaited.triedAt >= .milliseconds(500) else { return }
         awaited.triedAt = monotonic
         do throws(IndexFailure) {
             let index = try openIndex(owned.id, owned.lifecycle.changelogStart..<owned.lifecycle.restoreEnd)

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import Failures
 internal import ImageModel
 internal import Partition

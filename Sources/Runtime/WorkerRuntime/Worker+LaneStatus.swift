@@ -1,11 +1,13 @@
+package import Clocks
 package import ImageModel
 internal import Partition
+internal import Permits
 internal import Records
 
 /// What a lane's jobs in this worker are doing at one moment.
 package struct LaneStatus: Sendable, Hashable {
-    /// When the oldest unfinished job was appended, milliseconds since 1970; nil if there is none.
-    package let oldest: Int64?
+    /// When the oldest unfinished job was appended; nil if there is none.
+    package let oldest: WallTime?
     /// Jobs of the lane's own topic that were taken up and are not finished.
     package let unfinished: Int
     /// Those that are tried again within seconds.
@@ -16,7 +18,7 @@ package struct LaneStatus: Sendable, Hashable {
     /// Sources that are fetched, rendered or stored.
     package let inProgress: Int
 
-    package init(oldest: Int64?, unfinished: Int, retries: Int, fetches: Int, renders: Int, inProgress: Int) {
+    package init(oldest: WallTime?, unfinished: Int, retries: Int, fetches: Int, renders: Int, inProgress: Int) {
         (self.oldest, self.unfinished, self.retries) = (oldest, unfinished, retries)
         (self.fetches, self.renders, self.inProgress) = (fetches, renders, inProgress)
     }

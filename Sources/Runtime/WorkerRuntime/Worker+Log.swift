@@ -1,7 +1,12 @@
 internal import Canonical
+package import Clocks
 internal import Failures
+internal import Hosts
+internal import Ledger
 internal import Partition
+internal import Permits
 package import Ports
+internal import Positions
 package import Records
 internal import Telemetry
 
@@ -20,7 +25,7 @@ extension Worker: LogListener {
         }
     }
 
-    package nonisolated func revoked(_ partition: PartitionID, deadline: Int64) {
+    package nonisolated func revoked(_ partition: PartitionID, deadline: Instant) {
         assumeIsolated { $0.leave(partition) }
     }
 
@@ -131,7 +136,7 @@ extension Worker: LogListener {
         }
         guard let place = tierTurns.next(of: heldUp), let owned = partitions[place.partition] else { return }
         // A job that comes now and then would meet a long turn between two others.
-        let isBusy = underWay > 0 || monotonic - busyAt < 1_000
+        let isBusy = underWay > 0 || monotonic - busyAt < .seconds(1)
         owned.heads[place.topic]?.moves = TierTurns.moves(isBusy: isBusy, isHurried: configuration.patience != nil)
     }
 
@@ -147,7 +152,7 @@ extension Worker: LogListener {
     }
 
     /// The host that a tier's record waits for, if for nothing else, and the lane that it would have.
-    private func awaited(by record: Record, at now: Int64) -> HostLane? {
+    private func awaited(by record: Record, at now: WallTime) -> HostLane? {
         guard let note = try? RetryNote(record), note.cause.isOfHost, note.notBefore <= now else { return nil }
         let groups = configuration.permits.origins.groups
         let host = note.host ?? intake.url(ofRefused: record).map { groups.origin(of: $0.fetched) }
@@ -188,8 +193,8 @@ extension Worker: LogListener {
     /// unread, none unfinished, nothing on its way.
     package var isQuiet: Bool { isQuiet(for: nil) }
 
-    /// - Parameter patience: what becomes due later than this does not count, milliseconds.
-    func isQuiet(for patience: Int64?) -> Bool {
+    /// - Parameter patience: what becomes due later than this does not count.
+    func isQuiet(for patience: Duration?) -> Bool {
         guard underWay == 0, isAnswered, !ports.consumer.isAwaiting,
             !partitions.isEmpty || ports.consumer.ownsNothing
         else { return false }
@@ -200,14 +205,14 @@ extension Worker: LogListener {
         }
     }
 
-    private func isIdle(_ owned: OwnedPartition, for patience: Int64?) -> Bool {
+    private func isIdle(_ owned: OwnedPartition, for patience: Duration?) -> Bool {
         guard let patience else { return owned.readable.isEmpty && owned.state.unfinished == 0 }
         return owned.state.waits(beyond: monotonic + patience)
             && owned.readable.allSatisfy { wait(of: $0, owned).map { $0 > patience } ?? false }
     }
 
-    /// For how long nothing of a tier becomes due, milliseconds; nil if that is not known.
-    private func wait(of topic: Topic, _ owned: OwnedPartition) -> Int64? {
+    /// For how long nothing of a tier becomes due; nil if that is not known.
+    private func wait(of topic: Topic, _ owned: OwnedPartition) -> Duration? {
         guard var head = owned.heads[topic], !head.isEmpty else { return nil }
         let wait = head.due - now
         guard let share = head.awaited(by: { awaited(by: $0, at: now) }) else { return wait }
@@ -217,9 +222,9 @@ extension Worker: LogListener {
         return min(wait, left)
     }
 
-    /// For how long none of the hosts is asked, milliseconds; nil where one may be now.
-    private func blockLeft(of hosts: some Collection<OriginHost>) -> Int64? {
-        var least = Int64.max
+    /// For how long none of the hosts is asked; nil where one may be now.
+    private func blockLeft(of hosts: some Collection<OriginHost>) -> Duration? {
+        var least = Instant.distantFuture - monotonic
         for host in hosts {
             guard case .blocked(let until)? = scheduler.origins[host]?.phase else { return nil }
             least = min(least, until - monotonic)
@@ -264,7 +269,7 @@ extension Worker: LogListener {
             guard max(committable, read) >= offsets.bounds.upperBound else { return .records }
         }
         guard let grown = try? await ports.log.grownTopics() else { return .records }
-        let unread = grown.filter { Topic.worked.contains($0.topic) && $0.unread ?? 0 > 0 }
+        let unread = grown.filter { Topic.worked.contains($0.topic) && $0.unread != 0 }
         self.unread = Int(unread.reduce(0) { $0 + ($1.unread ?? 0) })
         guard let first = found.first(where: { $0.hidden > 0 }) else {
             return unread.isEmpty ? .nothing : .unread(unread)

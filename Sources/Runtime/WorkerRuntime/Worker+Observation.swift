@@ -1,5 +1,8 @@
+internal import Clocks
 internal import ImageModel
+internal import Ledger
 internal import Partition
+internal import Ports
 internal import Records
 package import Telemetry
 
@@ -28,7 +31,7 @@ extension Worker {
     }
 
     /// A source is to be fetched, though variants of it may be stored.
-    func noteRefusals(of flight: FlightID, _ owned: OwnedPartition, at now: Int64) {
+    func noteRefusals(of flight: FlightID, _ owned: OwnedPartition, at now: WallTime) {
         timings.refuse(owned.state.donorRefusals(of: flight, at: now))
     }
 
@@ -38,15 +41,15 @@ extension Worker {
         let work = monotonic - began
         let begun = now - work
         for pending in owned.state.pendingJobs(of: flight) {
-            timings.wait(.milliseconds(begun - pending.firstSeen), on: pending.job.lane)
-            timings.work(.milliseconds(work), on: pending.job.lane)
+            timings.wait(begun - pending.firstSeen, on: pending.job.lane)
+            timings.work(work, on: pending.job.lane)
         }
     }
 
     /// A record's answer is decided.
-    func noteAnswer(_ record: Record, _ disposition: Disposition, of owned: OwnedPartition, at now: Int64) {
+    func noteAnswer(_ record: Record, _ disposition: Disposition, of owned: OwnedPartition, at now: WallTime) {
         if let outcome = disposition.outcome, outcome.kind == .unchanged {
-            timings.wait(.milliseconds(now - record.timestamp), on: outcome.lane)
+            timings.wait(now - record.timestamp, on: outcome.lane)
         }
         guard let traces = configuration.traces else { return }
         let steps = owned.steps.removeValue(forKey: RecordPlace(record)) ?? []
@@ -61,6 +64,6 @@ extension Worker {
         guard let trace = JobTrace(record, job: job.id, traceparent: job.traceparent, share: traces.share) else {
             return
         }
-        traces.send(trace.spans(disposition, steps: steps, at: (now * 1_000_000, monotonicNanoseconds)))
+        traces.send(trace.spans(disposition, steps: steps, at: Moment(wall: now, monotonic: ports.time.monotonic)))
     }
 }

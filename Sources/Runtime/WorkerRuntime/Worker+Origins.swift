@@ -1,6 +1,9 @@
 internal import Canonical
+internal import Clocks
+internal import Hosts
 internal import ImageModel
 internal import Partition
+internal import Permits
 internal import Ports
 internal import Records
 
@@ -8,40 +11,40 @@ internal import Records
 struct OriginBoard: Sendable {
     /// The next record to read.
     var next: Int64?
-    /// When it was last read and written, monotonic milliseconds.
-    var sharedAt: Int64 = .min / 2
+    /// When it was last read and written.
+    var sharedAt = Instant.distantPast
     var isSharing = false
-    /// What was last written, by host, and when, monotonic milliseconds.
-    var told: [OriginHost: (row: OriginRow, at: Int64)] = [:]
+    /// What was last written, by host, and when.
+    var told: [OriginHost: (row: OriginRow, at: Instant)] = [:]
 
     /// Of each host, how often it had been asked when its rate was last taken, and what that was.
-    private var askings: [OriginHost: (count: Int, at: Int64, perMinute: Int)] = [:]
-    /// When rows of hosts that nobody tells of any more were last looked for, monotonic milliseconds.
-    var sweptAt: Int64 = .min / 2
+    private var askings: [OriginHost: (count: Int, at: Instant, perMinute: Int)] = [:]
+    /// When rows of hosts that nobody tells of any more were last looked for.
+    var sweptAt = Instant.distantPast
     /// The look for them that is under way.
     var sweep: OriginSweep?
-    /// When a partition last came, monotonic milliseconds.
-    var assignedAt: Int64 = .max
+    /// When a partition last came.
+    var assignedAt = Instant.distantFuture
     /// Rows of slots are on their way: their partitions stay until they are there.
     var isPassing = false
     /// Workers that want a slot of a host.
     var wishes = SlotWishes()
 
-    static let interval: Int64 = 1_000
+    static let interval = Duration.seconds(1)
     /// Between two looks for rows that may go.
     static let sweepInterval = OriginRow.kept / 2
     /// Those of which something is so now (`OriginRow.isLive`) are told of again, or that would be taken for gone.
-    static let refresh: Int64 = OriginSummary.freshness / 3
+    static let refresh = OriginSummary.freshness / 3
     /// At once.
     static let rows = 256
-    /// Rows that cannot be read hold back fetches no longer than this, milliseconds: slots are at home then.
-    static let patience: Int64 = 10_000
+    /// Rows that cannot be read hold back fetches no longer than this: slots are at home then.
+    static let patience = Duration.seconds(10)
 
     /// How often the host is asked: as of the last ten seconds.
-    mutating func perMinute(_ host: OriginHost, count: Int, at now: Int64) -> Int {
+    mutating func perMinute(_ host: OriginHost, count: Int, at now: Instant) -> Int {
         var last = askings[host] ?? (0, now - Self.refresh, 0)
         if now - last.at >= Self.refresh {
-            let (asked, time) = (max(0, count - last.count), Int(max(1, now - last.at)))
+            let (asked, time) = (max(0, count - last.count), Int(max(1, (now - last.at).milliseconds)))
             last = (count, now, (asked * 60_000 + time / 2) / time)
         }
         askings[host] = last
@@ -125,7 +128,7 @@ extension Worker {
             if let owner = partitions[place]?.ownership { _ = await ports.log.append(rows, as: owner) }
         }
         board.sweep = sweep.isEmpty ? nil : sweep
-        if sweep.isEmpty { board.sweptAt = sweep.isFull ? .min / 2 : monotonic }
+        if sweep.isEmpty { board.sweptAt = sweep.isFull ? .distantPast : monotonic }
     }
 
     /// Not on the thread that decides: to read a page takes some 50 ms.
@@ -220,18 +223,18 @@ extension Worker {
         let wants = scheduler.wants(at: monotonic)
         board.told = board.told.filter { scheduler.origins[$0.key] != nil }
         board.forgetAskings { scheduler.origins[$0] != nil }
-        var rows: [(row: OriginRow, toldAt: Int64)] = []
+        var rows: [(row: OriginRow, toldAt: Instant)] = []
         for (host, origin) in scheduler.origins {
             var row = row(of: host, origin, waiting[host] ?? .none, isAway: away.contains(host))
             if let want = wants[host] { row.tell(want, at: moment) }
             row.perMinute = board.perMinute(host, count: origin.count, at: monotonic)
             guard var told = board.told[host] else {
-                rows.append((row, .min))
+                rows.append((row, .distantPast))
                 continue
             }
             told.row.at = row.at
             // Of two clocks, and so never the same to the millisecond.
-            if let since = told.row.slowSince, let new = row.slowSince, abs(new - since) < OriginBoard.interval {
+            if let since = told.row.slowSince, let new = row.slowSince, max(new - since, since - new) < OriginBoard.interval {
                 row.slowSince = since
             }
             // Told with what else is, and when it ends.

@@ -1,5 +1,9 @@
+internal import Clocks
+internal import Ledger
 internal import Partition
+internal import Permits
 internal import Ports
+internal import Positions
 internal import Records
 internal import Telemetry
 
@@ -23,7 +27,7 @@ extension Worker {
                 kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(nil, at: monotonic))
             owned.watches[.variants].begin(anchor: nil, at: monotonic)
             partitions[partition] = owned
-            (board.sharedAt, board.assignedAt) = (.min / 2, monotonic)
+            (board.sharedAt, board.assignedAt) = (.distantPast, monotonic)
             ownSlots()
             restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
             // Nothing to read means that nothing is said to be readable.
@@ -91,7 +95,7 @@ extension Worker {
         guard let owned = partitions[partition] else { return ports.consumer.release(partition) }
         owned.lifecycle.leave()
         // Idle ones are gone at once: said for each, it would be dozens of lines.
-        if toldLeaving.map({ monotonic - $0 >= 1_000 }) ?? true {
+        if toldLeaving.map({ monotonic - $0 >= .seconds(1) }) ?? true {
             toldLeaving = monotonic
             logger.info("Partitions go to another worker: what runs is finished.", ["underWay": .int(Int64(underWay))])
         }

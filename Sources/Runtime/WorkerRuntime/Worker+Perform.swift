@@ -1,15 +1,20 @@
+internal import Clocks
 internal import Failures
+internal import Hosts
 internal import ImageModel
+internal import Ledger
 internal import Partition
+internal import Permits
 internal import Planning
 internal import Ports
+internal import Positions
 internal import Records
 internal import Telemetry
 
 /// How the steps of a job begin and end: `JobSteps` has the steps.
 extension Worker {
     /// What a partition decided is begun.
-    func perform(_ work: PartitionWork, of owned: OwnedPartition, at now: Int64) {
+    func perform(_ work: PartitionWork, of owned: OwnedPartition, at now: WallTime) {
         switch work {
         case .await(let pending): owned.pendingJobs.append(pending)
         case .fetch(let flight, let request):
@@ -36,9 +41,7 @@ extension Worker {
         case .commit(let topic, let committable):
             commit(topic, below: committable, of: owned)
             if !owned.readable.isEmpty { turnSoon() }
-        case .opened(let obstacle), .closed(let obstacle):
-            if case .opened = work { tellOpened(obstacle, owned) } else { tellClosed(obstacle, owned) }
-        case .blocked(let host), .unblocked(let host): tell(host)
+        case .tell(let notice): tell(notice, owned)
         }
     }
 

@@ -1,6 +1,10 @@
+internal import Clocks
 internal import Failures
+internal import Ledger
 internal import Partition
+internal import Permits
 internal import Ports
+internal import Positions
 internal import Records
 internal import Telemetry
 
@@ -268,7 +272,7 @@ extension Worker {
         // One that was told to stop or to leave may end before it has, and no job is to blame.
         (row.store, row.isClean) = (owned.store, isLast || owned.isLeaving || !phase.isRunning)
         // Readers see by it who lives.
-        row.at = ports.time.wallMilliseconds
+        row.at = ports.time.wall
         (row.deaths, row.suspects) = (suspects.deaths, suspects.rows(naming: places, isAlone: isAlone))
         return row
     }
@@ -307,7 +311,7 @@ extension OwnedPartition {
     func finished(_ topic: Topic) -> FinishedRecords? { isOpen(topic) ? state.finishedRecords(topic) : nil }
 
     /// Records came: they belong to the log that is read now.
-    func note(_ records: inout [Record], of topic: Topic, at now: Int64) {
+    func note(_ records: inout [Record], of topic: Topic, at now: Instant) {
         watches[topic].receive(records, at: now)
         let incarnation = state.incarnation(topic)
         guard incarnation > 0 else { return }

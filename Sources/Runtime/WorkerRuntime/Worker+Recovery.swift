@@ -1,6 +1,7 @@
 internal import Failures
 internal import Partition
 internal import Ports
+internal import Positions
 internal import Records
 internal import Telemetry
 

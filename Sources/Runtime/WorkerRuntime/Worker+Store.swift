@@ -1,7 +1,10 @@
+internal import Clocks
 internal import Failures
 internal import ImageModel
+internal import Ledger
 internal import Partition
 internal import Ports
+internal import Positions
 internal import Records
 internal import Telemetry
 
@@ -56,7 +59,7 @@ extension Worker {
 
     /// Asks once a second for a store that is away.
     func awaitStore() {
-        guard let absence = storeAbsence, monotonic - askedStoreAt >= 1_000 else { return }
+        guard let absence = storeAbsence, monotonic - askedStoreAt >= .seconds(1) else { return }
         askedStoreAt = monotonic
         storeAbsence = ports.store.absence
         guard storeAbsence == nil else { return note(absence) }

@@ -1,6 +1,10 @@
+internal import Clocks
 internal import Failures
+internal import Ledger
 internal import Partition
+internal import Permits
 internal import Ports
+internal import Positions
 internal import Records
 internal import Telemetry
 

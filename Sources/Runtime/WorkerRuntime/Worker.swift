@@ -1,6 +1,10 @@
+internal import Clocks
 internal import Failures
-package import Partition
+internal import Ledger
+internal import Partition
+package import Permits
 internal import Ports
+internal import Positions
 internal import Posix
 internal import Records
 internal import Synchronization
@@ -28,8 +32,8 @@ package actor Worker {
     /// Looks at the log that are asked for and not begun: they go together.
     var looks: [LogLook] = []
     var tierTurns = TierTurns()
-    /// When it was last looked whether jobs in tiers could begin behind others, monotonic milliseconds.
-    var searchedAt: Int64 = 0
+    /// When it was last looked whether jobs in tiers could begin behind others.
+    var searchedAt = Instant.distantPast
     var isLooking = false
     var restore = RestoreProgress()
     package internal(set) var scheduler: PermitScheduler
@@ -37,16 +41,16 @@ package actor Worker {
     var fetches: [FlightID: Task<Void, Never>] = [:]
     /// How often a partition was assigned; no two ownerships share the number of a flight.
     var assignments = 0
-    /// Since when nothing was to be done, and no partition came or went, monotonic nanoseconds.
-    var quietSince: Int64?
-    /// The first record that an open transaction hides, and since when nothing else is left, monotonic nanoseconds.
-    private var hiddenSince: (place: LogPoint, at: Int64)?
+    /// Since when nothing was to be done, and no partition came or went.
+    var quietSince: Instant?
+    /// The first record that an open transaction hides, and since when nothing else is left.
+    private var hiddenSince: (place: LogPoint, at: Instant)?
     /// What it ended without.
     private var undone: LogFailure?
     /// Fetches, renders and announcements under way.
     var underWay = 0
-    /// When the last fetch or render began, or lanes' records were last taken up, monotonic milliseconds.
-    var busyAt = Int64.min / 2
+    /// When the last fetch or render began, or lanes' records were last taken up.
+    var busyAt = Instant.distantPast
     package internal(set) var counters = Counters()
     var board = OriginBoard()
     /// Jobs that were left when it ended.
@@ -68,14 +72,14 @@ package actor Worker {
     private nonisolated let hanging = Mutex<Standstill?>(nil)
     package nonisolated var standstill: Standstill? { hanging.withLock { $0 } }
     var phase = Phase.running
-    /// When it was last said what all jobs wait for, by code, monotonic milliseconds.
-    var told: [String: Int64] = [:]
+    /// When it was last said what all jobs wait for, by code.
+    var told: [String: Instant] = [:]
     /// Why the store is not the one that rows are bound to: jobs wait, and are looked up once it is there again.
     var storeAbsence: StoreFailure?
-    /// When the store was last asked, monotonic milliseconds.
-    var askedStoreAt: Int64 = 0
-    /// When it was last said that partitions go, monotonic milliseconds.
-    var toldLeaving: Int64?
+    /// When the store was last asked.
+    var askedStoreAt = Instant.distantPast
+    /// When it was last said that partitions go.
+    var toldLeaving: Instant?
     /// When it last looked at its work, monotonic nanoseconds: who asks whether it lives must not have to wait for it.
     nonisolated let ticked: Atomic<Int64>
     private var isTurnDue = false
@@ -86,8 +90,8 @@ package actor Worker {
 
     enum Phase {
         case running
-        /// Nothing new is begun; what runs may finish until this time (monotonic nanoseconds).
-        case draining(until: Int64)
+        /// Nothing new is begun; what runs may finish until this time.
+        case draining(until: Instant)
         case ended((any StageFailure)?)
 
         var isRunning: Bool { if case .running = self { true } else { false } }
@@ -97,9 +101,9 @@ package actor Worker {
     package init(_ ports: WorkerPorts, _ configuration: WorkerConfiguration, logger: Logger) {
         (self.ports, self.configuration, self.logger) = (ports, configuration, logger)
         intake = Intake(rules: configuration.canonical)
-        let monotonic = ports.time.monotonicNanoseconds
-        ticked = Atomic(monotonic)
-        clock = Mutex(TrustedClock(wall: ports.time.wallMilliseconds, monotonic: monotonic / 1_000_000))
+        let monotonic = ports.time.monotonic
+        ticked = Atomic(monotonic.nanoseconds)
+        clock = Mutex(TrustedClock(wall: ports.time.wall, monotonic: monotonic.wholeMilliseconds))
         executor = ports.consumer.executor
         scheduler = PermitScheduler(configuration.permits)
     }
@@ -141,7 +145,7 @@ package actor Worker {
     /// Told to stop: finish what runs within the configured time, commit, leave the clean flag.
     package func drain() {
         guard phase.isRunning else { return }
-        phase = .draining(until: monotonicNanoseconds + configuration.drain.nanoseconds)
+        phase = .draining(until: ports.time.monotonic + configuration.drain)
         scheduler.drain()
         let rest = underWay == 0 ? "" : ": it finishes \(underWay) \(underWay == 1 ? "source" : "sources") first"
         logger.info("The worker is stopping\(rest).", ["underWay": .int(Int64(underWay))])
@@ -163,17 +167,16 @@ package actor Worker {
     }
     private static let storingLimit = 128
 
-    /// By the clock that decisions go by, milliseconds since 1970.
-    nonisolated var now: Int64 { moment.wall }
+    /// By the clock that decisions go by.
+    nonisolated var now: WallTime { moment.wall }
     nonisolated var moment: Moment {
         // In this order a pause between the two is taken for a clock ahead, and soon seen to be none.
         let monotonic = monotonic
-        let wall = ports.time.wallMilliseconds
+        let wall = ports.time.wall
         return clock.withLock { $0.moment(wall: wall, monotonic: monotonic) }
     }
-    nonisolated var monotonicNanoseconds: Int64 { ports.time.monotonicNanoseconds }
-    /// Milliseconds, for durations.
-    nonisolated var monotonic: Int64 { monotonicNanoseconds / 1_000_000 }
+    /// For rules, which count whole milliseconds.
+    nonisolated var monotonic: Instant { ports.time.monotonic.wholeMilliseconds }
 
     /// Asks for a turn; asked many times, there is one.
     func turnSoon() {
@@ -201,15 +204,15 @@ package actor Worker {
 
     /// The log is asked last: it may hold what this worker has not heard of yet.
     private func drainIfIdle() async {
-        let now = monotonicNanoseconds
-        let patience = configuration.patience.map { $0.nanoseconds / 1_000_000 }
+        let now = ports.time.monotonic
+        let patience = configuration.patience
         guard isQuiet(for: patience) else {
             quietSince = nil
             return
         }
         let since = quietSince ?? now
         quietSince = since
-        guard .nanoseconds(now - since) >= ports.consumer.quietTime else { return }
+        guard now - since >= ports.consumer.quietTime else { return }
         let rest = await rest()
         guard isQuiet(for: patience), quietSince == since else {
             quietSince = nil
@@ -224,7 +227,7 @@ package actor Worker {
         case .hidden(let place, let count):
             quietSince = nil
             if hiddenSince?.place != place { hiddenSince = (place, now) }
-            guard let hiddenSince, .nanoseconds(now - hiddenSince.at) >= Self.hiddenPatience else { return }
+            guard let hiddenSince, now - hiddenSince.at >= Self.hiddenPatience else { return }
             undone = .hidden(
                 topic: place.topic, partition: place.partition, offset: place.offset ?? 0, count: count,
                 tools: ports.log.toolTopic(place.topic))
@@ -236,7 +239,7 @@ package actor Worker {
     private static let hiddenPatience = Duration.seconds(60)
 
     private func tick() {
-        ticked.store(monotonicNanoseconds, ordering: .relaxed)
+        ticked.store(ports.time.monotonic.nanoseconds, ordering: .relaxed)
         for owned in partitions.values {
             awaitIndex(of: owned)
             feed(.tick, to: owned)
@@ -259,7 +262,7 @@ package actor Worker {
         moveHeldUp()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         guard case .draining(let deadline) = phase else { return }
-        let isLate = monotonicNanoseconds > deadline
+        let isLate = ports.time.monotonic > deadline
         // The log may not have taken the row that takes it back: the next owner would take the job for the cause.
         let blaming = partitions.values.filter { $0.ledger.blames }
         for owned in blaming { name(owned) }
@@ -295,27 +298,27 @@ package actor Worker {
     }
 
     private func doubtClock() {
-        let ahead = ports.time.wallMilliseconds - now
-        defer { isClockDoubted = ahead > 0 }
-        guard ahead > 0, !isClockDoubted else { return }
+        let ahead = ports.time.wall - now
+        defer { isClockDoubted = ahead > .zero }
+        guard ahead > .zero, !isClockDoubted else { return }
         logger.warning(
             "The clock of this machine jumped forward. For one minute, jobs and sources expire by the old time; then the new one counts, if it stays.",
-            ["seconds": .int(ahead / 1_000)])
+            ["seconds": .int(ahead.components.seconds)])
     }
 
-    /// How far this machine's clock is ahead of the brokers' at least, milliseconds; nil: not known.
-    var clockSkew: Int64? {
+    /// How far this machine's clock is ahead of the brokers' at least; nil: not known.
+    var clockSkew: Duration? {
         let moment = moment
         return logClock.skew(wall: moment.wall, monotonic: moment.monotonic)
     }
 
     private func compareClocks() {
-        guard let skew = clockSkew, (abs(skew) >= LogClock.tolerance) != isSkewTold else { return }
+        guard let skew = clockSkew, (max(skew, .zero - skew) >= LogClock.tolerance) != isSkewTold else { return }
         isSkewTold.toggle()
         guard isSkewTold else { return logger.notice("The clock of this machine agrees with the brokers' again.") }
         logger.warning(
-            "The clock of this machine is \(LogClock.text(skew)): jobs and sources expire that much too \(skew > 0 ? "early" : "late"). Set the clock (NTP).",
-            ["seconds": .int(skew / 1_000)])
+            "The clock of this machine is \(LogClock.text(skew)): jobs and sources expire that much too \(skew > .zero ? "early" : "late"). Set the clock (NTP).",
+            ["seconds": .int(skew.components.seconds)])
     }
 
     private func lookForStandstill() {
@@ -346,4 +349,8 @@ package actor Worker {
         while let work = decided.popLast() { perform(work, of: owned, at: moment.wall) }
         self.decided = decided
     }
+}
+
+extension Instant {
+    fileprivate var wholeMilliseconds: Instant { Instant(milliseconds: nanoseconds / 1_000_000) }
 }

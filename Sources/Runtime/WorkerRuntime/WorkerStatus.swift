@@ -1,4 +1,7 @@
+package import Clocks
+internal import Ledger
 internal import Partition
+internal import Permits
 package import Ports
 package import Records
 internal import Synchronization
@@ -17,8 +20,8 @@ package struct WorkerStatus: Sendable {
     package let rowsLeft: Int64
     /// Records taken up and not finished.
     package let unfinished: [Topic: Int]
-    /// When the oldest record that was taken up and is not finished was appended, milliseconds since 1970.
-    package let oldestTimes: [PartitionID: [Topic: Int64]]
+    /// When the oldest record that was taken up and is not finished was appended.
+    package let oldestTimes: [PartitionID: [Topic: WallTime]]
     /// What is finished of each, committed or not.
     package let finished: [PartitionID: [Topic: FinishedRecords]]
     /// Finished behind a record that is not: a successor must be told of each.
@@ -34,10 +37,10 @@ package struct WorkerStatus: Sendable {
     /// Fetches, renders and announcements.
     package let underWay: Int
     package let permits: [(kind: String, used: Int, all: Int)]
-    /// How far this machine's clock is ahead of the brokers' at least, milliseconds; nil: not known.
-    package let clockSkew: Int64?
+    /// How far this machine's clock is ahead of the brokers' at least; nil: not known.
+    package let clockSkew: Duration?
     /// Sources in each step that nobody but this worker can end.
-    package let steps: [(step: StandstillWatch.Step, sources: Int, oldest: Int64)]
+    package let steps: [(step: StandstillWatch.Step, sources: Int, oldest: Duration)]
     /// Whether jobs can be taken up: it runs, and all that it owns is restored; or it has nothing to own.
     package let isReady: Bool
     package let isStopping: Bool
@@ -93,6 +96,6 @@ extension Worker {
 
     /// How long ago the worker last looked at its work; it does twenty times a second.
     package nonisolated var silence: Duration {
-        .nanoseconds(monotonicNanoseconds - ticked.load(ordering: .relaxed))
+        ports.time.monotonic - Instant(nanoseconds: ticked.load(ordering: .relaxed))
     }
 }

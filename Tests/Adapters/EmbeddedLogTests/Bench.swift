@@ -1,3 +1,4 @@
+import Clocks
 import EmbeddedLog
 import Foundation
 import Ports
@@ -34,7 +35,7 @@ final class Ears: LogListener {
 
     func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64 { changelog.upperBound }
     func readable(_ topic: Topic, _ partition: PartitionID) { sink.yield((topic, partition)) }
-    func revoked(_ partition: PartitionID, deadline: Int64) {}
+    func revoked(_ partition: PartitionID, deadline: Instant) {}
     func lost(_ partition: PartitionID) {}
     func failed(_ failure: LogFailure) {
         self.failure.withLock { $0 = failure }

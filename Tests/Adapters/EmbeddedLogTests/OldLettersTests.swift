@@ -1,10 +1,11 @@
+import Clocks
 import Testing
 
 @testable import EmbeddedLog
 
 @Suite("Embedded log: which dead letters are old")
 struct OldLettersTests {
-    private static let hour: Int64 = 3_600_000
+    private static let hour = Duration.hours(1)
 
     @Test(
         "Those that were old at the last two looks",
@@ -19,7 +20,7 @@ struct OldLettersTests {
     func ends(looks: [[Int64]?], ends: [Int64]) {
         var letters = OldLetters(every: Self.hour)
         for (hour, found) in looks.enumerated() {
-            let isDue = letters.beginLook(at: Int64(hour) * Self.hour)
+            let isDue = letters.beginLook(at: Instant(nanoseconds: 0) + Self.hour * hour)
             #expect(isDue)
             if let found { letters.look(found) }
         }
@@ -30,7 +31,7 @@ struct OldLettersTests {
     func due() {
         var letters = OldLetters(every: Self.hour)
         var due: [Int64] = []
-        for minute: Int64 in 0..<180 where letters.beginLook(at: 500 + minute * 60_000) {
+        for minute: Int64 in 0..<180 where letters.beginLook(at: Instant(milliseconds: 500) + .minutes(minute)) {
             due.append(minute)
             if minute != 60 { letters.look([1]) }
         }

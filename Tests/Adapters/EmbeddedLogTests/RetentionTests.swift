@@ -1,3 +1,4 @@
+import Clocks
 import EmbeddedLog
 import Foundation
 import Ports
@@ -90,7 +91,7 @@ struct RetentionTests {
         try await writeLetters(6)
         func expect(_ left: [Int64], after days: [Int64]) async throws {
             try age(days)
-            let log = try EmbeddedLog(path, EmbeddedLogConfiguration(letterLookMilliseconds: 1))
+            let log = try EmbeddedLog(path, EmbeddedLogConfiguration(letterLook: 1))
             let consumer = EmbeddedLogConsumer(log)
             try await consumer.start(Ears())
             try await eventually { try await log.read(.dead, Bench.p0, from: 0, limit: 9).map(\.offset) == left }
@@ -121,16 +122,16 @@ struct RetentionTests {
         try await writeLetters(3)
         try age([91, 91, 91])
         // Looks are a minute apart here: machines that test may have been started less than an hour ago.
-        let looksApart: Int64 = 60_000
+        let looksApart = Duration.minutes(1)
         /// What is left once a worker, of which the last look was so many times that ago, has looked again or has nothing to do.
         func letters(
             _ left: [Int64], afterLook times: Int64?, ofBefore isOld: Bool = false, looks: Bool
         ) async throws {
             let file = try Connection(path + "/log.sqlite", .create)
-            if let times { try file.execute("UPDATE looks SET at = at - \(times * looksApart)") }
+            if let times { try file.execute("UPDATE looks SET at = at - \(times * looksApart.milliseconds)") }
             if isOld { try file.execute("UPDATE looks SET boot = 'another'") }
             let before = times == nil ? nil : try file.number("SELECT at FROM looks")
-            let log = try EmbeddedLog(path, EmbeddedLogConfiguration(letterLookMilliseconds: looksApart))
+            let log = try EmbeddedLog(path, EmbeddedLogConfiguration(letterLook: looksApart))
             let consumer = EmbeddedLogConsumer(log)
             try await consumer.start(Ears())
             if looks {
@@ -155,7 +156,7 @@ struct RetentionTests {
     func damagedLetters() async throws {
         try await writeLetters(3)
         try Connection(path + "/log.sqlite", .create).execute("UPDATE \"dead.0\" SET offset = offset - 9")
-        let log = try EmbeddedLog(path, EmbeddedLogConfiguration(letterLookMilliseconds: 1))
+        let log = try EmbeddedLog(path, EmbeddedLogConfiguration(letterLook: 1))
         let consumer = EmbeddedLogConsumer(log)
         try await consumer.start(Ears())
         let results = await log.append([Bench.job("a"), Bench.job("b")])
@@ -177,7 +178,7 @@ struct RetentionTests {
         #expect(try await young.read(.variants, Bench.p0, from: 0, limit: 9).map(\.offset) == [1, 2, 3])
         await young.close()
         // Older than a limit of no time at all; the listener says that it has folded everything.
-        let old = try EmbeddedLog(path, EmbeddedLogConfiguration(tombstoneMilliseconds: -1))
+        let old = try EmbeddedLog(path, EmbeddedLogConfiguration(tombstonesKept: -1))
         try await own(old)
         #expect(try await old.read(.variants, Bench.p0, from: 0, limit: 9).map(\.offset) == [1, 3])
         await old.close()
@@ -193,7 +194,7 @@ struct RetentionTests {
         try await own(young)
         #expect(try await young.read(.origins, Bench.p0, from: 0, limit: 9).map(\.offset) == [1, 2, 4])
         await young.close()
-        let old = try EmbeddedLog(path, EmbeddedLogConfiguration(tombstoneMilliseconds: -1))
+        let old = try EmbeddedLog(path, EmbeddedLogConfiguration(tombstonesKept: -1))
         try await own(old)
         #expect(try await old.read(.origins, Bench.p0, from: 0, limit: 9).map(\.offset) == [1, 4])
         await old.close()

@@ -1,4 +1,5 @@
 import Canonical
+import Clocks
 import Digest
 import Foundation
 import ImageModel
@@ -13,7 +14,9 @@ import VariantSpec
 
 @Suite("By which rows an index knows its changelog again", .timeLimit(.minutes(1)))
 struct ChangelogAnchorsTests {
-    private static func anchor(_ offset: Int64) -> LogAnchor { LogAnchor(offset: offset, timestamp: 1_000 + offset) }
+    private static func anchor(_ offset: Int64) -> LogAnchor {
+        LogAnchor(offset: offset, timestamp: WallTime(milliseconds: 1_000 + offset))
+    }
 
     @Test("The last row is one of them, and the others lie ever farther back")
     func spread() {

@@ -1,10 +1,10 @@
+import Clocks
 import Ports
+import TestSupport
 import Testing
 
 @Suite("An index is carried on only from where the changelog still holds all that it lacks")
 struct IndexCheckpointTests {
-    private static let day: Int64 = 86_400_000
-
     @Test(arguments: [
         (position: 10, days: 0, isSound: true), (position: 50, days: 0, isSound: true),
         (position: 100, days: 0, isSound: true),
@@ -22,9 +22,9 @@ struct IndexCheckpointTests {
     func flaw(position: Int64, days: Int64, isSound: Bool) {
         let checkpoint = IndexCheckpoint(position: position, epoch: 1, at: 1_000)
         let flaw = checkpoint.flaw(
-            in: 10..<100, tombstonesKept: .seconds(6 * 86_400), at: 1_000 + days * Self.day)
+            in: 10..<100, tombstonesKept: .days(6), at: WallTime(milliseconds: 1_000) + .days(days))
         #expect((flaw == nil) == isSound, "\(String(describing: flaw))")
         // Where tombstones stay for as long as they are needed, age does not matter.
-        #expect((checkpoint.flaw(in: 10..<100, tombstonesKept: nil, at: .max) == nil) == (10...100).contains(position))
+        #expect((checkpoint.flaw(in: 10..<100, tombstonesKept: nil, at: .distantFuture) == nil) == (10...100).contains(position))
     }
 }

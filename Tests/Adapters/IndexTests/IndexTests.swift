@@ -1,4 +1,5 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
 import Foundation
@@ -66,7 +67,7 @@ struct IndexTests {
     func unmade() throws {
         func exists() -> Bool { FileManager.default.fileExists(atPath: path) }
         func apply(_ changes: [IndexChange], _ position: Int64, to index: any VariantIndex) throws {
-            let progress = ProgressRow(partition: Self.partition, topics: [:], store: nil, at: position)
+            let progress = ProgressRow(partition: Self.partition, topics: [:], store: nil, at: WallTime(milliseconds: position))
             let anchors = ChangelogAnchors([LogAnchor(offset: position, timestamp: 1)])
             try index.apply(
                 changes, progress: changes.isEmpty ? progress : nil, upTo: position, epoch: 3, anchors: anchors)
@@ -112,8 +113,8 @@ struct IndexTests {
         let index = try indexes.open(Self.partition).index
         var rows = Rows(3)
         rows.source.original = nil
-        rows.source.fetchedAt = .min
-        rows.source.expires = .max
+        rows.source.fetchedAt = .distantPast
+        rows.source.expires = .distantFuture
         rows.source.url = "https://example.com/" + String(repeating: "ü", count: 5_000)
         for (number, format) in ImageFormat.allCases.enumerated() {
             var row = rows.variants[0]
@@ -286,7 +287,7 @@ struct Rows {
             policy: number % 3 > 0
                 ? CachePolicy()
                 : CachePolicy(
-                    control: CacheControl(["max-age=60, must-revalidate"]), expires: Int64(number),
+                    control: CacheControl(["max-age=60, must-revalidate"]), expires: .epoch + .seconds(number),
                     etag: "\"\(number)\"",
                     lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", selection: Selection(names: ["accept"], word: 7),
                     location: number % 2 == 0 ? "https://a.example/\(number)" : nil),

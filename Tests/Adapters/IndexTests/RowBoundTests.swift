@@ -1,5 +1,8 @@
 import Canonical
+import Clocks
+import HTTPCache
 import ImageModel
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -57,6 +60,18 @@ struct RowBoundTests {
                 _ = parts.size().pixels
                 #expect(!parts.isWhole, "\(sides)")
             }
+        }
+    }
+
+    @Test("A file of an earlier program has the expiry of a policy in seconds, and so has one of this program")
+    func expiry() {
+        let policy = CachePolicy(expires: 2_000)
+        var bytes = RowBytes(capacity: 64)
+        bytes.put(policy)
+        #expect(bytes.bytes == [0, 1, 2, 0, 0, 0, 0])
+        bytes.bytes.withUnsafeBytes { row in
+            var parts = RowParts(row)
+            #expect(parts.policy() == policy && parts.isWhole)
         }
     }
 

@@ -1,8 +1,9 @@
 import Failures
-@testable import KafkaLog
 import KafkaSetup
 import Ports
 import Testing
+
+@testable import KafkaLog
 
 @Suite("Kafka: configuration", .timeLimit(.minutes(1)))
 struct KafkaConfigurationTests {

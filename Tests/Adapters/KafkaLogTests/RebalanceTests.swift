@@ -1,9 +1,10 @@
-@testable import KafkaLog
 import KafkaSetup
 import Ports
 import Records
 import TestSupport
 import Testing
+
+@testable import KafkaLog
 
 extension KafkaTests {
     @Suite("A group that changes")

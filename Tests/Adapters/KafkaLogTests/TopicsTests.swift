@@ -1,3 +1,4 @@
+internal import Clocks
 import Failures
 import KafkaSetup
 import Ports
@@ -39,8 +40,9 @@ extension KafkaTests {
 
         @Test(
             "A backlog is named once its oldest record has waited for half of what the topic keeps",
-            arguments: [(3_600_000, 7_200_000, false), (3_600_001, 7_200_000, true), (1 << 50, -1, false)])
-        func aging(age: Int64, kept: Int64, isNamed: Bool) {
+            arguments: [(3_600_000, 7_200_000, false), (3_600_001, 7_200_000, true), (.days(10_000_000), .milliseconds(-1), false)]
+                as [(Duration, Duration, Bool)])
+        func aging(age: Duration, kept: Duration, isNamed: Bool) {
             let sentence =
                 "jobs has a record that has waited for 60 min, and retention.ms=7200000 removes it after 120 min. Start more workers, or raise retention.ms."
             #expect(KafkaTopics.agingBacklog("jobs", age: age, kept: kept) == (isNamed ? sentence : nil))

@@ -1,12 +1,14 @@
+import Clocks
 import Ports
 import Posix
 import Records
 import Testing
+
 @testable import KafkaLog
 
 @Suite("Kafka: the fence of a process that was stopped")
 struct WriteFenceTests {
-    static let session: Int64 = 10_000_000_000
+    static let session = Duration.seconds(10)
 
     @Test("Without an owner in the process everybody may write")
     func withoutOwner() {
@@ -18,10 +20,10 @@ struct WriteFenceTests {
     @Test("A pulse that is older than the session shuts it before the pulse comes back, and until all was given up")
     func stopped() {
         let fence = WriteFence()
-        let now = SystemTime.monotonicNanoseconds
+        let now = SystemTime.monotonic
         fence.begin(session: Self.session, at: now)
         #expect(fence.isOpen)
-        fence.begin(session: Self.session, at: now - Self.session / 5 * 4 - 1)
+        fence.begin(session: Self.session, at: now - Self.session / 5 * 4 - .nanoseconds(1))
         #expect(!fence.isOpen)
         fence.beat(at: now)
         #expect(!fence.isOpen && fence.isShut)
@@ -32,8 +34,8 @@ struct WriteFenceTests {
     @Test("A poll thread that does not come round shuts it")
     func stalled() {
         let fence = WriteFence()
-        fence.begin(session: Self.session, at: SystemTime.monotonicNanoseconds)
-        fence.beat(at: SystemTime.monotonicNanoseconds)
+        fence.begin(session: Self.session, at: SystemTime.monotonic)
+        fence.beat(at: SystemTime.monotonic)
         fence.shut()
         #expect(!fence.isOpen)
         fence.end()
@@ -44,7 +46,8 @@ struct WriteFenceTests {
     func ownerships() {
         let fence = WriteFence()
         let (first, second, other) = (
-            Ownership(PartitionID(1), epoch: 7), Ownership(PartitionID(1), epoch: 9), Ownership(PartitionID(2), epoch: 7)
+            Ownership(PartitionID(1), epoch: 7), Ownership(PartitionID(1), epoch: 9),
+            Ownership(PartitionID(2), epoch: 7)
         )
         func held() -> [Ownership] { [first, second, other].filter(fence.isHeld) }
         fence.begin(first)

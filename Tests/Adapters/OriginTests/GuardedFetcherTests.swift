@@ -79,8 +79,8 @@ struct GuardedFetcherTests {
 
     @Test(
         "A status tells for how long its host wants to be left alone",
-        arguments: [("30", 30_000), ("never", nil), ("0", nil), ("1000000", 86_400_000)] as [(String, Int64?)])
-    func retryAfter(said: String, wait: Int64?) async throws {
+        arguments: [("30", 30_000), ("never", nil), ("0", nil), ("1000000", 86_400_000)] as [(String, Duration?)])
+    func retryAfter(said: String, wait: Duration?) async throws {
         origin.serve("/a.jpg", .status(503, headers: [("Retry-After", said)], body: []))
         let url = origin.url("/a.jpg")
         await #expect(throws: FetchFailure.status(url: SourceURL(url), 503, retryAfter: wait)) {

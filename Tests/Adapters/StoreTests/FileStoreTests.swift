@@ -46,7 +46,7 @@ struct FileStoreTests {
         try Data([1]).write(to: URL(filePath: leftover))
         _ = try FileStore(root: root)
         #expect(FileManager.default.fileExists(atPath: leftover))
-        _ = try FileStore(root: root, leftoverAge: 0)
+        _ = try FileStore(root: root, leftoverAge: .zero)
         #expect(!FileManager.default.fileExists(atPath: leftover))
     }
 

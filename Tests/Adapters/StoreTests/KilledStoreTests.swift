@@ -28,7 +28,7 @@ struct KilledStoreTests {
                 }
             }
         }
-        let store = try FileStore(root: folder.file("store"), leftoverAge: -1)
+        let store = try FileStore(root: folder.file("store"), leftoverAge: .seconds(-1))
         var whole = 0
         for i in 1...200 {
             guard let file = try await store.open(Blob.name(width: i).location) else { continue }

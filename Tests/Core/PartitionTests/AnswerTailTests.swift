@@ -1,10 +1,13 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
 import ImageModel
 import Planning
 import Ports
+import Positions
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -14,7 +17,7 @@ import VariantSpec
 struct AnswerTailTests {
     private static let partition = PartitionID(3)
 
-    private func record(_ topic: Topic, _ offset: Int64, at time: Int64 = 1_000, _ headers: RecordHeaders = [])
+    private func record(_ topic: Topic, _ offset: Int64, at time: WallTime = 1_000, _ headers: RecordHeaders = [])
         -> Record
     {
         Record(
@@ -147,8 +150,8 @@ struct AnswerTailTests {
 
     @Test(
         "A lone letter's record gets its outcome, and is not done again; another log's record at its offset is",
-        arguments: [(1_000, true), (1_001, false)] as [(Int64, Bool)])
-    func lone(appended: Int64, isLone: Bool) throws {
+        arguments: [(1_000, true), (1_001, false)] as [(WallTime, Bool)])
+    func lone(appended: WallTime, isLone: Bool) throws {
         let rules = PartitionRules(reuse: ReuseRules(), retry: RetryPolicy())
         var state = PartitionState(Self.partition, rules: rules, seed: 1)
         let old = LoneLetter(letter(to: record(.jobsFast, 4)), appended: 1_000)
@@ -187,8 +190,8 @@ struct AnswerTailTests {
         let progress = TopicProgress(
             next: 10, committed: 10, waits: [TopicProgress.Wait(offset: 12, attempts: 1, notBefore: 0)],
             anchor: LogAnchor(offset: 9, timestamp: 5))
-        let answered: [Int64: Int64] = [9: 1, 12: 1, 40: 1]
-        func start(committed: Int64, anchored: Int64) -> StartingPoint {
+        let answered: [Int64: WallTime] = [9: 1, 12: 1, 40: 1]
+        func start(committed: Int64, anchored: WallTime) -> StartingPoint {
             StartingPoint(
                 after: progress, committed: committed, bounds: 0..<30, anchored: anchored, answered: answered)
         }

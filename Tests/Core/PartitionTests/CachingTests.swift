@@ -1,13 +1,18 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
 import HTTPCache
+import Hosts
 import ImageModel
 import Images
+import Ledger
 import Partition
+import Permits
 import Planning
 import Ports
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -44,16 +49,15 @@ struct CachingTests {
         return nil
     }
 
-
     @Test(
         "Rows of a clock that was ahead are fresh no longer, are confirmed once, and stand in while the origin fails",
-        arguments: [(0, false), (3_600_000, false), (3 * 3_600_000, true), (20 * day, true), (400 * day, true)]
-            as [(Int64, Bool)])
-    func future(ahead: Int64, isAsked: Bool) throws {
-        let now = 1_000 * Self.day
+        arguments: [(.zero, false), (.hours(1), false), (.hours(3), true), (.days(20), true), (.days(400), true)]
+            as [(Duration, Bool)])
+    func future(ahead: Duration, isAsked: Bool) throws {
+        let now: Moment = 0 + .days(1_000)
         var driver = PartitionStateTests.Driver()
         driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=600")])
-        let (fetchedAt, expires) = (now + ahead, now + ahead + 600_000)
+        let (fetchedAt, expires) = (now.wall + ahead, now.wall + ahead + 600_000)
         driver.stored.source?.fetchedAt = fetchedAt
         driver.stored.source?.expires = expires
         for place in driver.stored.variants.indices {
@@ -70,8 +74,8 @@ struct CachingTests {
         #expect(request(driver.feed(.granted(.fetch, id), at: now))?.known?.etag == "\"a\"")
         _ = driver.feed(.notModified(id, head([("cache-control", "max-age=600")])), at: now)
         let task = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: now)))
-        #expect(task.batch == nil && task.renewed.map(\.expires) == [now + 600_000, now + 600_000])
-        #expect(task.fetched?.row.fetchedAt == now)
+        #expect(task.batch == nil && task.renewed.map(\.expires) == [now.wall + 600_000, now.wall + 600_000])
+        #expect(task.fetched?.row.fetchedAt == now.wall)
         // The next job believes what was renewed: it asks nobody.
         var next = PartitionStateTests.Driver()
         next.stored = driver.stored
@@ -84,12 +88,12 @@ struct CachingTests {
     @Test("Times beyond the largest lifetime are of such a clock, too, though the row seems old")
     func beyondLifetime() throws {
         var rules = FreshnessRules()
-        rules.ceiling = 30 * Self.day
-        #expect(!rules.isBeyond(stored: 0, expires: 30 * Self.day, at: 0))
-        #expect(rules.isBeyond(stored: 0, expires: 31 * Self.day, at: 0))
-        rules.floor = 40 * Self.day
-        #expect(!rules.isBeyond(stored: 0, expires: 40 * Self.day, at: 0))
-        #expect(!rules.isBeyond(stored: .max, expires: .max, at: .max))
+        rules.ceiling = .days(30)
+        #expect(!rules.isBeyond(stored: 0, expires: .epoch + .days(30), at: 0))
+        #expect(rules.isBeyond(stored: 0, expires: .epoch + .days(31), at: 0))
+        rules.floor = .days(40)
+        #expect(!rules.isBeyond(stored: 0, expires: .epoch + .days(40), at: 0))
+        #expect(!rules.isBeyond(stored: .distantFuture, expires: .distantFuture, at: .distantFuture))
     }
 
     @Test("A yes renews every row of the source, without a render, and answers what it was asked for")
@@ -157,7 +161,7 @@ struct CachingTests {
 
     @Test("A group of hosts has a floor and a ceiling of its own, for what is fetched and for what is confirmed")
     func group() throws {
-        func expires(_ fields: [(String, String)], _ limits: OriginRules.GroupLimits) throws -> [Int64] {
+        func expires(_ fields: [(String, String)], _ limits: OriginRules.GroupLimits) throws -> [WallTime] {
             var driver = PartitionStateTests.Driver(limits: limits)
             let job = driver.pending("one", source, [PartitionStateTests.large])
             let id = try #require(rules.flight(driver.feed(.arrived(job))))
@@ -176,13 +180,16 @@ struct CachingTests {
         #expect(try expires([("cache-control", "max-age=60")], limits) == [60_000, 60_000])
         (limits.floor, limits.ceiling) = (90_000, 200_000)
         // Each source by its own part of a tenth.
-        let part = Int64(10_000 * source.place)
+        let part = Duration.milliseconds(Int64(10_000 * source.place))
+        func isNear(_ time: WallTime, _ other: Duration) -> Bool {
+            (time - other - 8...time - other + 8).contains(.epoch)
+        }
         #expect(
-            try expires([("cache-control", "max-age=60")], limits).allSatisfy { abs($0 - 90_000 - part * 9 / 10) < 9 })
+            try expires([("cache-control", "max-age=60")], limits).allSatisfy { isNear($0, 90_000 + part * 9 / 10) })
         #expect(
-            try expires([("cache-control", "max-age=600")], limits).allSatisfy { abs($0 - 200_000 + part * 2) < 9 })
+            try expires([("cache-control", "max-age=600")], limits).allSatisfy { isNear($0, 200_000 - part * 2) })
         // Where nothing is said, too.
-        #expect(try abs(expires([], limits)[0] - 200_000 + part * 2) < 9)
+        #expect(try isNear(expires([], limits)[0], 200_000 - part * 2))
     }
 
     @Test("A job that says force has its source asked for though it is fresh; one that says cacheOnly never does")
@@ -214,9 +221,9 @@ struct CachingTests {
 
     /// What a fetch at a time asks of a source that is no picture; nil where its job was answered without one.
     private func ask(
-        _ driver: inout PartitionStateTests.Driver, at now: Int64, freshness: JobFreshness = .ifStale
+        _ driver: inout PartitionStateTests.Driver, at now: Moment, freshness: JobFreshness = .ifStale
     ) -> (flight: FlightID, request: FetchRequest)? {
-        let pending = driver.pending("\(now)", source, [PartitionStateTests.small])
+        let pending = driver.pending("\(now.wall.milliseconds)", source, [PartitionStateTests.small])
         var job = pending.job
         (job.freshness, job.fallback) = (freshness, .none)
         let asked = driver.feed(.arrived(PendingJob(job: job, record: pending.record)), at: now)

@@ -1,11 +1,16 @@
 import Canonical
+import Clocks
 import Digest
+import Hosts
 import ImageModel
 import Images
+import Ledger
 import Partition
+import Permits
 import Planning
 import Ports
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -29,7 +34,7 @@ extension CachingTests {
         for place in stored.variants.indices {
             stored.variants[place].location = "old/\(stored.variants[place].spec)"
             // Each was made by a job of its own.
-            stored.variants[place].storedAt = Int64(place) * 1_000
+            stored.variants[place].storedAt = .epoch + .seconds(place)
         }
         return stored
     }
@@ -46,7 +51,7 @@ extension CachingTests {
 
     /// One that has asked for `spec`, and fetched other bytes than were stored.
     private func finding(
-        _ driver: inout Driver, _ specs: [VariantSpec], at now: Int64 = 61_000
+        _ driver: inout Driver, _ specs: [VariantSpec], at now: Moment = 61_000
     ) throws -> (flight: FlightID, task: RenderTask) {
         let id = try #require(rules.flight(driver.feed(.arrived(driver.pending("j", source, specs)), at: now)))
         _ = driver.feed(.granted(.fetch, id), at: now)
@@ -191,7 +196,7 @@ extension CachingTests {
         let ended = second.feed(.unfetched(id, Unfetched(FetchFailure.status(url: "http://o/a", 404))), at: 62_000)
         #expect(rules.kinds(ended) == [.failed] && told(ended) == ["old/\(small) new/\(small)"])
         // So does one whose time is over.
-        let late = second.feed(.arrived(try left(task, &second)[0]), at: 61_000 + 8 * 24 * 3_600_000)
+        let late = second.feed(.arrived(try left(task, &second)[0]), at: 61_000 + .days(8))
         #expect(rules.kinds(late) == [.expired] && told(late) == ["old/\(small) new/\(small)"])
     }
 
@@ -204,7 +209,7 @@ extension CachingTests {
         var second = Driver()
         second.stored = SourceSnapshot(
             source: task.fetched?.row, variants: made(task) + before.variants.filter { $0.spec == large })
-        let back = 61_000 + 6 * 24 * 3_600_000 as Int64
+        let back: Moment = 61_000 + .days(6)
         let id = try #require(rules.flight(second.feed(.arrived(try left(task, &second)[0]), at: back)))
         _ = second.feed(.granted(.fetch, id), at: back)
         _ = second.feed(.fetched(id, changed), at: back)
@@ -262,7 +267,7 @@ extension CachingTests {
         var driver = Driver()
         driver.stored = try snapshot(of: 6)
         for (place, storedAt) in [0, 3, 5_000, 5_009, 9_000, 5_000].enumerated() {
-            driver.stored.variants[place].storedAt = Int64(storedAt)
+            driver.stored.variants[place].storedAt = WallTime(storedAt)
         }
         let specs = driver.stored.variants.map(\.spec)
         driver.stored.variants[5].madeFrom = .donor(specs[0])
@@ -282,7 +287,7 @@ extension CachingTests {
 
     @Test("A change that is found again after a kill has its id; bytes that come back, or more of it, another")
     func sameChange() throws {
-        func ids(_ stored: SourceSnapshot, _ bytes: String, at now: Int64, of count: Int = 2) throws -> [String] {
+        func ids(_ stored: SourceSnapshot, _ bytes: String, at now: Moment, of count: Int = 2) throws -> [String] {
             var driver = Driver()
             driver.stored = stored
             let id = try #require(

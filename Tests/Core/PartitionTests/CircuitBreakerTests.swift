@@ -1,8 +1,12 @@
 import Canonical
+import Clocks
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Planning
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -12,8 +16,8 @@ struct CircuitBreakerTests {
         case fails(Int)
         case passes(Int)
         case ends(Int)
-        case grants(Int, at: Int64)
-        case grantsNothing(at: Int64)
+        case grants(Int, at: Moment)
+        case grantsNothing(at: Moment)
     }
 
     /// One permit of each kind; flights 1 to 9 ask for a fetch, of whom 1 has it. A probe may begin each 2,000 ms.
@@ -43,7 +47,7 @@ struct CircuitBreakerTests {
     func steps(row: (name: String, steps: [Step]), obstacle: PermitScheduler.Obstacle) {
         var permits = PermitScheduler(PermitRules(fetch: 1, render: 1))
         func id(_ number: Int) -> FlightID { FlightID(PartitionID(0), number) }
-        for number in 1...9 { permits.request(.fetch, id(number), lane: .fast, since: Int64(number)) }
+        for number in 1...9 { permits.request(.fetch, id(number), lane: .fast, since: WallTime(number)) }
         var granted = permits.grants(at: 0).map(\.flight.number)
         #expect(granted == [1])
         for step in row.steps {
@@ -67,16 +71,16 @@ struct CircuitBreakerTests {
     }
 
     /// An hour, as a clock is set that was wrong by a time zone.
-    static let clockSteps: [Int64] = [0, -3_600_000, 3_600_000]
+    static let clockSteps: [Duration] = [0, -3_600_000, 3_600_000]
 
     @Test("A wall clock that is set brings no probe sooner or later", arguments: clockSteps)
-    func probes(step: Int64) {
+    func probes(step: Duration) {
         var permits = PermitScheduler(PermitRules(fetch: 1, render: 1))
         let begin = Moment(wall: 10_000_000, monotonic: 50)
         let failed = permits.fail(FlightID(PartitionID(0), 9), by: .machine, at: begin)
         #expect(failed)
         permits.request(.fetch, FlightID(PartitionID(0), 1), lane: .fast, since: 0)
-        for (later, count) in [(1_999 as Int64, 0), (2_000, 1)] {
+        for (later, count) in [(1_999 as Duration, 0), (2_000, 1)] {
             let now = Moment(wall: begin.wall + step + later, monotonic: begin.monotonic + later)
             let granted = permits.grants(at: now)
             #expect(granted.count == count)
@@ -84,7 +88,7 @@ struct CircuitBreakerTests {
     }
 
     @Test("A wall clock that is set ends no short wait sooner or later, and calls no job slow", arguments: clockSteps)
-    func waits(step: Int64) throws {
+    func waits(step: Duration) throws {
         let rules = PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(base: 4_000, cap: 4_000), holdLimit: 1_000)
         var state = PartitionState(PartitionID(0), rules: rules, seed: 1)
         let begin = Moment(wall: 10_000_000, monotonic: 50)
@@ -101,7 +105,7 @@ struct CircuitBreakerTests {
             variants: [VariantSpec(width: 10, height: 10, format: .webp)], lane: .fast)
         let pending = PendingJob(job: job, record: record, attempts: 1, notBefore: begin.wall + 3_000)
         #expect(reduce(.arrived(pending), at: begin).isEmpty)
-        for (later, count) in [(2_999 as Int64, 0), (3_000, 1)] {
+        for (later, count) in [(2_999 as Duration, 0), (3_000, 1)] {
             let now = Moment(wall: begin.wall + step + later, monotonic: begin.monotonic + later)
             #expect(reduce(.tick, at: now).count == count)
         }

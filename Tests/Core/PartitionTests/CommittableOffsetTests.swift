@@ -1,4 +1,5 @@
 import Partition
+import Positions
 import Testing
 
 @Suite("CommittableOffset: every record below it is finished", .timeLimit(.minutes(1)))

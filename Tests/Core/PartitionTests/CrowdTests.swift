@@ -1,12 +1,17 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
+internal import Hosts
 import ImageModel
 import Images
+import Ledger
 import Partition
+import Permits
 import Planning
 import Ports
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -26,9 +31,9 @@ struct CrowdTests {
         }
 
         /// What goes to a tier is acknowledged at once.
-        mutating func feed(_ event: PartitionEvent, at now: Int64 = 0) {
+        mutating func feed(_ event: PartitionEvent, at now: Moment = 0) {
             var work: [PartitionWork] = []
-            state.run(event, at: Moment(now), permits: &permits, into: &work) { _ in SourceSnapshot() }
+            state.run(event, at: now, permits: &permits, into: &work) { _ in SourceSnapshot() }
             for piece in work {
                 switch piece {
                 case .fetch(let id, _): flights.append(id)
@@ -39,8 +44,8 @@ struct CrowdTests {
             }
         }
 
-        mutating func grant(at now: Int64 = 0) {
-            for (kind, flight) in permits.grants(at: Moment(now)) { feed(.granted(kind, flight), at: now) }
+        mutating func grant(at now: Moment = 0) {
+            for (kind, flight) in permits.grants(at: now) { feed(.granted(kind, flight), at: now) }
         }
 
         mutating func publish(_ number: Int, _ url: SourceURL = "http://o/a") {
@@ -65,7 +70,7 @@ struct CrowdTests {
                 flood.publish(round * 200 + host, SourceURL("http://\(name)\(end)"))
             }
         }
-        #expect(flood.state.hostJobs.count == 200 && flood.state.hostJobs.values.allSatisfy { $0 == 4 })
+        #expect(flood.state.hostJobs.held.count == 200 && flood.state.hostJobs.held.values.allSatisfy { $0 == 4 })
     }
 
     /// The first two of 40,000 jobs are fetched.
@@ -84,7 +89,7 @@ struct CrowdTests {
         var flood = flooded()
         // Those under way hold it still; many others have waited for a turn, and wait elsewhere by now.
         let (held, span) = (flood.state.committable(.jobsFast), flood.state.reading(.jobsFast).span)
-        let inMemory = flood.state.hostJobs.values.reduce(0, +)
+        let inMemory = flood.state.hostJobs.held.values.reduce(0, +)
         #expect(held == 0 && span == 40_000 && inMemory <= 64)
         let note = FailureNote(code: "x", message: "", verdict: .deadLetter)
         for id in flood.flights { flood.feed(.failed(id, note)) }

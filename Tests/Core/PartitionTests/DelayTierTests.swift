@@ -1,8 +1,13 @@
 import Canonical
+import Clocks
 import Failures
+import Hosts
 import ImageModel
+internal import Ledger
 import Partition
+import Positions
 import Records
+import TestSupport
 import Testing
 
 @Suite("Which retry topic a job waits in, and when it is read")
@@ -10,12 +15,12 @@ struct DelayTierTests {
     @Test(
         "The longest tier that is not above the wait; the shortest of all is the fast lane's",
         arguments: [
-            (wait: 0 as Int64, fast: DelayTier.tenSeconds, slow: DelayTier.minute), (9_999, .tenSeconds, .minute),
+            (wait: 0 as Duration, fast: DelayTier.tenSeconds, slow: DelayTier.minute), (9_999, .tenSeconds, .minute),
             (10_000, .tenSeconds, .minute), (59_999, .tenSeconds, .minute), (60_000, .minute, .minute),
             (599_999, .minute, .minute), (600_000, .tenMinutes, .tenMinutes), (3_599_999, .tenMinutes, .tenMinutes),
-            (3_600_000, .hour, .hour), (.max, .hour, .hour),
+            (3_600_000, .hour, .hour), (.milliseconds(Int64.max), .hour, .hour),
         ])
-    func tier(wait: Int64, fast: DelayTier, slow: DelayTier) {
+    func tier(wait: Duration, fast: DelayTier, slow: DelayTier) {
         #expect(DelayTier(within: wait, .fast) == fast && DelayTier(within: wait, .slow) == slow)
     }
 
@@ -31,16 +36,17 @@ struct DelayTierTests {
     @Test(
         "What the machine's fault has held back waits as long again, at least retry.base and at most an hour",
         arguments: [
-            (age: 0 as Int64, least: 50 as Int64, most: 100 as Int64), (1_000, 500, 1_000), (9_999, 4_999, 9_999),
+            (age: 0 as Duration, least: 50 as Duration, most: 100 as Duration), (1_000, 500, 1_000),
+            (9_999, 4_999, 9_999),
             (10_000, 10_000, 10_000), (50_000, 50_000, 50_000), (86_400_000, 3_600_000, 3_600_000),
         ])
-    func held(age: Int64, least: Int64, most: Int64) {
+    func held(age: Duration, least: Duration, most: Duration) {
         let policy = RetryPolicy(attempts: 5, base: 100)
         #expect(policy.delay(heldFor: age, jitter: 0) == least)
         #expect((least...most).contains(policy.delay(heldFor: age, jitter: 0.999)))
     }
 
-    private func record(_ offset: Int64, at time: Int64, written: Int64? = nil) -> Record {
+    private func record(_ offset: Int64, at time: WallTime, written: WallTime? = nil) -> Record {
         let note = RetryNote(
             job: "job", lane: .fast, attempt: 1, notBefore: 0, firstSeen: 0, cause: FailureNote(RetryCause.deferred),
             origin: RecordOrigin(topic: .jobsFast, partition: PartitionID(0), offset: 0))
@@ -68,7 +74,7 @@ struct DelayTierTests {
         let share = HostLane(OriginHost(of: "http://dead.example/"), .fast)
         var head = DelayHead(.tenSeconds)
         var room = 0
-        func take(_ head: inout DelayHead, at now: Int64) -> [Int64] {
+        func take(_ head: inout DelayHead, at now: WallTime) -> [Int64] {
             head.take(9, at: now, awaited: { $0.offset == 4 ? nil : share }, room: { _ in room }).map(\.offset)
         }
         head.add((1...5).map { record($0, at: 100) }, at: 1_000)
@@ -89,7 +95,7 @@ struct DelayTierTests {
         let share = HostLane(OriginHost(of: "http://dead.example/"), .fast)
         var head = DelayHead(.tenSeconds)
         head.moves = DelayHead.Moves(due: 1, searched: 3)
-        head.add([10, 11, 50, 51, 52].map { record($0, at: $0) }, at: 1_000)
+        head.add([10, 11, 50, 51, 52].map { record(Int64($0), at: WallTime($0)) }, at: 1_000)
         #expect(head.take(9, at: 20_000, search: 20, awaited: { _ in share }).map(\.offset) == [10, 11, 50])
         #expect(head.isHeldUp && head.moves == DelayHead.Moves(searched: 1))
     }
@@ -137,13 +143,13 @@ struct DelayTierTests {
         #expect(moves.map(\.due) == [16, 16, 64, 1_024] && moves.map(\.searched) == [256, 256, 1_024, 1_024])
     }
 
-    private static let hour: Int64 = 3_600_000
+    private static let hour = Duration.hours(1)
 
     @Test(
         "A worker whose clock is far from the brokers' makes a job wait as long as its tier, by its own clock",
-        arguments: [hour, -hour, 0])
-    func skew(ahead: Int64) {
-        let brokers = 10 * Self.hour
+        arguments: [hour, Duration.zero - hour, .zero])
+    func skew(ahead: Duration) {
+        let brokers = WallTime.epoch + Self.hour * 10
         let own = brokers + ahead
         var head = DelayHead(.tenSeconds)
         head.add([record(1, at: brokers, written: own)], at: own + 20)
@@ -152,10 +158,11 @@ struct DelayTierTests {
 
     @Test("Where the writer's clock was ahead or behind, the brokers' counts")
     func otherWriter() {
-        for written in [2 * Self.hour, 1] {
+        let brokers = WallTime.epoch + Self.hour
+        for written in [brokers + Self.hour, 1] {
             var head = DelayHead(.tenSeconds)
-            head.add([record(1, at: Self.hour, written: written)], at: Self.hour + 20)
-            #expect(head.take(9, at: Self.hour + 9_999).isEmpty && head.take(9, at: Self.hour + 10_000).count == 1)
+            head.add([record(1, at: brokers, written: written)], at: brokers + 20)
+            #expect(head.take(9, at: brokers + 9_999).isEmpty && head.take(9, at: brokers + 10_000).count == 1)
         }
     }
 

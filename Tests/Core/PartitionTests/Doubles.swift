@@ -1,7 +1,10 @@
+import Clocks
 import Digest
 import ImageModel
 import Images
-import Partition
+import Ledger
+internal import Partition
+import Permits
 import Planning
 import Ports
 import Posix
@@ -9,22 +12,34 @@ import Records
 import VariantSpec
 
 /// Where a test has one clock, both show the same.
-extension Moment {
-    init(_ time: Int64) { self.init(wall: time, monotonic: time) }
+extension Moment: ExpressibleByIntegerLiteral {
+    package init(integerLiteral milliseconds: Int64) {
+        self.init(wall: WallTime(milliseconds: milliseconds), monotonic: Instant(milliseconds: milliseconds))
+    }
+
+    init(_ time: WallTime) { self = 0 + (time - .epoch) }
+    init(_ time: Instant) { self = 0 + (time - Instant(nanoseconds: 0)) }
+
+    static func + (moment: Moment, time: Duration) -> Moment {
+        Moment(wall: moment.wall + time, monotonic: moment.monotonic + time)
+    }
+
+    static func - (moment: Moment, time: Duration) -> Moment { moment + (.zero - time) }
+    static func - (a: Moment, b: Moment) -> Duration { a.monotonic - b.monotonic }
+    static func += (moment: inout Moment, time: Duration) { moment = moment + time }
+}
+
+extension WallTime {
+    init(_ milliseconds: Int) { self.init(milliseconds: Int64(milliseconds)) }
+}
+
+extension Instant {
+    init(_ milliseconds: Int) { self.init(milliseconds: Int64(milliseconds)) }
 }
 
 extension PermitScheduler {
-    mutating func grants(at now: Int64) -> [Grant] { grants(at: Moment(now)) }
-    mutating func fail(_ flight: FlightID, by obstacle: Obstacle = .machine, at now: Int64) -> Bool {
-        fail(flight, by: obstacle, at: Moment(now))
-    }
-    mutating func pass(_ flight: FlightID) -> [Obstacle] { pass(flight, at: Moment(0)) }
-}
-
-extension PartitionState {
-    mutating func reduce(_ event: PartitionEvent, at now: Int64, into effects: inout [PartitionEffect]) {
-        reduce(event, at: Moment(now), into: &effects)
-    }
+    mutating func fail(_ flight: FlightID, at now: Moment) -> Bool { fail(flight, by: .machine, at: now) }
+    mutating func pass(_ flight: FlightID) -> [Obstacle] { pass(flight, at: 0) }
 }
 
 extension FetchedPicture {
@@ -46,7 +61,7 @@ extension RenderTask {
     var source: SourceRow? { fetched?.row }
 
     /// As the runtime makes them of what was stored.
-    func rows(at now: Int64, bytes: Int = 1, location: (VariantSpec) -> String = { _ in "x" }) -> [VariantRow] {
+    func rows(at now: WallTime, bytes: Int = 1, location: (VariantSpec) -> String = { _ in "x" }) -> [VariantRow] {
         (batch?.orders ?? []).compactMap { order in
             batch?.renderSource.row(
                 of: order.spec, as: Rendition(size: order.output, hasAlpha: false, quality: 80), facts: nil,

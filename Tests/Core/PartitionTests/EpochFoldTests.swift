@@ -1,3 +1,4 @@
+import Ledger
 import Partition
 import Ports
 import Testing

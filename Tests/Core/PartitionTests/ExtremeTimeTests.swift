@@ -1,21 +1,24 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
 import ImageModel
 import Partition
+import Permits
 import Planning
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
 /// Records with numbers that nobody of ours writes, through the reducer and the scheduler as the worker drives them.
 @Suite("A partition's rules, on extreme numbers", .timeLimit(.minutes(1)))
 struct ExtremeTimeTests {
-    private static let now: Int64 = 1_795_256_916_007
+    private static let now: WallTime = 1_795_256_916_007
     private static let source = SourceKey(SHA256.digest(of: Array("a".utf8)))
-    private static let numbers = [Int64.min, Int64.min + 1, -1, 0, Int64.max - 1, .max]
+    private static let times: [WallTime] = [.distantPast, .distantPast + 1, -1, 0, .distantFuture - 1, .distantFuture]
 
-    private static func record(_ topic: Topic, offset: Int64, at time: Int64, _ notBefore: Int64 = 0) -> Record {
+    private static func record(_ topic: Topic, offset: Int64, at time: WallTime, _ notBefore: WallTime = 0) -> Record {
         let note = RetryNote(
             job: "j", lane: .slow, attempt: 1_000_000, notBefore: notBefore, firstSeen: time,
             cause: FailureNote(code: "fetch.status", message: "No.", verdict: .retry),
@@ -27,13 +30,14 @@ struct ExtremeTimeTests {
             headers: note.headers)
     }
 
-    @Test("Every time of a record, on its way to a dead letter", arguments: numbers, [Lane.fast, .slow])
-    func through(time: Int64, lane: Lane) throws {
+    @Test("Every time of a record, on its way to a dead letter", arguments: times, [Lane.fast, .slow])
+    func through(time: WallTime, lane: Lane) throws {
         var state = PartitionState(PartitionID(0), rules: PartitionRules(reuse: ReuseRules()), seed: 1)
         var scheduler = PermitScheduler(PermitRules(fetch: 1, render: 1, slow: 1, slowWait: 1))
         let job = Job(
             id: "j", url: "http://o/a", source: Self.source,
-            variants: [VariantSpec(width: 10, height: 10, format: .webp)], lane: lane, expires: RecordLimits.time(.max))
+            variants: [VariantSpec(width: 10, height: 10, format: .webp)], lane: lane,
+            expires: RecordLimits.time(.distantFuture))
         var pending: [PartitionEvent] = []
         for (offset, topic) in [Topic.retry, .retry, .jobs(lane)].enumerated() {
             let record = Self.record(topic, offset: Int64(offset), at: time, offset == 0 ? Self.now + 1 : time)
@@ -50,7 +54,7 @@ struct ExtremeTimeTests {
             var work: [PartitionWork] = []
             if pending.isEmpty {
                 clock += 40_000
-                pending = scheduler.grants(at: clock).map { .granted($0.kind, $0.flight) }
+                pending = scheduler.grants(at: Moment(clock)).map { .granted($0.kind, $0.flight) }
                 guard !pending.isEmpty || clock < Self.now + 200_000 else { break }
                 pending.append(.tick)
             }
@@ -65,7 +69,7 @@ struct ExtremeTimeTests {
                     answers.append(disposition)
                     pending.append(.acknowledged([RecordPlace(record)]))
                 case .abort(let id): scheduler.forget(id)
-                case .await, .checked, .stoodIn, .putOff, .render, .commit, .opened, .closed, .blocked, .unblocked:
+                case .await, .checked, .stoodIn, .putOff, .render, .commit, .tell:
                     break
                 }
             }

@@ -1,10 +1,16 @@
 import Canonical
+import Clocks
 import Failures
+import Hosts
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Planning
 import Ports
+import Positions
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -15,13 +21,13 @@ extension CachingTests {
 
     /// What becomes of a job whose host may not be asked.
     private func held(
-        _ pending: PendingJob, _ driver: inout PartitionStateTests.Driver, at now: Int64
+        _ pending: PendingJob, _ driver: inout PartitionStateTests.Driver, at now: Moment
     ) throws -> [PartitionEffect] {
         let id = try #require(rules.flight(driver.feed(.arrived(pending), at: now)))
         return driver.feed(.held(id, Self.hold), at: now)
     }
 
-    private func own(_ pending: PendingJob, _ prefix: String, failingSince: Int64? = nil) -> PendingJob {
+    private func own(_ pending: PendingJob, _ prefix: String, failingSince: WallTime? = nil) -> PendingJob {
         var job = pending.job
         (job.id, job.lane) = ("\(prefix)\(source.hex)-1", .slow)
         if !job.isOwn { job.fallback = .none }
@@ -67,7 +73,7 @@ extension CachingTests {
         var driver = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 0))
         driver.stored = try stored([("cache-control", "max-age=60")])
         let pending = own(driver.pending("j", source, [PartitionStateTests.small]), kind.prefix, failingSince: 0)
-        let now = 2 * Self.day
+        let now = Self.days(2)
         let effects =
             isHeld ? try held(pending, &driver, at: now) : try failing(pending, &driver, Self.down, at: now)
         #expect(rules.kinds(effects) == (kind.isDead ? [.dead] : []))
@@ -84,8 +90,8 @@ extension CachingTests {
             (.slow, 30_000, nil, 256, .tenSeconds), (.slow, 90_000, nil, 256, .minute),
             (.slow, nil, 59_000, 256, .tenSeconds), (.fast, 700_000, 650_000, 256, .tenMinutes),
             (.slow, nil, nil, 256, .hour),
-        ] as [(Lane, Int64?, Int64?, Int, DelayTier?)])
-    func timeIsOver(_ lane: Lane, giveUp: Int64?, expires: Int64?, shortWaits: Int, tier: DelayTier?) throws {
+        ] as [(Lane, Duration?, WallTime?, Int, DelayTier?)])
+    func timeIsOver(_ lane: Lane, giveUp: Duration?, expires: WallTime?, shortWaits: Int, tier: DelayTier?) throws {
         var driver = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 0), shortWaits: shortWaits)
         let template = driver.pending("j", source, [PartitionStateTests.small], lane: lane, expires: expires)
         var own = template.job
@@ -102,7 +108,8 @@ extension CachingTests {
             #expect(found == tier && later.attempts == 0 && later.notBefore == 0)
             return
         }
-        let end = try #require(giveUp ?? expires)
+        let time = try #require(giveUp.map { WallTime.epoch + $0 } ?? expires)
+        let end = Moment(time)
         #expect(rules.settled(effects).isEmpty && rules.putOff(effects).isEmpty)
         // People are told of it, as of those in tiers.
         #expect(driver.state.hostWaits == [OriginHost(of: "http://o/a"): ByLane([lane: 1])])
@@ -161,8 +168,8 @@ extension CachingTests {
 
     @Test(
         "A fast job whose origin has been at fault for as long as retry.giveUp.fast says goes on as slow, and its record stays fast",
-        arguments: [(4_999, Lane.fast), (5_000, .slow)] as [(Int64, Lane)])
-    func goesOnAsSlow(failing: Int64, lane: Lane) throws {
+        arguments: [(4_999, Lane.fast), (5_000, .slow)] as [(Moment, Lane)])
+    func goesOnAsSlow(failing: Moment, lane: Lane) throws {
         var policy = RetryPolicy(attempts: 0, base: 60_000, cap: 60_000)
         policy.giveUpFast = 5_000
         var driver = PartitionStateTests.Driver(retry: policy, shortWaits: 0)
@@ -192,11 +199,11 @@ extension CachingTests {
         let first = try #require(outcome(try failing(job(&driver, "1", specs, .stale), &driver, at: 61_000)))
         let owed = try #require(first.debt)
         let end = try #require(owed.job.expires)
-        let before = try #require(outcome(try failing(job(&driver, "2", specs, .stale), &driver, at: end - 1)))
+        let before = try #require(outcome(try failing(job(&driver, "2", specs, .stale), &driver, at: Moment(end) - 1)))
         #expect(before.outcome.kind == .stale && before.debt == nil)
         let again = PendingJob(job: owed.job, record: driver.pending("r", source, specs, topic: .retry1h).record)
-        #expect(rules.kinds(driver.feed(.arrived(again), at: end)) == [.expired])
-        let after = try #require(outcome(try failing(job(&driver, "3", specs, .stale), &driver, at: end)))
+        #expect(rules.kinds(driver.feed(.arrived(again), at: Moment(end))) == [.expired])
+        let after = try #require(outcome(try failing(job(&driver, "3", specs, .stale), &driver, at: Moment(end))))
         #expect(after.debt != nil && after.debt?.job.id != owed.job.id)
     }
 
@@ -210,7 +217,7 @@ extension CachingTests {
             driver.stored = try stored([("cache-control", "max-age=60")])
             for _ in 0..<number { _ = driver.pending("before", source, specs) }
             let pending = job(&driver, "j", specs, .stale)
-            let end = try #require(outcome(try failing(pending, &driver, at: 61_000 + Int64(ids.count))))
+            let end = try #require(outcome(try failing(pending, &driver, at: 61_000 + .milliseconds(ids.count))))
             ids.append(try #require(end.debt).job.id)
         }
         #expect(ids[0] == ids[1] && ids[0] != ids[2])
@@ -242,8 +249,8 @@ extension CachingTests {
     func forcedRefusals() throws {
         var driver = PartitionStateTests.Driver()
         let gone = Unfetched(FetchFailure.status(url: "http://o/a", 404))
-        func ask(_ freshness: JobFreshness, at now: Int64) -> FlightID? {
-            let pending = driver.pending("\(now)", source, [PartitionStateTests.small])
+        func ask(_ freshness: JobFreshness, at now: Moment) -> FlightID? {
+            let pending = driver.pending("\(now.wall.milliseconds)", source, [PartitionStateTests.small])
             var job = pending.job
             job.freshness = freshness
             let id = rules.flight(driver.feed(.arrived(PendingJob(job: job, record: pending.record)), at: now))
@@ -252,7 +259,7 @@ extension CachingTests {
             _ = driver.feed(.unfetched(id, gone), at: now)
             return id
         }
-        for now in 1...5 as ClosedRange<Int64> { #expect(ask(.force, at: now) != nil) }
+        for now in 1...5 as ClosedRange<Int> { #expect(ask(.force, at: Moment(WallTime(now))) != nil) }
         #expect(ask(.ifStale, at: 600_004) == nil)
         #expect(ask(.ifStale, at: 600_005) != nil)
         #expect(ask(.ifStale, at: 1_800_004) == nil)
@@ -343,7 +350,8 @@ extension CachingTests {
         driver.stored = try stored([("cache-control", "max-age=600000")])
         // A plain one that is done pays none that is forced.
         let plainJob = try #require(plain.debt).job
-        _ = driver.feed(.arrived(PendingJob(job: plainJob, record: driver.pending("5", source, specs).record)), at: 150_000)
+        _ = driver.feed(
+            .arrived(PendingJob(job: plainJob, record: driver.pending("5", source, specs).record)), at: 150_000)
         #expect(try #require(outcome(try failing(forced("6", &driver), &driver, at: 150_001))).debt == nil)
         let paying = PendingJob(job: owed, record: driver.pending("7", source, specs).record)
         #expect(rules.flight(driver.feed(.arrived(paying), at: 200_000)) != nil)
@@ -354,7 +362,7 @@ extension CachingTests {
         var driver = PartitionStateTests.Driver()
         driver.stored = try stored([("cache-control", "max-age=60")])
         let other = try #require(driver.stored.variants.first { $0.spec != PartitionStateTests.small }?.spec)
-        func owes(_ id: String, _ spec: VariantSpec, _ freshness: JobFreshness, at now: Int64) throws -> Bool {
+        func owes(_ id: String, _ spec: VariantSpec, _ freshness: JobFreshness, at now: Moment) throws -> Bool {
             let pending = job(&driver, id, [spec], .stale)
             var job = pending.job
             job.freshness = freshness

@@ -1,18 +1,24 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
+import Hosts
 import ImageModel
+internal import Ledger
 import Partition
+import Permits
 import Planning
 import Ports
+import Positions
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
 /// What answers while an origin is down.
 extension CachingTests {
     static let down = FailureNote(code: "fetch.server-error", message: "503", verdict: .retry)
-    static let day: Int64 = 86_400_000
+    static func days(_ count: Int) -> Moment { 0 + .days(count) }
 
     func job(
         _ driver: inout PartitionStateTests.Driver, _ id: String, _ specs: [VariantSpec], _ fallback: JobFallback,
@@ -26,7 +32,7 @@ extension CachingTests {
 
     /// What becomes of a job whose origin fails so.
     func failing(
-        _ pending: PendingJob, _ driver: inout PartitionStateTests.Driver, _ note: FailureNote = down, at now: Int64
+        _ pending: PendingJob, _ driver: inout PartitionStateTests.Driver, _ note: FailureNote = down, at now: Moment
     ) throws -> [PartitionEffect] {
         let id = try #require(rules.flight(driver.feed(.arrived(pending), at: now)))
         _ = driver.feed(.granted(.fetch, id), at: now)
@@ -47,20 +53,20 @@ extension CachingTests {
     @Test(
         "What is stale answers while its origin is down, as long as that, the settings and the job let it",
         arguments: [
-            ("max-age=60", JobFallback.stale, "fetch.server-error", 6 * day, true),
-            ("max-age=60", .degraded, "fetch.deadline", 6 * day, true),
-            ("max-age=60", .none, "fetch.server-error", 6 * day, false),
-            ("max-age=60", .stale, "fetch.server-error", 8 * day, false),
-            ("max-age=60, stale-if-error=9999999", .stale, "fetch.connection", 8 * day, true),
+            ("max-age=60", JobFallback.stale, "fetch.server-error", days(6), true),
+            ("max-age=60", .degraded, "fetch.deadline", days(6), true),
+            ("max-age=60", .none, "fetch.server-error", days(6), false),
+            ("max-age=60", .stale, "fetch.server-error", days(8), false),
+            ("max-age=60, stale-if-error=9999999", .stale, "fetch.connection", days(8), true),
             ("max-age=60, stale-if-error=60", .stale, "fetch.connection", 121_000, false),
             ("max-age=60, must-revalidate", .stale, "fetch.server-error", 61_000, false),
             ("no-cache", .stale, "fetch.server-error", 1, false), ("no-store", .stale, "fetch.server-error", 1, false),
-            ("max-age=60", .stale, "render.crashed", 6 * day, false),
-            ("max-age=60", .stale, "fetch.refused-name", 6 * day, true),
-            ("max-age=60", .stale, "retry.host-blocked", 6 * day, true),
-            ("max-age=60", .stale, "fetch.forbidden", 6 * day, false),
+            ("max-age=60", .stale, "render.crashed", days(6), false),
+            ("max-age=60", .stale, "fetch.refused-name", days(6), true),
+            ("max-age=60", .stale, "retry.host-blocked", days(6), true),
+            ("max-age=60", .stale, "fetch.forbidden", days(6), false),
         ])
-    func stale(_ control: String, _ fallback: JobFallback, _ code: String, at now: Int64, answers: Bool) throws {
+    func stale(_ control: String, _ fallback: JobFallback, _ code: String, at now: Moment, answers: Bool) throws {
         var driver = PartitionStateTests.Driver()
         driver.stored = try stored([("cache-control", control)])
         let pending = job(&driver, "j", [PartitionStateTests.small], fallback)
@@ -72,7 +78,7 @@ extension CachingTests {
         #expect(end.variants.first?.row == driver.stored.variants.last)
         let owed = try #require(debt)
         #expect(
-            owed.job.isOwed && owed.job.lane == .slow && owed.notBefore >= now + 60_000)
+            owed.job.isOwed && owed.job.lane == .slow && owed.notBefore >= now.wall + 60_000)
         let body = String(decoding: owed.job.body, as: UTF8.self)
         #expect(!body.contains("fallback") && !body.contains("freshness") && !body.contains("giveUp"))
         #expect(owed.job.variants == [PartitionStateTests.small])
@@ -137,7 +143,7 @@ extension CachingTests {
         let owed = try #require(first.debt).job
         #expect(second.debt == nil && second.outcome.kind == .stale)
 
-        func again(attempts: Int, failingSince: Int64? = nil) -> PendingJob {
+        func again(attempts: Int, failingSince: WallTime? = nil) -> PendingJob {
             let record = driver.pending("r", source, specs, lane: .slow, topic: .retry1m).record
             return PendingJob(
                 job: owed, record: record, attempts: attempts, firstSeen: 61_000, failingSince: failingSince)
@@ -191,7 +197,7 @@ extension CachingTests {
         var driver = PartitionStateTests.Driver()
         driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=60")])
         let (small, large) = (PartitionStateTests.small, PartitionStateTests.large)
-        func debt(_ id: String, _ specs: [VariantSpec], at now: Int64) throws -> Job? {
+        func debt(_ id: String, _ specs: [VariantSpec], at now: Moment) throws -> Job? {
             try #require(outcome(try failing(job(&driver, id, specs, .stale), &driver, at: now))).debt?.job
         }
         let first = try #require(try debt("1", [small], at: 61_000))
@@ -237,13 +243,13 @@ extension CachingTests {
         var driver = PartitionStateTests.Driver(shortWaits: 8)
         driver.stored = try stored([("cache-control", "max-age=60, stale-while-revalidate=600")])
         /// Records of tiers, and when they are read.
-        var records: [(pending: PendingJob, at: Int64)] = []
-        func append(_ pending: PendingJob, _ tier: DelayTier, at now: Int64) {
+        var records: [(pending: PendingJob, at: WallTime)] = []
+        func append(_ pending: PendingJob, _ tier: DelayTier, at now: Moment) {
             let template = driver.pending("r", source, [], lane: .slow, topic: tier.topic)
             let job = PendingJob(job: pending.job, record: template.record, notBefore: pending.notBefore)
-            records.append((job, now + tier.wait))
+            records.append((job, now.wall + tier.wait))
         }
-        let start: Int64 = isDown ? 700_000 : 70_000
+        let start: Moment = isDown ? 700_000 : 70_000
         for number in 0..<40 {
             let key = SourceKey(SHA256.digest(of: [UInt8(number)]))
             let asking = driver.pending("\(number)", key, [PartitionStateTests.small])
@@ -252,12 +258,13 @@ extension CachingTests {
                 ? try failing(asking, &driver, at: start) : driver.feed(.arrived(asking), at: start)
             let debt = try #require(outcome(effects)?.debt)
             let owed = PendingJob(job: debt.job, record: asking.record, notBefore: debt.notBefore)
-            append(owed, DelayTier(within: debt.notBefore - start, debt.job.lane), at: start)
+            append(owed, DelayTier(within: debt.notBefore - start.wall, debt.job.lane), at: start)
         }
-        var (begun, appends): ([Int64], Int) = ([], 0)
-        for now in stride(from: start, to: start + 300_000, by: 1_000) {
-            let due = records.filter { $0.at <= now }
-            records.removeAll { $0.at <= now }
+        var (begun, appends): ([Duration], Int) = ([], 0)
+        for second in 0..<300 {
+            let now = start + .seconds(second)
+            let due = records.filter { $0.at <= now.wall }
+            records.removeAll { $0.at <= now.wall }
             for event in due.map({ PartitionEvent.arrived($0.pending) }) + [.tick] {
                 let effects = driver.feed(event, at: now)
                 for case .permit(.request) in effects { begun.append(now - start) }
@@ -269,7 +276,7 @@ extension CachingTests {
         }
         #expect(begun.count == 40 && records.isEmpty)
         #expect(begun.allSatisfy { (60_000...131_000).contains($0) })
-        let most = Dictionary(grouping: begun) { $0 / 10_000 }.values.map(\.count).max() ?? 40
+        let most = Dictionary(grouping: begun) { $0.milliseconds / 10_000 }.values.map(\.count).max() ?? 40
         #expect(most <= 15, "\(begun)")
         // Four at most beside its first, of ten seconds each; and what found no room in memory, one more.
         #expect(appends <= 40 * 6)

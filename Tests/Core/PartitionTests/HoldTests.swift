@@ -1,13 +1,17 @@
+import Clocks
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Records
+import TestSupport
 import Testing
 
 @Suite("Permits while one partition's log takes nothing", .timeLimit(.minutes(1)))
 struct HoldTests {
     private func flight(_ number: Int, _ partition: Int32) -> FlightID { FlightID(PartitionID(partition), number) }
 
-    private func numbers(_ scheduler: inout PermitScheduler, at now: Int64 = 0) -> [Int] {
+    private func numbers(_ scheduler: inout PermitScheduler, at now: Moment = 0) -> [Int] {
         scheduler.grants(at: now).map(\.flight.number)
     }
 
@@ -28,18 +32,18 @@ struct HoldTests {
     @Test("After a failure of a partition's log probes alone go on there, and all others as if nothing were")
     func held() {
         var permits = PermitScheduler(PermitRules(fetch: 8, render: 4))
-        for i in 1...6 { permits.request(.fetch, flight(i, Int32(i % 2)), lane: .fast, since: Int64(i)) }
+        for i in 1...6 { permits.request(.fetch, flight(i, Int32(i % 2)), lane: .fast, since: WallTime(i)) }
         expect(numbers(&permits), [1, 2, 3, 4, 5, 6])
         expect(permits.fail(flight(1, 1), by: .log, at: 0), true)
         permits.forget(flight(1, 1))
         expect(permits.fail(flight(3, 1), by: .log, at: 10), false)
         permits.forget(flight(3, 1))
-        for i in 7...10 { permits.request(.fetch, flight(i, Int32(i % 2)), lane: .fast, since: Int64(i)) }
+        for i in 7...10 { permits.request(.fetch, flight(i, Int32(i % 2)), lane: .fast, since: WallTime(i)) }
         expect(numbers(&permits, at: 1_000), [8, 10])
         // A probe has all its permits; others of the partition wait, though they were fetched.
         expect(numbers(&permits, at: 2_000), [7])
         for (i, kind) in [(5, PermitKind.fetch), (7, .fetch)] { permits.release(kind, flight(i, 1)) }
-        for i in [5, 7] { permits.request(.render, flight(i, 1), lane: .fast, since: Int64(i)) }
+        for i in [5, 7] { permits.request(.render, flight(i, 1), lane: .fast, since: WallTime(i)) }
         expect(numbers(&permits, at: 2_001), [7])
         expect(permits.fail(flight(7, 1), by: .log, at: 3_000), false)
         permits.forget(flight(7, 1))
@@ -56,11 +60,11 @@ struct HoldTests {
         var permits = PermitScheduler(PermitRules(fetch: 4, render: 1))
         permits.request(.render, flight(9, 0), lane: .fast, since: 0)
         expect(numbers(&permits), [9])
-        for i in 1...4 { permits.request(.fetch, flight(i, 1), lane: .fast, since: Int64(i)) }
+        for i in 1...4 { permits.request(.fetch, flight(i, 1), lane: .fast, since: WallTime(i)) }
         expect(numbers(&permits), [1, 2, 3, 4])
         for i in 1...4 {
             permits.release(.fetch, flight(i, 1))
-            permits.request(.render, flight(i, 1), lane: .fast, since: Int64(i))
+            permits.request(.render, flight(i, 1), lane: .fast, since: WallTime(i))
         }
         permits.request(.fetch, flight(5, 0), lane: .fast, since: 5)
         expect(numbers(&permits), [])
@@ -72,7 +76,7 @@ struct HoldTests {
     func probes() {
         var permits = PermitScheduler(PermitRules(fetch: 4, render: 1))
         expect(permits.fail(flight(9, 0), by: .log, at: 0), true)
-        for i in 1...3 { permits.request(.fetch, flight(i, 0), lane: .fast, since: Int64(i)) }
+        for i in 1...3 { permits.request(.fetch, flight(i, 0), lane: .fast, since: WallTime(i)) }
         expect(numbers(&permits, at: 1_999), [])
         expect(numbers(&permits, at: 2_000), [1])
         permits.forget(flight(1, 0))
@@ -87,7 +91,7 @@ struct HoldTests {
     )
     func saturated() {
         var permits = PermitScheduler(PermitRules(fetch: 2, render: 1))
-        for i in 1...9 { permits.request(.fetch, flight(i, 0), lane: .fast, since: Int64(i)) }
+        for i in 1...9 { permits.request(.fetch, flight(i, 0), lane: .fast, since: WallTime(i)) }
         permits.request(.fetch, flight(10, 1), lane: .slow, since: 20)
         expect(numbers(&permits), [1, 2])
         expect(permits.fail(flight(11, 1), by: .log, at: 0), true)
@@ -133,7 +137,7 @@ struct HoldTests {
     @Test("A worker that is told to stop lets a held partition's flights try to end")
     func draining() {
         var permits = PermitScheduler(PermitRules(fetch: 2, render: 1))
-        for i in 1...3 { permits.request(.fetch, flight(i, 0), lane: .fast, since: Int64(i)) }
+        for i in 1...3 { permits.request(.fetch, flight(i, 0), lane: .fast, since: WallTime(i)) }
         expect(numbers(&permits), [1, 2])
         expect(permits.fail(flight(9, 0), by: .log, at: 0), true)
         permits.release(.fetch, flight(1, 0))

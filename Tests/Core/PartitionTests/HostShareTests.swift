@@ -1,7 +1,11 @@
 import Canonical
+import Clocks
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Records
+import TestSupport
 import Testing
 
 @Suite("Fetch permits by host", .timeLimit(.minutes(1)))
@@ -12,7 +16,7 @@ struct HostShareTests {
 
     private func flight(_ number: Int, _ partition: Int32 = 0) -> FlightID { FlightID(PartitionID(partition), number) }
 
-    private func numbers(_ scheduler: inout PermitScheduler, at now: Int64 = 0) -> [Int] {
+    private func numbers(_ scheduler: inout PermitScheduler, at now: Moment = 0) -> [Int] {
         scheduler.grants(at: now).map(\.flight.number)
     }
 
@@ -27,7 +31,7 @@ struct HostShareTests {
         arguments: [(fetch: 1, share: 1), (2, 1), (3, 1), (4, 2), (7, 3), (32, 16), (1_024, 512)])
     func half(fetch: Int, share: Int) {
         var permits = PermitScheduler(PermitRules(fetch: fetch, render: 1))
-        for i in 1...2 * fetch { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i), host: one) }
+        for i in 1...2 * fetch { permits.request(.fetch, flight(i), lane: .fast, since: WallTime(i), host: one) }
         expect(numbers(&permits), Array(1...share))
         permits.forget(flight(1))
         expect(numbers(&permits), [share + 1])
@@ -37,7 +41,7 @@ struct HostShareTests {
     func passed(ahead: Int) {
         var permits = PermitScheduler(PermitRules(fetch: 8, render: 1))
         for i in 1...ahead + 8 {
-            permits.request(.fetch, flight(i, Int32(i % 12)), lane: .fast, since: Int64(i), host: one)
+            permits.request(.fetch, flight(i, Int32(i % 12)), lane: .fast, since: WallTime(i), host: one)
         }
         expect(numbers(&permits), [1, 2, 3, 4])
         let next = ahead + 9
@@ -53,7 +57,7 @@ struct HostShareTests {
     @Test("A fast flight that waits for its host alone keeps no slow one of another host from a permit")
     func slowBeside() {
         var permits = PermitScheduler(PermitRules(fetch: 4, render: 1))
-        for i in 1...4 { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i), host: one) }
+        for i in 1...4 { permits.request(.fetch, flight(i), lane: .fast, since: WallTime(i), host: one) }
         permits.request(.fetch, flight(5), lane: .slow, since: 5, host: one)
         permits.request(.fetch, flight(6), lane: .slow, since: 6, host: two)
         expect(numbers(&permits), [1, 2, 6])
@@ -67,9 +71,9 @@ struct HostShareTests {
     @Test("Slow flights leave two thirds of what a host bears to fast ones")
     func slowShare() {
         var permits = PermitScheduler(PermitRules(fetch: 16, render: 1))
-        for i in 1...9 { permits.request(.fetch, flight(i), lane: .slow, since: Int64(i), host: one) }
+        for i in 1...9 { permits.request(.fetch, flight(i), lane: .slow, since: WallTime(i), host: one) }
         expect(numbers(&permits), [1, 2])
-        for i in 10...16 { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i), host: one) }
+        for i in 10...16 { permits.request(.fetch, flight(i), lane: .fast, since: WallTime(i), host: one) }
         expect(numbers(&permits), [10, 11, 12, 13, 14, 15])
         permits.move(flight(1), to: .fast, since: 1)
         expect(numbers(&permits), [])

@@ -1,6 +1,10 @@
 import Canonical
+import Clocks
+import Hosts
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Records
 import TestSupport
 import Testing
@@ -110,8 +114,8 @@ struct HostSlotsTests {
     func unanswered() {
         let owned = Self.partitions(0..<3)
         let wish = HostSlots.Wish(Self.host, for: PartitionID(3), since: 0)
-        var answered: [Int: Int64] = [:]
-        for time in stride(from: Int64(0), to: 60_000, by: 1_000) {
+        var answered: [Int: Instant] = [:]
+        for time in stride(from: 0, to: 60_000, by: 1_000).map({ Instant($0) }) {
             var slots = slots(owned, of: 4, ceiling: 3)
             slots.pass([wish], at: time) { _, _ in false }
             for pass in slots.ready(inUse: { _, _ in 0 }) where answered[pass.slot.number] == nil {
@@ -121,7 +125,7 @@ struct HostSlotsTests {
         let own = slots(owned, of: 4, ceiling: 3).number(for: PartitionID(3), of: Self.host)
         for number in 0..<3
         where owned.contains(slots(owned, of: 4, ceiling: 3).home(of: HostSlots.Slot(Self.host, number))) {
-            #expect(answered[number] == Int64((number - own + 3) % 3) * 20_000)
+            #expect(answered[number] == Instant((number - own + 3) % 3 * 20_000))
         }
         #expect(answered.count >= 2)
     }
@@ -146,7 +150,7 @@ struct HostSlotsTests {
         var owners: [Int]
         var rows: [(slot: HostSlots.Slot, to: PartitionID)] = []
         /// Since when somebody without a slot was heard to want one.
-        var wishing: [Int: Int64] = [:]
+        var wishing: [Int: Instant] = [:]
         /// Who wants fetches.
         var wants: [Bool]
         var served: [Int]
@@ -178,7 +182,7 @@ struct HostSlotsTests {
             Set(owners.indices.filter { owners[$0] == worker }.map { PartitionID(Int32($0)) })
         }
 
-        mutating func round(_ worker: Int, at now: Int64) {
+        mutating func round(_ worker: Int, at now: Instant) {
             for row in rows[read[worker]...] { workers[worker].move(row.slot, to: row.to, at: now) }
             read[worker] = rows.count
             workers[worker].know()
@@ -217,7 +221,7 @@ struct HostSlotsTests {
             var crew = Crew(workers, partitions: partitions, ceiling: ceiling, seed: seed)
             for step in 0..<6_000 {
                 let worker = Int.random(in: 0..<workers, using: &crew.random)
-                if Int.random(in: 0..<3, using: &crew.random) == 0 { crew.round(worker, at: Int64(step) * 300) }
+                if Int.random(in: 0..<3, using: &crew.random) == 0 { crew.round(worker, at: Instant(step * 300)) }
                 crew.fetch(worker)
                 #expect(crew.inUse.reduce(0, +) <= ceiling)
                 if step % 2_000 == 1_999 { crew.rebalance() }
@@ -229,18 +233,18 @@ struct HostSlotsTests {
     @Test(
         "A worker whose fast jobs want a slot has it at once from an owner that needs it for slow ones alone, and after a turn from others",
         arguments: [
-            (isUrgent: true, usesFast: false, passedAt: 1_500 as Int64), (true, true, 6_000), (false, false, 6_000),
+            (isUrgent: true, usesFast: false, passedAt: 1_500 as Instant), (true, true, 6_000), (false, false, 6_000),
         ])
-    func urgent(isUrgent: Bool, usesFast: Bool, passedAt: Int64) {
+    func urgent(isUrgent: Bool, usesFast: Bool, passedAt: Instant) {
         let slot = HostSlots.Slot(Self.host, 0)
         let home = slots([], of: 4, ceiling: 1).home(of: slot)
         var slots = slots([home], of: 4, ceiling: 1)
         let other = PartitionID((home.number + 1) % 4)
         let wish = HostSlots.Wish(Self.host, for: other, isUrgent: isUrgent, since: 1_000)
-        for now in stride(from: 1_500 as Int64, through: 6_000, by: 500) {
+        for now in stride(from: 1_500, through: 6_000, by: 500).map({ Instant($0) }) {
             slots.pass([wish], at: now, usesFast: { _ in usesFast }, uses: { _, _ in true })
             let targets = slots.ready { _, _ in 0 }.map(\.to)
-            #expect(targets == (now < passedAt ? [] : [other]), "\(now)")
+            #expect(targets == (now < passedAt ? [] : [other]), "\(now.nanoseconds)")
         }
     }
 
@@ -269,10 +273,10 @@ struct HostSlotsTests {
         let home = crew.owners[Int(crew.workers[0].home(of: HostSlots.Slot(Self.host, 0)).number)]
         let other = (home + 1) % 3
         for worker in 0..<3 { crew.wants[worker] = worker == other }
-        for step in 0..<6 { for worker in 0..<3 { crew.round(worker, at: Int64(step) * 1_000) } }
+        for step in 0..<6 { for worker in 0..<3 { crew.round(worker, at: Instant(step * 1_000)) } }
         #expect(crew.workers.map { $0.count(of: Self.host) }[other] == 1)
         crew.wants[other] = false
-        for step in 6..<40 { for worker in 0..<3 { crew.round(worker, at: Int64(step) * 1_000) } }
+        for step in 6..<40 { for worker in 0..<3 { crew.round(worker, at: Instant(step * 1_000)) } }
         #expect(crew.workers.map { $0.count(of: Self.host) }[home] == 1 && crew.rows.count == 2)
     }
 

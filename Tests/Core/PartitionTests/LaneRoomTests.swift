@@ -1,10 +1,16 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
+import Hosts
 import ImageModel
+import Ledger
+import Permits
 import Planning
 import Ports
+import Positions
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -35,9 +41,9 @@ struct LaneRoomTests {
             permits = PermitScheduler(permitRules)
         }
 
-        mutating func feed(_ event: PartitionEvent, at now: Int64 = 0) {
+        mutating func feed(_ event: PartitionEvent, at now: Moment = 0) {
             var work: [PartitionWork] = []
-            state.run(event, at: Moment(now), permits: &permits, into: &work) { _ in SourceSnapshot() }
+            state.run(event, at: now, permits: &permits, into: &work) { _ in SourceSnapshot() }
             for piece in work {
                 switch piece {
                 case .fetch(let id, let request): fetches.append((id, Self.number(of: request)))
@@ -55,31 +61,32 @@ struct LaneRoomTests {
         }
 
         private mutating func pass(
-            _ pending: PendingJob, to topic: Topic, _ cause: FailureNote, _ record: Record, at now: Int64
+            _ pending: PendingJob, to topic: Topic, _ cause: FailureNote, _ record: Record, at now: Moment
         ) {
             let note = RetryNote(
                 job: pending.job.id, lane: pending.job.lane, attempt: 0, notBefore: 0, firstSeen: pending.firstSeen,
                 cause: cause, origin: record.jobOrigin)
-            let new = note.newRecord(topic: topic, key: [], body: [], partition: PartitionID(0), at: now)
+            let new = note.newRecord(topic: topic, key: [], body: [], partition: PartitionID(0), at: now.wall)
             let offset = offsets[topic, default: 0]
             offsets[topic] = offset + 1
             let copy = Record(
-                topic: topic, partition: PartitionID(0), offset: offset, timestamp: now, key: [], value: [],
+                topic: topic, partition: PartitionID(0), offset: offset, timestamp: now.wall, key: [], value: [],
                 headers: new.headers)
             passed.append((Int(pending.job.id) ?? -1, pending.job.lane, copy, note))
         }
 
-        mutating func settle(at now: Int64 = 0) {
-            for (kind, flight) in permits.grants(at: Moment(now)) { feed(.granted(kind, flight), at: now) }
+        mutating func settle(at now: Moment = 0) {
+            for (kind, flight) in permits.grants(at: now) { feed(.granted(kind, flight), at: now) }
         }
 
         /// A job of the host for the source of this number.
-        mutating func publish(_ number: Int, _ lane: Lane, at now: Int64 = 0) {
+        mutating func publish(_ number: Int, _ lane: Lane, at now: Moment = 0) {
             let topic = Topic.jobs(lane)
             let offset = offsets[topic, default: 0]
             offsets[topic] = offset + 1
             let record = Record(
-                topic: topic, partition: PartitionID(0), offset: offset, timestamp: now, key: [], value: [], headers: []
+                topic: topic, partition: PartitionID(0), offset: offset, timestamp: now.wall, key: [], value: [],
+                headers: []
             )
             feed(.arrived(PendingJob(job: job(number, lane), record: record)), at: now)
         }
@@ -91,9 +98,9 @@ struct LaneRoomTests {
                 variants: [PartitionStateTests.small], lane: lane)
         }
 
-        func jobs(_ lane: Lane) -> Int { state.hostJobs[HostLane(LaneRoomTests.host, lane)] ?? 0 }
+        func jobs(_ lane: Lane) -> Int { state.hostJobs.held[HostLane(LaneRoomTests.host, lane)] ?? 0 }
 
-        mutating func end(_ flight: FlightID, at now: Int64 = 0) {
+        mutating func end(_ flight: FlightID, at now: Moment = 0) {
             let note = FailureNote(code: "fetch.not-found", message: "no", verdict: .fail)
             feed(.unfetched(flight, Unfetched(note, .answered(bytes: 0))), at: now)
         }
@@ -148,7 +155,7 @@ struct LaneRoomTests {
         let held = (world.jobs(.slow), world.jobs(.fast))
         #expect(held == (isJoined ? slow - 1 : slow, isJoined ? 3 : 2))
         for fetch in world.fetches { world.end(fetch.flight) }
-        let left = world.state.hostJobs.values.reduce(0, +)
+        let left = world.state.hostJobs.held.values.reduce(0, +)
         #expect(left == (isJoined ? 62 : 63))
     }
 
@@ -220,8 +227,8 @@ struct LaneRoomTests {
 
     @Test(
         "A job whose host has failed for a minute is a slow one in its tier, too",
-        arguments: [(59_999, true), (60_000, false)])
-    func failing(time: Int64, isFast: Bool) {
+        arguments: [(59_999, true), (60_000, false)] as [(WallTime, Bool)])
+    func failing(time: WallTime, isFast: Bool) {
         let policy = RetryPolicy()
         #expect(policy.lane(.fast, failingSince: 0, at: time) == (isFast ? .fast : .slow))
         #expect(policy.lane(.fast, failingSince: nil, at: time) == .fast)

@@ -1,7 +1,12 @@
 import Canonical
+import Clocks
+import Hosts
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Records
+import TestSupport
 import Testing
 
 @Suite("Permits beside hosts that are silent, or drip", .timeLimit(.minutes(1)))
@@ -27,23 +32,23 @@ struct LateFetchTests {
     /// Hosts that answer nothing, but for a failure at their deadline, in a worker that looks 20 times a second.
     private struct World {
         var permits = PermitScheduler(LateFetchTests.rules())
-        var now: Int64 = 0
+        var now: Moment = 0
         /// Hostile fetches, and when they end.
-        var ends: [FlightID: Int64] = [:]
+        var ends: [FlightID: Moment] = [:]
         var innocent: Set<FlightID> = []
-        var asked: [FlightID: Int64] = [:]
-        var waits: [Int64] = []
+        var asked: [FlightID: Moment] = [:]
+        var waits: [Duration] = []
         var most = 0
 
         mutating func step() {
             now += 50
-            for (flight, at) in ends where at <= now {
+            for (flight, at) in ends where at.wall <= now.wall {
                 ends[flight] = nil
                 finish(flight, .failed)
             }
             for flight in innocent { finish(flight, .answered(bytes: 1)) }
             innocent = []
-            for (_, flight) in permits.grants(at: Moment(now)) {
+            for (_, flight) in permits.grants(at: now) {
                 if let since = asked.removeValue(forKey: flight) {
                     waits.append(now - since)
                     innocent.insert(flight)
@@ -55,8 +60,7 @@ struct LateFetchTests {
         }
 
         private mutating func finish(_ flight: FlightID, _ answer: OriginAnswer) {
-            var work: [PartitionWork] = []
-            permits.apply(.hear(answer, flight, code: "x"), at: Moment(now), into: &work)
+            _ = permits.apply(.hear(answer, flight, code: "x"), at: now)
             permits.forget(flight)
         }
     }
@@ -76,7 +80,7 @@ struct LateFetchTests {
                 if job == 0, hostile % 5 == 4 { for _ in 0..<3 { world.step() } }
                 number += 1
                 let id = FlightID(PartitionID(Int32(number % 8)), number)
-                world.permits.request(.fetch, id, lane: row.lane, since: Int64(job), host: host("hostile", hostile))
+                world.permits.request(.fetch, id, lane: row.lane, since: WallTime(job), host: host("hostile", hostile))
             }
         }
         // An innocent job each second, of hosts that nothing is known of.
@@ -85,11 +89,11 @@ struct LateFetchTests {
             number += 1
             let id = FlightID(PartitionID(Int32(number % 8)), number)
             world.asked[id] = world.now
-            world.permits.request(.fetch, id, lane: .fast, since: world.now, host: host("innocent", second % 5))
+            world.permits.request(.fetch, id, lane: .fast, since: world.now.wall, host: host("innocent", second % 5))
         }
         for _ in 0..<40 { world.step() }
         #expect(world.waits.count == 120 && world.asked.isEmpty)
-        #expect((world.waits.max() ?? .max) <= 2_000, "\(world.waits)")
+        #expect((world.waits.max() ?? .hours(1)) <= 2_000, "\(world.waits)")
         #expect(world.most <= 2 * Self.fetch)
     }
 
@@ -111,7 +115,7 @@ struct LateFetchTests {
             world.permits.request(.fetch, id(number), lane: .fast, since: 2, host: host("innocent", number % 5))
             for _ in 0..<4 { world.step() }
         }
-        #expect(world.asked.isEmpty && (world.waits.max() ?? .max) <= 200, "\(world.waits)")
+        #expect(world.asked.isEmpty && (world.waits.max() ?? .hours(1)) <= 200, "\(world.waits)")
     }
 
     @Test("A late fetch gives its permit back once, whatever becomes of it, and the hosts that had to wait go on")
@@ -131,12 +135,12 @@ struct LateFetchTests {
         #expect(permits.late.all <= Self.fetch && permits.running(.fetch) == begun.count)
         for flight in begun { permits.move(flight, to: .slow, since: 0) }
         #expect(permits.late.all == permits.late.slow)
-        var time: Int64 = 2_000
+        var time: Moment = 2_000
         while let flight = begun.popLast() {
             time += 50
             flight.number % 3 == 0 ? permits.forget(flight) : permits.release(.fetch, flight)
             permits.forget(flight)
-            begun += permits.grants(at: Moment(time)).map(\.flight)
+            begun += permits.grants(at: time).map(\.flight)
         }
         #expect(permits.isIdle && permits.running(.fetch) == 0 && permits.late == (0, 0))
     }

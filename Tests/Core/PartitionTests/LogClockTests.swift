@@ -1,4 +1,6 @@
+import Clocks
 import Ports
+import TestSupport
 import Testing
 
 @Suite("How a worker's clock compares with the brokers'", .timeLimit(.minutes(1)))
@@ -10,8 +12,8 @@ struct LogClockTests {
             (100, 260, 200, -60), (3_600_100, 100, 3_600_200, 3_600_000), (100, 3_600_100, 300, -3_599_800),
             // The clock was set back between the two: only a broker's time after the reading tells anything.
             (3_600_100, 200, 300, 0), (3_600_100, 900, 300, -600),
-        ] as [(written: Int64, appended: Int64, read: Int64, skew: Int64)])
-    func one(written: Int64, appended: Int64, read: Int64, skew: Int64) {
+        ] as [(written: WallTime, appended: WallTime, read: WallTime, skew: Duration)])
+    func one(written: WallTime, appended: WallTime, read: WallTime, skew: Duration) {
         var clock = LogClock()
         #expect(clock.skew(wall: read, monotonic: 7) == nil)
         clock.note(written: written, appended: appended, wall: read, monotonic: 7)

@@ -1,10 +1,13 @@
+import Clocks
 import Partition
+import Positions
 import Records
+import TestSupport
 import Testing
 
 @Suite("When the log of an owned topic is looked at", .timeLimit(.minutes(1)))
 struct LogWatchTests {
-    private func open(_ anchor: LogAnchor? = nil, at now: Int64 = 0) -> LogWatch {
+    private func open(_ anchor: LogAnchor? = nil, at now: Instant = 0) -> LogWatch {
         var watch = LogWatch()
         let looks = watch.beginLook(at: now)
         #expect(looks && !watch.isOpen)
@@ -83,7 +86,7 @@ struct LogWatchTests {
         #expect(watch.anchor == LogAnchor(offset: 9, timestamp: 900))
         // Nothing came since: its end is enough, but for one look of four. Another log may have as many records.
         for (look, reads) in [false, false, false, true, false].enumerated() {
-            let now = 40_000 + Int64(look) * 20_000
+            let now = Instant(40_000 + look * 20_000)
             let looks = watch.beginLook(at: now)
             #expect(looks && watch.readsAnchor == reads)
             watch.found(at: now)
@@ -97,8 +100,8 @@ struct LogWatchTests {
         var watch = LogWatch()
         watch.begin(anchor: LogAnchor(offset: 3, timestamp: 300), from: 4, at: 0)
         let reads = (1...8).map { look in
-            let looks = watch.beginLook(at: Int64(look) * 20_000)
-            defer { watch.found(at: Int64(look) * 20_000) }
+            let looks = watch.beginLook(at: Instant(look * 20_000))
+            defer { watch.found(at: Instant(look * 20_000)) }
             return looks && watch.readsAnchor
         }
         #expect(reads == [false, false, false, true, false, false, false, true])

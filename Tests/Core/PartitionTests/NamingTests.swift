@@ -1,5 +1,8 @@
+import Ledger
 import Partition
+import Permits
 import Records
+import TestSupport
 import Testing
 
 @Suite("Flights that begin once a durable row names them")

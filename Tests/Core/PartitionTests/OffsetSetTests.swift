@@ -1,4 +1,5 @@
 import Partition
+import Positions
 import Testing
 
 @Suite("A set of offsets", .timeLimit(.minutes(1)))

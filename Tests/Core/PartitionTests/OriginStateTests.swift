@@ -1,9 +1,13 @@
 import Canonical
+import Clocks
 import Failures
+import Hosts
 import Images
+import Ledger
 import Partition
 import Ports
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -24,7 +28,7 @@ struct OriginStateTests {
     /// One fetch, begun and answered at once.
     @discardableResult
     private func fetch(
-        _ state: inout OriginState, _ answer: OriginAnswer, at now: Int64 = 0, number: Int = 1
+        _ state: inout OriginState, _ answer: OriginAnswer, at now: Instant = 0, number: Int = 1
     ) -> OriginState.Change? {
         state.begin(flight(number), isSlow: false, at: now)
         defer { state.end(flight(number), isSlow: false) }
@@ -93,10 +97,10 @@ struct OriginStateTests {
     func probes() {
         var state = state()
         for _ in 0..<5 { fetch(&state, bad) }
-        var (now, waits): (Int64, [Int64]) = (0, [])
+        var (now, waits): (Instant, [Int64]) = (0, [])
         for round in 1...25 {
             guard case .blocked(let until) = state.phase else { return #expect(Bool(false), "\(state.phase)") }
-            waits.append((until - now) / 1_000)
+            waits.append((until - now).components.seconds)
             #expect(!state.mayBegin(isSlow: false, at: until - 1) && state.mayBegin(isSlow: true, at: until))
             now = until
             state.begin(flight(round), isSlow: true, at: now)
@@ -133,11 +137,11 @@ struct OriginStateTests {
         var state = state()
         #expect(fetch(&state, .refused(after: 5_000, mayBeOfURL: false)) == .blocked)
         #expect(state.phase == .blocked(until: 5_000))
-        var (now, waits): (Int64, [Int64]) = (5_000, [])
+        var (now, waits): (Instant, [Int64]) = (5_000, [])
         for _ in 0..<13 {
             #expect(fetch(&state, .refused(after: nil, mayBeOfURL: false), at: now) == nil)
             guard case .blocked(let until) = state.phase else { return #expect(Bool(false)) }
-            waits.append((until - now) / 1_000)
+            waits.append((until - now).components.seconds)
             now = until
         }
         #expect(waits == [60, 120, 240, 480, 960, 1_920, 3_840, 7_680, 15_360, 30_720, 61_440, 86_400, 86_400])
@@ -167,11 +171,11 @@ struct OriginStateTests {
     @Test("A host that answers much between its failures is left alone for no longer each time")
     func muchBetween() {
         for answers in [19, 20] {
-            var (state, now, waits) = (state(), Int64(0), [Int64]())
+            var (state, now, waits) = (state(), 0 as Instant, [Int64]())
             for _ in 0..<3 {
                 for _ in 0..<5 { fetch(&state, bad, at: now) }
                 guard case .blocked(let until) = state.phase else { return #expect(Bool(false)) }
-                waits.append((until - now) / 1_000)
+                waits.append((until - now).components.seconds)
                 now = until
                 // The first is the probe's.
                 for _ in 0...answers { fetch(&state, good, at: now) }
@@ -183,7 +187,7 @@ struct OriginStateTests {
     /// Wall clocks are the monotonic ones here.
     @discardableResult
     private func fail(
-        _ state: inout OriginState, _ answer: OriginAnswer, since: Int64?, at now: Int64
+        _ state: inout OriginState, _ answer: OriginAnswer, since: WallTime?, at now: Instant
     ) -> OriginState.Change? {
         state.begin(flight(1), isSlow: false, at: now)
         defer { state.end(flight(1), isSlow: false) }
@@ -214,14 +218,14 @@ struct OriginStateTests {
         var state = state()
         fetch(&state, good, at: 1_000)
         for _ in 0..<100 { #expect(fail(&state, answer, since: 999, at: 60_000) == nil) }
-        var (now, asked, waits): (Int64, Int, [Int64]) = (61_000, 0, [])
+        var (now, asked, waits): (Instant, Int, [Int64]) = (61_000, 0, [])
         while waits.count < 4 {
             if state.mayBegin(isSlow: false, at: now) {
                 asked += 1
                 fail(&state, answer, since: 999, at: now)
                 now += 1
             } else if case .blocked(let until) = state.phase, until > now + 1 {
-                waits.append((until - now) / 1_000)
+                waits.append((until - now).components.seconds)
                 now = until
             } else {
                 now += 1
@@ -236,10 +240,10 @@ struct OriginStateTests {
     func triedProbe() {
         var state = state()
         for _ in 0..<5 { fetch(&state, bad) }
-        var (now, waits): (Int64, [Int64]) = (0, [])
-        for since in [1, 1, nil, 1, nil] as [Int64?] {
+        var (now, waits): (Instant, [Int64]) = (0, [])
+        for since in [1, 1, nil, 1, nil] as [WallTime?] {
             guard case .blocked(let until) = state.phase else { return #expect(Bool(false)) }
-            waits.append((until - now) / 1_000)
+            waits.append((until - now).components.seconds)
             now = until
             fail(&state, bad, since: since, at: now)
         }
@@ -274,13 +278,14 @@ struct OriginStateTests {
             ([5_000], 30_000, [5_000]), ([5_000, 1_000, 2_000, 3_000], 30_000, [5_000, 6_000, 8_000, 11_000]),
             ([1_000, 1_000, 1_000, 1_000, 1_000], 30_000, [1_000, 2_000, 3_000, 4_000, 34_000]),
             ([1_000, 1_000, 1_000, 1_000, 20_000], 200, [1_000, 2_000, 3_000, 4_000, 24_000]),
-        ] as [([Int64], Int64, [Int64])])
-    func shortWaits(waits: [Int64], pause: Int64, until: [Int64]) {
+        ] as [([Duration], Duration, [Instant])])
+    func shortWaits(waits: [Duration], pause: Duration, until: [Instant]) {
         var state = state { $0.pause = pause }
-        var (now, ends): (Int64, [Int64]) = (0, [])
+        var (now, ends): (Instant, [Instant]) = (0, [])
         for wait in waits {
             fetch(&state, .failing(for: wait), at: now)
-            guard let end = (now...now + 60_000).first(where: { state.mayBegin(isSlow: false, at: $0) }) else { break }
+            let times = (0...60_000).lazy.map { now + .milliseconds($0) }
+            guard let end = times.first(where: { state.mayBegin(isSlow: false, at: $0) }) else { break }
             #expect(state.holding(isSlow: false, at: end - 1) == .breaker && state.limit == 1)
             ends.append(end)
             now = end
@@ -314,8 +319,9 @@ struct OriginStateTests {
         var state = state {
             $0.limits["http://one.example"] = .init(concurrency: 50, rate: 10, bytesPerSecond: 1_000)
         }
-        var begun: [Int64] = []
-        for now in stride(from: 0, to: 2_000, by: 50) as StrideTo<Int64> where state.mayBegin(isSlow: false, at: now) {
+        var begun: [Instant] = []
+        for now in stride(from: 0, to: 2_000, by: 50).map({ Instant($0) }) where state.mayBegin(isSlow: false, at: now)
+        {
             fetch(&state, .answered(bytes: 0), at: now)
             begun.append(now)
         }

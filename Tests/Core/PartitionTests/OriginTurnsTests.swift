@@ -1,7 +1,12 @@
 import Canonical
+import Clocks
+import Hosts
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Records
+import TestSupport
 import Testing
 
 @Suite("Permits: hosts take turns, and those that fail hold none", .timeLimit(.minutes(1)))
@@ -13,14 +18,13 @@ struct OriginTurnsTests {
         PermitRules(fetch: fetch, render: 8, slowWait: 1_000, origins: OriginRules(concurrency: concurrency))
     }
 
-    private func numbers(_ permits: inout PermitScheduler, at now: Int64 = 0) -> [Int] {
+    private func numbers(_ permits: inout PermitScheduler, at now: Moment = 0) -> [Int] {
         permits.grants(at: now).map(\.flight.number)
     }
 
     /// The fetch ended well, and its flight with it.
-    private func end(_ permits: inout PermitScheduler, _ flight: FlightID, _ answer: OriginAnswer, at now: Int64 = 0) {
-        var work: [PartitionWork] = []
-        permits.apply(.hear(answer, flight, code: "x"), at: Moment(now), into: &work)
+    private func end(_ permits: inout PermitScheduler, _ flight: FlightID, _ answer: OriginAnswer, at now: Moment = 0) {
+        _ = permits.apply(.hear(answer, flight, code: "x"), at: now)
         permits.forget(flight)
     }
 
@@ -45,7 +49,7 @@ struct OriginTurnsTests {
         var permits = PermitScheduler(PermitRules(fetch: 1, render: 1))
         for number in 0..<50 {
             permits.request(
-                .fetch, flight(number, Int32(number % 4)), lane: .fast, since: Int64(number), host: host(0))
+                .fetch, flight(number, Int32(number % 4)), lane: .fast, since: WallTime(number), host: host(0))
         }
         for number in 0..<20 {
             #expect(numbers(&permits) == [number])
@@ -65,7 +69,7 @@ struct OriginTurnsTests {
     func limit() {
         var permits = PermitScheduler(rules())
         for number in 0..<100 {
-            permits.request(.fetch, flight(number), lane: .fast, since: Int64(number), host: host(0))
+            permits.request(.fetch, flight(number), lane: .fast, since: WallTime(number), host: host(0))
         }
         var running = permits.grants(at: 0).map(\.flight)
         #expect(running.count == 2)
@@ -80,7 +84,7 @@ struct OriginTurnsTests {
     func blocked() {
         var permits = PermitScheduler(rules())
         for number in 0..<12 {
-            permits.request(.fetch, flight(number), lane: .fast, since: Int64(number), host: host(0))
+            permits.request(.fetch, flight(number), lane: .fast, since: WallTime(number), host: host(0))
         }
         permits.request(.fetch, flight(99), lane: .fast, since: 50, host: host(1))
         #expect(Set(numbers(&permits)) == [0, 1, 99])
@@ -115,7 +119,7 @@ struct OriginTurnsTests {
         }
         var running = permits.grants(at: 0).map(\.flight)
         permits.request(.fetch, flight(100), lane: .slow, since: 0, host: host(0))
-        for now in 1_000..<1_010 as Range<Int64> where !running.contains(flight(100)) {
+        for now in (1_000..<1_010).map({ Moment(Instant($0)) }) where !running.contains(flight(100)) {
             end(&permits, running.removeFirst(), .answered(bytes: 1), at: now)
             running += permits.grants(at: now).map(\.flight)
         }
@@ -172,8 +176,10 @@ struct OriginTurnsTests {
         var rules = rules(2)
         rules.origins.limits["http://h1.example"] = .init(rate: 1)
         var permits = PermitScheduler(rules)
-        func ask(_ numbers: Range<Int>, _ name: Int, at now: Int64) -> [HostHold?] {
-            for number in numbers { permits.request(.fetch, flight(number), lane: .fast, since: now, host: host(name)) }
+        func ask(_ numbers: Range<Int>, _ name: Int, at now: Moment) -> [HostHold?] {
+            for number in numbers {
+                permits.request(.fetch, flight(number), lane: .fast, since: now.wall, host: host(name))
+            }
             let granted = permits.grants(at: now).map(\.flight)
             return granted.map { permits.seats[$0]?.heldBy }
         }
@@ -206,7 +212,7 @@ struct OriginTurnsTests {
         var permits = PermitScheduler(rules)
         for number in 0..<100 { permits.request(.fetch, flight(number), lane: .fast, since: 0, host: host(0)) }
         var count = 0
-        for now in stride(from: 0, to: 2_000, by: 50) as StrideTo<Int64> {
+        for now in stride(from: 0, to: 2_000, by: 50).map({ Moment(Instant($0)) }) {
             let granted = permits.grants(at: now).map(\.flight)
             count += granted.count
             for flight in granted { end(&permits, flight, .answered(bytes: 1), at: now) }

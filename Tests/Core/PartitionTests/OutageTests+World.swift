@@ -1,10 +1,16 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
+import Hosts
 import ImageModel
+import Ledger
+import Permits
 import Planning
 import Ports
+import Positions
 import Records
+import TestSupport
 import VariantSpec
 
 @testable import Partition
@@ -17,9 +23,9 @@ extension OutageTests {
         static let lanes: [Topic] = [.jobsFast, .jobsSlow]
 
         let dead = "http://dead.example/"
-        var now: Int64 = 1_000_000
-        /// How long an answer takes, milliseconds: of the one host, and of others.
-        var times: (slow: Int64, others: Int64) = (100, 20)
+        var now: Moment = 1_000_000
+        /// How long an answer takes: of the one host, and of others.
+        var times: (slow: Duration, others: Duration) = (100, 20)
         var isAway = false
         /// One in so many of the one host's URLs, here and there, answers 503; 0: none.
         var brokenOf = 0
@@ -30,15 +36,15 @@ extension OutageTests {
         var heads: [Topic: DelayHead] = [:]
         var turns = TierTurns()
         var search = TierSearch()
-        var fetches: [(ends: Int64, flight: FlightID, url: String)] = []
+        var fetches: [(ends: Moment, flight: FlightID, url: String)] = []
         /// When each request to the one host began, and each first one to others.
-        var requests: [Int64] = []
-        var others: [Int64] = []
+        var requests: [WallTime] = []
+        var others: [WallTime] = []
         var appends: [String: Int] = [:]
         var (done, dead_) = (0, 0)
-        /// When each unfinished fast job was published, and how long the finished ones took, milliseconds.
-        var published: [String: Int64] = [:]
-        var took: [Int64] = []
+        /// When each unfinished fast job was published, and how long the finished ones took.
+        var published: [String: WallTime] = [:]
+        var took: [Duration] = []
         /// Records that went from one tier to another.
         var moved = 0
         var causes: Set<String> = []
@@ -58,26 +64,27 @@ extension OutageTests {
 
         mutating func publish(_ url: String, _ lane: Lane) {
             let number = logs.values.reduce(0) { $0 + $1.count }
-            if lane == .fast { published["\(url)\(number)"] = now }
+            if lane == .fast { published["\(url)\(number)"] = now.wall }
             append(
                 NewRecord(topic: .jobs(lane), partition: PartitionID(0), key: [], value: Array("\(url)\(number)".utf8)))
         }
 
         /// What a worker that failed to do the job leaves.
-        mutating func putOff(_ url: String, for wait: Int64, _ lane: Lane) {
+        mutating func putOff(_ url: String, for wait: Duration, _ lane: Lane) {
             let note = RetryNote(
-                job: url, lane: lane, attempt: 1, notBefore: now + wait, firstSeen: now,
+                job: url, lane: lane, attempt: 1, notBefore: now.wall + wait, firstSeen: now.wall,
                 cause: FailureNote(RetryCause.deferred),
                 origin: RecordOrigin(topic: .jobs(lane), partition: PartitionID(0), offset: 0))
             let topic = DelayTier(within: wait, lane).topic
-            append(note.newRecord(topic: topic, key: [], body: Array(url.utf8), partition: PartitionID(0), at: now))
+            append(
+                note.newRecord(topic: topic, key: [], body: Array(url.utf8), partition: PartitionID(0), at: now.wall))
         }
 
         private mutating func append(_ new: NewRecord) {
             let offset = Int64(logs[new.topic]?.count ?? 0)
             logs[new.topic, default: []].append(
                 Record(
-                    topic: new.topic, partition: new.partition, offset: offset, timestamp: now, key: [],
+                    topic: new.topic, partition: new.partition, offset: offset, timestamp: now.wall, key: [],
                     value: new.value, headers: new.headers))
         }
 
@@ -94,10 +101,10 @@ extension OutageTests {
             let room = Self.readAhead - (state.unfinished(topic) - state.waiting(topic))
             guard let tier = DelayTier(topic) else { return next(topic, room) }
             var head = heads[topic] ?? DelayHead(tier)
-            if head.isEmpty { head.add(next(topic, DelayHead.limit), at: now) }
-            let moment = Moment(now)
+            if head.isEmpty { head.add(next(topic, DelayHead.limit), at: now.wall) }
+            let moment = now
             let moves = head.moves.searched
-            let records = head.take(room, at: now, search: search.before) {
+            let records = head.take(room, at: now.wall, search: search.before) {
                 Self.awaited(by: $0, at: moment.wall)
             } room: {
                 state.room(for: $0, atMost: permits.use(of: $0.host, at: moment))
@@ -107,7 +114,7 @@ extension OutageTests {
             return records
         }
 
-        private static func awaited(by record: Record, at now: Int64) -> HostLane? {
+        private static func awaited(by record: Record, at now: WallTime) -> HostLane? {
             guard let note = try? RetryNote(record), note.cause.isOfHost, note.notBefore <= now else { return nil }
             let lane = RetryPolicy().lane(note.lane, failingSince: note.failingSince, at: now)
             return HostLane(OriginHost(of: String(decoding: record.value ?? [], as: UTF8.self)), lane)
@@ -115,13 +122,13 @@ extension OutageTests {
 
         private mutating func feed(_ event: PartitionEvent) {
             var work: [PartitionWork] = []
-            state.run(event, at: Moment(now), permits: &permits, into: &work) { _ in SourceSnapshot() }
+            state.run(event, at: now, permits: &permits, into: &work) { _ in SourceSnapshot() }
             for piece in work {
                 switch piece {
                 case .fetch(let id, let request):
                     let url = request.url
                     let isOne = url.fetched.hasPrefix(dead)
-                    if isOne { requests.append(now) } else { others.append(now) }
+                    if isOne { requests.append(now.wall) } else { others.append(now.wall) }
                     fetches.append((now + (isOne ? times.slow : times.others), id, url.fetched))
                 case .answer(let record, let disposition):
                     switch disposition {
@@ -134,7 +141,8 @@ extension OutageTests {
                             failingSince: pending.failingSince, cause: cause, origin: record.jobOrigin)
                         append(
                             note.newRecord(
-                                topic: tier.topic, key: [], body: record.value ?? [], partition: PartitionID(0), at: now
+                                topic: tier.topic, key: [], body: record.value ?? [], partition: PartitionID(0),
+                                at: now.wall
                             ))
                     case .dead(let letter, let outcome):
                         dead_ += 1
@@ -142,7 +150,7 @@ extension OutageTests {
                         causes.insert("\(letter.cause.code): \(letter.cause.message)")
                     case .outcome(let outcome):
                         done += 1
-                        if let begin = published.removeValue(forKey: outcome.job) { took.append(now - begin) }
+                        if let begin = published.removeValue(forKey: outcome.job) { took.append(now.wall - begin) }
                     case .owing, .paid, .changed: done += 1
                     case .rekey: break
                     }
@@ -161,7 +169,7 @@ extension OutageTests {
                 lane: note?.lane ?? record.topic.lane ?? .slow)
             return PendingJob(
                 job: job, record: record, attempts: note?.attempt ?? 0, firstSeen: note?.firstSeen,
-                notBefore: note?.notBefore ?? 0, heldSince: note?.heldSince, failingSince: note?.failingSince,
+                notBefore: note?.notBefore ?? .epoch, heldSince: note?.heldSince, failingSince: note?.failingSince,
                 heldBy: note?.cause.hold)
         }
 
@@ -181,7 +189,7 @@ extension OutageTests {
         /// One tick of the worker.
         mutating func step() {
             now += 50
-            while let place = fetches.firstIndex(where: { $0.ends <= now }) {
+            while let place = fetches.firstIndex(where: { $0.ends.wall <= now.wall }) {
                 let (_, flight, url) = fetches.remove(at: place)
                 let answer: OriginAnswer =
                     isBroken(url)
@@ -195,11 +203,11 @@ extension OutageTests {
             }
             feed(.tick)
             let before = moved
-            if now.isMultiple(of: TierSearch.interval) {
-                let hosts = state.hostsBehind(heads.values, in: permits, at: Moment(now)) { [now] in
-                    Self.awaited(by: $0, at: now)
+            if now.wall.milliseconds.isMultiple(of: TierSearch.interval.milliseconds) {
+                let hosts = state.hostsBehind(heads.values, in: permits, at: now) { [now] in
+                    Self.awaited(by: $0, at: now.wall)
                 }
-                search.look(for: hosts, at: now, isOpen: permits.isOpen)
+                search.look(for: hosts, at: now.wall, isOpen: permits.isOpen)
             }
             let heldUp = heads.filter(\.value.isHeldUp).map { TierTurns.Place(PartitionID(0), $0.key) }
             for topic in heads.keys { heads[topic]?.moves = DelayHead.Moves() }
@@ -225,12 +233,12 @@ extension OutageTests {
         }
 
         private mutating func settle() {
-            for (kind, flight) in permits.grants(at: Moment(now)) { feed(.granted(kind, flight)) }
-            for (flight, hold) in permits.takeHeld(at: Moment(now)) { feed(.held(flight, hold)) }
+            for (kind, flight) in permits.grants(at: now) { feed(.granted(kind, flight)) }
+            for (flight, hold) in permits.takeHeld(at: now) { feed(.held(flight, hold)) }
         }
 
-        mutating func run(until end: Int64, _ isOver: (borrowing World) -> Bool = { _ in false }) {
-            while now < end, !isOver(self) { step() }
+        mutating func run(until end: Moment, _ isOver: (borrowing World) -> Bool = { _ in false }) {
+            while now.wall < end.wall, !isOver(self) { step() }
         }
     }
 }

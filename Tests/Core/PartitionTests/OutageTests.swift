@@ -1,11 +1,13 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
 import ImageModel
+import Permits
 import Planning
 import Ports
 import Records
-internal import TestSupport
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -13,20 +15,18 @@ import VariantSpec
 
 @Suite("Outages of hosts, in virtual time", .timeLimit(.minutes(2)))
 struct OutageTests {
-    private static let minute: Int64 = 60_000
-
     @Test(
         "A host that is away for a while: nothing is dead, probes alone ask it, all is done at its limit afterwards, without a herd",
         arguments: [1, 30, 120])
-    func outage(minutes: Int64) {
+    func outage(minutes: Int) {
         var world = World()
         world.isAway = true
         let count = 2_000
         for number in 0..<count { world.publish(world.dead, number % 2 == 0 ? .fast : .slow) }
-        let (begin, outage) = (world.now, minutes * Self.minute)
+        let (begin, outage) = (world.now, .minutes(minutes) as Duration)
         world.run(until: begin + outage)
         // Five in a row, what was under way beside them, and probes after 30 s, 60 s and so on up to ten minutes.
-        var (probes, wait, at) = (0, 30_000 as Int64, 0 as Int64)
+        var (probes, wait, at) = (0, 30_000 as Duration, 0 as Duration)
         while at + wait <= outage {
             at += wait
             wait = min(wait + 30_000, 600_000)
@@ -44,39 +44,39 @@ struct OutageTests {
         world.isAway = false
         world.requests = []
         let back = world.now
-        world.run(until: back + 2 * max(outage, 60 * Self.minute)) { $0.done == count }
+        world.run(until: back + max(outage, .hours(1)) * 2) { $0.done == count }
         #expect(world.done == count && world.dead_ == 0 && world.requests.count == count)
-        let first = (world.requests.first ?? .max) - back
+        let first = (world.requests.first ?? .distantFuture) - back.wall
         #expect(first <= 610_000)
         #expect(world.most.fetches <= 6)
         // As slow ones, two of six at once, a tenth of a second and a tick each.
-        #expect((world.requests.last ?? .max) - back - first <= Int64(count) * 150 / 2)
-        let early = world.requests.filter { $0 - back - first < 1_000 }.count
+        #expect((world.requests.last ?? .distantFuture) - back.wall - first <= .milliseconds(count * 150 / 2))
+        let early = world.requests.filter { $0 - back.wall - first < 1_000 }.count
         #expect(early <= 30)
     }
 
     @Test(
         "A few URLs of a host that fail, and are tried again and again, hold up its other jobs for minutes at most",
         arguments: [(100, 60), (5, 300), (20, 60), (10, 300)].prefix(Effort.count(landing: 2, all: 4)))
-    func someBroken(of: Int, seconds: Int64) {
+    func someBroken(of: Int, seconds: Int) {
         var world = World()
         world.brokenOf = of
         let count = 500
-        /// Until all but the broken ones are done, seconds.
-        func publish() -> Int64 {
+        /// Until all but the broken ones are done.
+        func publish() -> Duration {
             let begin = world.now
             for _ in 0..<count { world.publish(world.dead, .fast) }
-            world.run(until: begin + 60 * Self.minute) { $0.isAllButBroken }
-            return (world.now - begin) / 1_000
+            world.run(until: begin + .hours(1)) { $0.isAllButBroken }
+            return world.now - begin
         }
         var took = [publish()]
         for _ in 0..<2 {
             // Broken ones alone are tried meanwhile.
-            world.run(until: world.now + 200 * Self.minute)
+            world.run(until: world.now + .minutes(200))
             took.append(publish())
         }
         // Some waits of a tier or of the breaker, and what they take.
-        #expect(took.max() ?? .max <= seconds, "\(took) s")
+        #expect(took.max() ?? .days(1) < .seconds(seconds + 1), "\(took)")
         #expect(world.dead_ == 0)
     }
 
@@ -85,12 +85,12 @@ struct OutageTests {
         var world = World()
         world.isAway = true
         for _ in 0..<500 { world.publish(world.dead, .slow) }
-        world.run(until: world.now + 40 * Self.minute)
+        world.run(until: world.now + .minutes(40))
         (world.isAway, world.requests) = (false, [])
         let now = world.now
-        world.permits.set(OriginHost(of: world.dead), blockedFor: nil, because: "operator", at: Moment(now))
-        world.run(until: now + 10 * Self.minute) { $0.done == 500 }
-        #expect(world.done == 500 && world.requests.first == now + 50)
+        world.permits.set(OriginHost(of: world.dead), blockedFor: nil, because: "operator", at: now)
+        world.run(until: now + .minutes(10)) { $0.done == 500 }
+        #expect(world.done == 500 && world.requests.first == now.wall + 50)
     }
 
     @Test(
@@ -100,7 +100,7 @@ struct OutageTests {
         var world = World()
         let (gone, host) = (OriginHost(of: "http://gone.example/"), OriginHost(of: "http://healthy.example/"))
         for host in [gone, host] {
-            world.permits.set(host, blockedFor: 3 * 3_600_000, because: "operator", at: Moment(world.now))
+            world.permits.set(host, blockedFor: .hours(3), because: "operator", at: world.now)
         }
         for number in 0..<dead { world.publish("http://gone.example/\(number)", .slow) }
         // They wait where jobs of a host that is blocked for three hours do.
@@ -110,11 +110,11 @@ struct OutageTests {
         world.run(until: world.now + 10_000)
         #expect(world.others.isEmpty && world.logs[.retry1h]?.count == dead + waiting + 3)
         let (now, before) = (world.now, world.moved)
-        world.permits.set(host, blockedFor: nil, because: "operator", at: Moment(now))
+        world.permits.set(host, blockedFor: nil, because: "operator", at: now)
         world.run(until: now + 30_000) { $0.done == 3 }
-        let turns = Int64((dead + waiting) / TierTurns.moves(isBusy: false).searched) + 2
-        let wait = (world.others.first ?? .max) - now
-        #expect(world.done == 3 && wait <= TierSearch.interval + turns * 50, "\(wait) ms")
+        let turns = (dead + waiting) / TierTurns.moves(isBusy: false).searched + 2
+        let wait = (world.others.first ?? .distantFuture) - now.wall
+        #expect(world.done == 3 && wait <= TierSearch.interval + .milliseconds(turns * 50), "\(wait.milliseconds) ms")
         // What has moved on waits as before, and is not moved again.
         world.run(until: world.now + 60_000)
         #expect(world.moved - before <= dead + waiting + 3 && world.others.count == 3)
@@ -125,9 +125,9 @@ struct OutageTests {
     func givenUp() {
         var world = World()
         let host = OriginHost(of: world.dead)
-        world.permits.set(host, blockedFor: 3 * 86_400_000, because: "operator", at: Moment(world.now))
+        world.permits.set(host, blockedFor: .days(3), because: "operator", at: world.now)
         for _ in 0..<3 { world.publish(world.dead, .slow) }
-        world.run(until: world.now + 2 * 86_400_000) { $0.dead_ == 3 }
+        world.run(until: world.now + .days(2)) { $0.dead_ == 3 }
         #expect(world.dead_ == 3 && world.requests.isEmpty)
         #expect(
             world.causes == [
@@ -144,9 +144,9 @@ struct OutageTests {
         for _ in 0..<100_000 { world.publish(world.dead, .fast) }
         world.publish("http://healthy.example/", .fast)
         let begin = world.now
-        world.run(until: begin + 60 * Self.minute) { !$0.others.isEmpty }
+        world.run(until: begin + .hours(1)) { !$0.others.isEmpty }
         // A tick reads no more than there is room for: 192 jobs at least.
-        #expect((world.others.first ?? .max) - begin <= 50 * (100_001 / 192 + 2))
+        #expect((world.others.first ?? .distantFuture) - begin.wall <= .milliseconds(50 * (100_001 / 192 + 2)))
         #expect(world.most.memory <= 2 * World.readAhead)
     }
 
@@ -165,7 +165,7 @@ struct OutageTests {
         world.run(until: world.now + 1_000)
         #expect(world.took.count == 240 && world.published.isEmpty)
         // A request, another under way, and ticks of 50 ms. With one share for both lanes a fast job took ten seconds.
-        #expect(world.took.max() ?? .max <= 250, "\(world.took)")
+        #expect(world.took.max() ?? .hours(1) <= 250, "\(world.took)")
         #expect(world.most.memory <= 2 * World.readAhead)
     }
 
@@ -178,9 +178,10 @@ struct OutageTests {
         #expect(world.logs[.retry1m]?.count ?? 0 >= 19_990)
         world.putOff("http://healthy.example/", for: 60_000, .slow)
         let begin = world.now
-        world.run(until: begin + 60 * Self.minute) { !$0.others.isEmpty }
-        let turns = 20_000 / Int64(TierTurns.moves(isBusy: false).due) + 2
-        #expect(world.others.first.map { (60_000...60_000 + turns * 50).contains($0 - begin) } ?? false)
+        world.run(until: begin + .hours(1)) { !$0.others.isEmpty }
+        let turns = 20_000 / TierTurns.moves(isBusy: false).due + 2
+        let longest = Duration.milliseconds(60_000 + turns * 50)
+        #expect(world.others.first.map { (60_000...longest).contains($0 - begin.wall) } ?? false)
         #expect(world.most.moves <= TierTurns.moves(isBusy: false).due + 2)
     }
 
@@ -189,7 +190,7 @@ struct OutageTests {
         var world = World()
         world.times.slow = 5_000
         for _ in 0..<200 { world.publish(world.dead, .fast) }
-        var waits: [Int64] = []
+        var waits: [Duration] = []
         for _ in 0..<100 {
             world.publish("http://healthy.example/", .fast)
             let (asked, before) = (world.now, world.others.count)
@@ -197,7 +198,7 @@ struct OutageTests {
             waits.append(world.now - asked)
             world.step()
         }
-        #expect(waits.max() ?? .max <= 100)
+        #expect(waits.max() ?? .hours(1) <= 100)
         #expect(world.most.fetches <= 6)
     }
 }

@@ -1,6 +1,8 @@
 import Canonical
+import Ledger
 import Partition
 import Records
+import TestSupport
 import Testing
 
 @Suite("A partition's way from its restore to its next owner", .timeLimit(.minutes(1)))

@@ -1,3 +1,4 @@
+import Clocks
 import ImageModel
 import Partition
 import Records
@@ -30,7 +31,9 @@ struct PartitionSimulationTests {
                 world.publish(
                     "job \(published)", source: Int.random(in: 0..<20, using: &world.numbers),
                     wanted.isEmpty ? [Self.specs[0]] : wanted, lane: Bool.random(using: &world.numbers) ? .fast : .slow,
-                    expires: expiring.map { world.now + .random(in: $0, using: &world.numbers) })
+                    expires: expiring.map {
+                        world.now.wall + .milliseconds(Int64.random(in: $0, using: &world.numbers))
+                    })
                 published += 1
             }
             if world.crashes < crashes, Int.random(in: 0..<300, using: &world.numbers) == 0 { world.crash() }
@@ -123,13 +126,13 @@ struct PartitionSimulationTests {
         var world = Simulation(seed: seed, keepOriginals: true)
         (world.isFull, world.isAway) = (fault == "store", fault == "log")
         for job in 0..<60 { world.publish("job \(job)", source: job % 3 + 105, Self.specs, lane: .fast) }
-        while world.now < 40_000 { world.step() }
+        while world.now.wall < 40_000 { world.step() }
         // Three may be under way at the first failure; then it is one in two seconds.
         let fetches = world.fetches.values.reduce(0, +)
         #expect((10...3 + 20).contains(fetches), "seed \(seed): \(fetches) fetches")
         #expect(world.outcomes.isEmpty)
         (world.isFull, world.isAway) = (false, false)
-        while !world.isDone, world.now < 200_000 { world.step() }
+        while !world.isDone, world.now.wall < 200_000 { world.step() }
         for job in 0..<60 { #expect(world.outcomes["job \(job)"]?.count == 1, "seed \(seed): job \(job)") }
     }
 

@@ -4,9 +4,11 @@ import Failures
 import ImageModel
 import Images
 import Partition
+import Permits
 import Planning
 import Ports
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 

@@ -1,11 +1,15 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
+internal import Hosts
 import ImageModel
 import Partition
+import Permits
 import Planning
 import Ports
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -28,10 +32,11 @@ extension PartitionStateTests {
             (first: 50, second: 50, third: nil, now: 50, expired: ["one", "two"], wants: 1),
             (first: nil, second: nil, third: 50, now: 60, expired: ["three"], wants: 1),
             (first: 50, second: 40, third: 30, now: 60, expired: ["one", "two", "three"], wants: 0),
-        ] as [(first: Int64?, second: Int64?, third: Int64?, now: Int64, expired: [String], wants: Int)],
+        ] as [(first: WallTime?, second: WallTime?, third: WallTime?, now: Moment, expired: [String], wants: Int)],
         [PermitKind.fetch, .render])
     func expiredAtPermit(
-        row: (first: Int64?, second: Int64?, third: Int64?, now: Int64, expired: [String], wants: Int), kind: PermitKind
+        row: (first: WallTime?, second: WallTime?, third: WallTime?, now: Moment, expired: [String], wants: Int),
+        kind: PermitKind
     ) throws {
         var driver = Driver()
         let id = try #require(
@@ -135,8 +140,9 @@ extension PartitionStateTests {
             (first: 50, second: 60, now: 50, expired: ["one"], goesOn: true),
             (first: 50, second: nil, now: 90, expired: ["one"], goesOn: true),
             (first: 50, second: 60, now: 60, expired: ["one", "two"], goesOn: false),
-        ] as [(first: Int64, second: Int64?, now: Int64, expired: [String], goesOn: Bool)])
-    func expiredInFetch(row: (first: Int64, second: Int64?, now: Int64, expired: [String], goesOn: Bool)) throws {
+        ] as [(first: WallTime, second: WallTime?, now: Moment, expired: [String], goesOn: Bool)])
+    func expiredInFetch(row: (first: WallTime, second: WallTime?, now: Moment, expired: [String], goesOn: Bool)) throws
+    {
         var driver = Driver()
         let id = try #require(
             flight(driver.feed(.arrived(driver.pending("one", source, [Self.large], expires: row.first)))))
@@ -149,7 +155,7 @@ extension PartitionStateTests {
         #expect(isAborted != row.goesOn && driver.state.has(id) == row.goesOn)
         // The permit is free once the fetch has ended.
         #expect(!effects.contains { if case .permit = $0 { true } else { false } })
-        #expect(driver.state.hostJobs.values.reduce(0, +) == 2 - row.expired.count)
+        #expect(driver.state.hostJobs.held.values.reduce(0, +) == 2 - row.expired.count)
         let again = driver.feed(.fetched(id, Self.picture), at: row.now)
         guard row.goesOn else {
             #expect(again.isEmpty)

@@ -1,9 +1,13 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Records
+import TestSupport
 import Testing
 
 extension PartitionStateTests {
@@ -22,7 +26,7 @@ extension PartitionStateTests {
             return driver
         }
 
-        private func isolated(_ effects: [PartitionEffect]) -> (FlightID, patience: Int64)? {
+        private func isolated(_ effects: [PartitionEffect]) -> (FlightID, patience: Duration)? {
             for case .permit(.isolate(let request, let patience)) in effects { return (request.flight, patience) }
             return nil
         }
@@ -91,9 +95,9 @@ extension PartitionStateTests {
             var permits = PermitScheduler(PermitRules(fetch: 4, render: 2))
             let third = SourceKey(SHA256.digest(of: Array("c".utf8)))
             let jobs = [tests.source, other, third].map { driver.pending("j", $0, [PartitionStateTests.large]) }
-            func run(_ event: PartitionEvent, at now: Int64) {
+            func run(_ event: PartitionEvent, at now: Moment) {
                 var work: [PartitionWork] = []
-                driver.state.run(event, at: Moment(now), permits: &permits, into: &work) { _ in SourceSnapshot() }
+                driver.state.run(event, at: now, permits: &permits, into: &work) { _ in SourceSnapshot() }
             }
             let gone = FailureNote(code: "fetch.status", message: "", verdict: .fail)
             run(.arrived(jobs[0]), at: 0)

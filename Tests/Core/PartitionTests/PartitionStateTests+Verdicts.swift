@@ -3,6 +3,7 @@ import Failures
 import ImageModel
 import Images
 import Partition
+import Permits
 import Planning
 import Records
 import Testing

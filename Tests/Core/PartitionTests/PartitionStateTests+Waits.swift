@@ -1,10 +1,15 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Planning
+import Positions
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -12,7 +17,7 @@ import VariantSpec
 extension PartitionStateTests {
     private static let refusal = FailureNote(code: "fetch.server-error", message: "503", verdict: .retry)
 
-    private func fail(_ driver: inout Driver, _ id: FlightID, at now: Int64) -> [PartitionEffect] {
+    private func fail(_ driver: inout Driver, _ id: FlightID, at now: Moment) -> [PartitionEffect] {
         _ = driver.feed(.granted(.fetch, id), at: now)
         return driver.feed(.failed(id, Self.refusal), at: now)
     }
@@ -24,14 +29,14 @@ extension PartitionStateTests {
         driver.state.begin(.jobsFast, at: 0)
         var id = try #require(flight(driver.feed(.arrived(pending))))
         for attempt in 1...2 {
-            let now = Int64(attempt) * 1_000
+            let now = Moment(WallTime(attempt * 1_000))
             #expect(settled(fail(&driver, id, at: now)).isEmpty)
             #expect(driver.state.waiting(.jobsFast) == 1 && driver.state.unfinished(.jobsFast) == 1)
             let progress = driver.state.progress(.jobsFast)
             let waits = try #require(progress).waits
             #expect(waits.map(\.offset) == [0] && waits.map(\.attempts) == [attempt])
             #expect(waits.map(\.code) == [Self.refusal.code])
-            #expect(waits.allSatisfy { (now + 50...now + 200).contains($0.notBefore) })
+            #expect(waits.allSatisfy { (now.wall + 50...now.wall + 200).contains($0.notBefore) })
             id = try #require(flight(driver.feed(.tick, at: now + 200)))
             #expect(driver.state.waiting(.jobsFast) == 0)
             #expect(driver.state.progress(.jobsFast)?.waits.map(\.attempts) == [attempt])
@@ -56,7 +61,7 @@ extension PartitionStateTests {
 
     @Test("Where no more short waits are kept, and where a wait is long, a job goes to a tier with all that is known")
     func longWait() throws {
-        for (room, base) in [(0, 1 as Int64), (9, 700_000)] {
+        for (room, base) in [(0, 1 as Duration), (9, 700_000)] {
             var driver = Driver(retry: RetryPolicy(attempts: 3, base: base, cap: base), shortWaits: room)
             let pending = driver.pending("j", source, [Self.large], lane: .slow)
             let id = try #require(flight(driver.feed(.arrived(pending))))
@@ -74,13 +79,14 @@ extension PartitionStateTests {
 
     @Test("A record of a tier whose job has to wait for longer goes on to another one, and one of the old topic too")
     func goesOn() throws {
-        let cases: [(Topic, Int64, DelayTier?)] = [
+        let cases: [(Topic, Duration, DelayTier?)] = [
             (.retry, 700_000, .tenMinutes), (.retry1m, 700_000, .tenMinutes), (.retry1m, 30_000, .tenSeconds),
             (.retry1m, 5_000, nil),
         ]
         for (topic, left, tier) in cases {
             var driver = Driver()
-            let pending = driver.pending("j", source, [Self.large], topic: topic, attempts: 1, notBefore: 1_000 + left)
+            let pending = driver.pending(
+                "j", source, [Self.large], topic: topic, attempts: 1, notBefore: .epoch + .seconds(1) + left)
             let effects = driver.feed(.arrived(pending), at: 1_000)
             guard case .retry(let later, let found, let note)? = settled(effects).first else {
                 #expect(tier == nil && driver.state.waiting(topic) == 1)
@@ -150,7 +156,7 @@ extension PartitionStateTests {
     func endlessWait(others: Bool) throws {
         var driver = Driver(retry: RetryPolicy(attempts: 3, base: 100, cap: 1_000))
         let full = FailureNote(code: "store.full", message: "full", verdict: .wait)
-        var now: Int64 = 0
+        var now: Moment = 0
         var pending = driver.pending("j", source, [Self.large])
         var (rounds, halts, isDead, isKept) = (0, 0, false, false)
         while !isDead, rounds < 60 {
@@ -168,7 +174,7 @@ extension PartitionStateTests {
                 isKept = false
                 // Its record in the tier, appended now and read when it is due.
                 let record = Record(
-                    topic: tier.topic, partition: PartitionID(0), offset: Int64(rounds), timestamp: now, key: [],
+                    topic: tier.topic, partition: PartitionID(0), offset: Int64(rounds), timestamp: now.wall, key: [],
                     value: [],
                     headers: [])
                 pending = PendingJob(
@@ -178,10 +184,10 @@ extension PartitionStateTests {
             } else {
                 pending = later
             }
-            now = max(now, later.notBefore)
-            if others { driver.lastPass = now - 1 }
+            if later.notBefore > now.wall { now = Moment(later.notBefore) }
+            if others { driver.lastPass = now.wall - 1 }
         }
-        #expect(isDead == others && halts == (others ? 1 : rounds), "\(rounds) rounds, \(halts) halts, \(now) ms")
-        #expect(!others || (3_600_000...6 * 3_600_000).contains(now))
+        #expect(isDead == others && halts == (others ? 1 : rounds), "\(rounds) rounds, \(halts) halts, \(now)")
+        #expect(!others || (3_600_000...21_600_000).contains(now.wall))
     }
 }

@@ -1,12 +1,18 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
+import Hosts
 import ImageModel
 import Images
+import Ledger
 import Partition
+import Permits
 import Planning
 import Ports
+internal import Positions
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -21,11 +27,11 @@ struct PartitionStateTests {
         var state: PartitionState
         var stored = SourceSnapshot()
         /// When another partition of the worker was last done with a job.
-        var lastPass: Int64 = 0
+        var lastPass = WallTime.distantPast
         private var offsets: [Topic: Int64] = [:]
 
         init(
-            retry: RetryPolicy = RetryPolicy(attempts: 3, base: 100, cap: 1_000), holdLimit: Int64 = 30_000,
+            retry: RetryPolicy = RetryPolicy(attempts: 3, base: 100, cap: 1_000), holdLimit: Duration = 30_000,
             shortWaits: Int = 256, limits: OriginRules.GroupLimits = OriginRules.GroupLimits(),
             sent: SentHeaders? = nil
         ) {
@@ -36,7 +42,7 @@ struct PartitionStateTests {
             state = PartitionState(PartitionID(0), rules: rules, seed: 1)
         }
 
-        mutating func feed(_ event: PartitionEvent, at now: Int64 = 0) -> [PartitionEffect] {
+        mutating func feed(_ event: PartitionEvent, at now: Moment = 0) -> [PartitionEffect] {
             var effects: [PartitionEffect] = []
             state.lastPass.worker = max(state.lastPass.worker, lastPass)
             state.reduce(event, at: now, into: &effects)
@@ -54,7 +60,7 @@ struct PartitionStateTests {
 
         mutating func pending(
             _ id: String, _ source: SourceKey, _ variants: [VariantSpec], lane: Lane = .fast, topic: Topic? = nil,
-            attempts: Int = 0, notBefore: Int64 = 0, expires: Int64? = nil,
+            attempts: Int = 0, notBefore: WallTime = .epoch, expires: WallTime? = nil,
             freshness: JobFreshness = .ifStale
         ) -> PendingJob {
             let topic = topic ?? .jobs(lane)

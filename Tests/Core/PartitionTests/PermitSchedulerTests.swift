@@ -1,14 +1,18 @@
 import Canonical
+import Clocks
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Records
+import TestSupport
 import Testing
 
 @Suite("Permits: who may fetch or render next", .timeLimit(.minutes(1)))
 struct PermitSchedulerTests {
     private func flight(_ number: Int) -> FlightID { FlightID(PartitionID(0), number) }
 
-    private func numbers(_ scheduler: inout PermitScheduler, at now: Int64 = 0) -> [Int] {
+    private func numbers(_ scheduler: inout PermitScheduler, at now: Moment = 0) -> [Int] {
         scheduler.grants(at: now).map(\.flight.number)
     }
 
@@ -41,11 +45,11 @@ struct PermitSchedulerTests {
     @Test("Sources that were fetched and wait for their renders count as fetches, so that they do not pile up")
     func pile() {
         var permits = PermitScheduler(PermitRules(fetch: 3, render: 1))
-        for i in 1...9 { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i)) }
+        for i in 1...9 { permits.request(.fetch, flight(i), lane: .fast, since: WallTime(i)) }
         expect(numbers(&permits), [1, 2, 3])
         for i in 1...3 {
             permits.release(.fetch, flight(i))
-            permits.request(.render, flight(i), lane: .fast, since: Int64(i))
+            permits.request(.render, flight(i), lane: .fast, since: WallTime(i))
         }
         // A render for the first; two wait for theirs.
         expect(numbers(&permits), [1, 4])
@@ -83,12 +87,12 @@ struct PermitSchedulerTests {
         arguments: [1, 2, 3])
     func slow(limit: Int) {
         var permits = PermitScheduler(PermitRules(fetch: 8, render: 4, slow: limit))
-        for i in 1...8 { permits.request(.fetch, flight(i), lane: .slow, since: Int64(i)) }
+        for i in 1...8 { permits.request(.fetch, flight(i), lane: .slow, since: WallTime(i)) }
         // A quarter is left to fast ones that come.
         expect(numbers(&permits), [1, 2, 3, 4, 5, 6])
         for i in 1...4 {
             permits.release(.fetch, flight(i))
-            permits.request(.render, flight(i), lane: .slow, since: Int64(i))
+            permits.request(.render, flight(i), lane: .slow, since: WallTime(i))
         }
         // What waits for its render counts as a fetch.
         expect(numbers(&permits), Array(1...limit) + Array(7..<7 + min(limit, 2)))
@@ -177,7 +181,7 @@ struct PermitSchedulerTests {
     @Test("A waiting flight that becomes fast goes with the fast ones; a running one frees its slow place")
     func promotion() {
         var permits = PermitScheduler(PermitRules(fetch: 4, render: 4, slow: 1))
-        for i in 1...3 { permits.request(.render, flight(i), lane: .slow, since: Int64(i)) }
+        for i in 1...3 { permits.request(.render, flight(i), lane: .slow, since: WallTime(i)) }
         expect(numbers(&permits), [1])
         permits.move(flight(3), to: .fast, since: 3)
         expect(numbers(&permits), [3])
@@ -188,11 +192,11 @@ struct PermitSchedulerTests {
     @Test("After a failure of the machine's only probes go, each at its time, until one passes")
     func halt() {
         var permits = PermitScheduler(PermitRules(fetch: 8, render: 4))
-        for i in 1...3 { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i)) }
+        for i in 1...3 { permits.request(.fetch, flight(i), lane: .fast, since: WallTime(i)) }
         expect(numbers(&permits), [1, 2, 3])
         permits.release(.fetch, flight(1))
         permits.request(.render, flight(1), lane: .fast, since: 1)
-        for i in 4...6 { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i)) }
+        for i in 4...6 { permits.request(.fetch, flight(i), lane: .fast, since: WallTime(i)) }
         expect(permits.fail(flight(2), at: 0), true)
         permits.forget(flight(2))
         expect(permits.fail(flight(3), at: 10), false)
@@ -218,10 +222,10 @@ struct PermitSchedulerTests {
         arguments: [
             (ends: "by the machine's fault", next: 4_000), (ends: "by its own fault", next: 2_001),
             (ends: "stored", next: 2_001),
-        ] as [(ends: String, next: Int64)])
-    func probe(ends: String, next: Int64) {
+        ] as [(ends: String, next: Moment)])
+    func probe(ends: String, next: Moment) {
         var permits = PermitScheduler(PermitRules(fetch: 1, render: 1))
-        for i in 1...3 { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i)) }
+        for i in 1...3 { permits.request(.fetch, flight(i), lane: .fast, since: WallTime(i)) }
         expect(numbers(&permits), [1])
         expect(permits.fail(flight(1), at: 0), true)
         permits.forget(flight(1))
@@ -238,7 +242,7 @@ struct PermitSchedulerTests {
     @Test("A flight that was under way when the halt came ends it too, once its work is stored")
     func haltEndedByAnother() {
         var permits = PermitScheduler(PermitRules(fetch: 2, render: 1))
-        for i in 1...3 { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i)) }
+        for i in 1...3 { permits.request(.fetch, flight(i), lane: .fast, since: WallTime(i)) }
         expect(numbers(&permits), [1, 2])
         expect(permits.fail(flight(1), at: 0), true)
         permits.forget(flight(1))
@@ -271,18 +275,19 @@ struct PermitSchedulerTests {
         var asked = 0
         var granted = 0
         var next = 0
-        for now in 0..<50_000 as Range<Int64> {
+        for time in 0..<50_000 {
+            let now = Moment(WallTime(time))
             if Int.random(in: 0..<3, using: &numbers) == 0 {
                 next += 1
                 let lane: Lane = Bool.random(using: &numbers) ? .fast : .slow
                 lanes[flight(next)] = lane
-                permits.request(.fetch, flight(next), lane: lane, since: now, host: host(next))
+                permits.request(.fetch, flight(next), lane: lane, since: now.wall, host: host(next))
                 asked += 1
             }
             if let done = holding[.fetch]?.first, Bool.random(using: &numbers) {
                 holding[.fetch]?.remove(done)
                 permits.release(.fetch, done)
-                permits.request(.render, done, lane: lanes[done] ?? .fast, since: now)
+                permits.request(.render, done, lane: lanes[done] ?? .fast, since: now.wall)
                 asked += 1
             }
             if let done = holding[.render]?.first, Bool.random(using: &numbers) {
@@ -300,14 +305,14 @@ struct PermitSchedulerTests {
                 #expect(holding[.fetch]!.count { host($0.number) == host(number) } <= rules.fetchPerHost)
             }
         }
-        var now: Int64 = 50_000
-        while granted < asked, now < 200_000 {
+        var now: Moment = 50_000
+        while granted < asked, now.wall < 200_000 {
             now += 1
             for kind in PermitKind.allCases {
                 for done in holding[kind]! {
                     kind == .fetch ? permits.release(kind, done) : permits.forget(done)
                     if kind == .fetch {
-                        permits.request(.render, done, lane: lanes[done] ?? .fast, since: now)
+                        permits.request(.render, done, lane: lanes[done] ?? .fast, since: now.wall)
                         asked += 1
                     }
                 }
@@ -324,7 +329,7 @@ struct PermitSchedulerTests {
 
 extension PermitScheduler {
     /// For rules that hosts have no part in: each flight has one of its own.
-    mutating func request(_ kind: PermitKind, _ flight: FlightID, lane: Lane, since: Int64) {
+    mutating func request(_ kind: PermitKind, _ flight: FlightID, lane: Lane, since: WallTime) {
         request(kind, flight, lane: lane, since: since, host: OriginHost(of: "http://\(flight.number).example/"))
     }
 }

@@ -1,13 +1,16 @@
+import Clocks
 import ImageModel
 import Partition
+import Positions
 import Records
+import TestSupport
 import Testing
 
 @Suite("When a progress row is written", .timeLimit(.minutes(1)))
 struct ProgressLedgerTests {
     private static func row(
         _ progress: TopicProgress, isClean: Bool = false, deaths: Int = 0, suspects: [ProgressRow.Suspect] = [],
-        at: Int64 = 1
+        at: WallTime = 1
     ) -> ProgressRow {
         ProgressRow(
             partition: PartitionID(0), topics: [.jobsFast: progress], isClean: isClean, deaths: deaths,
@@ -31,15 +34,17 @@ struct ProgressLedgerTests {
 
     private struct Case: CustomTestStringConvertible {
         let written, current: ProgressRow
-        let now: Int64
+        let now: Instant
         let isLast, isWritten: Bool
 
-        init(_ written: ProgressRow, _ current: ProgressRow, at now: Int64, isLast: Bool = false, _ isWritten: Bool) {
+        init(_ written: ProgressRow, _ current: ProgressRow, at now: Instant, isLast: Bool = false, _ isWritten: Bool) {
             (self.written, self.current, self.now) = (written, current, now)
             (self.isLast, self.isWritten) = (isLast, isWritten)
         }
 
-        var testDescription: String { "\(written.json.count) to \(current.json.count) bytes at \(now)" }
+        var testDescription: String {
+            "\(written.json.count) to \(current.json.count) bytes at \(now.nanoseconds / 1_000_000) ms"
+        }
     }
 
     @Test(

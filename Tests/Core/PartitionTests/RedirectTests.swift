@@ -1,11 +1,17 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
+import Hosts
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Planning
 import Ports
+import Positions
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -18,7 +24,7 @@ struct RedirectTests {
 
         var state: PartitionState
         var permits: PermitScheduler
-        var now: Int64 = 0
+        var now: Moment = 0
         /// What was asked for and not answered: whom, and from which flight.
         var requests: [(flight: FlightID, request: FetchRequest)] = []
         /// Jobs that went to tiers.
@@ -37,7 +43,7 @@ struct RedirectTests {
 
         mutating func feed(_ event: PartitionEvent) {
             var work: [PartitionWork] = []
-            state.run(event, at: Moment(now), permits: &permits, into: &work) { _ in SourceSnapshot() }
+            state.run(event, at: now, permits: &permits, into: &work) { _ in SourceSnapshot() }
             for piece in work {
                 switch piece {
                 case .fetch(let id, let request): requests.append((id, request))
@@ -51,18 +57,19 @@ struct RedirectTests {
         /// As the worker does after each event.
         mutating func settle() {
             passOnHeld()
-            for (kind, flight) in permits.grants(at: Moment(now)) { feed(.granted(kind, flight)) }
+            for (kind, flight) in permits.grants(at: now) { feed(.granted(kind, flight)) }
             passOnHeld()
         }
 
         private mutating func passOnHeld() {
-            for (flight, hold) in permits.takeHeld(at: Moment(now)) { feed(.held(flight, hold)) }
+            for (flight, hold) in permits.takeHeld(at: now) { feed(.held(flight, hold)) }
         }
 
         /// A job whose URL's host is the front, or another.
         mutating func publish(_ host: String = "front", awaited: OriginHost? = nil) {
             let record = Record(
-                topic: awaited == nil ? .jobsFast : .retry10s, partition: PartitionID(0), offset: count, timestamp: now,
+                topic: awaited == nil ? .jobsFast : .retry10s, partition: PartitionID(0), offset: count,
+                timestamp: now.wall,
                 key: [], value: [], headers: [])
             let url = SourceURL("http://\(host).example/\(count)")
             let job = Job(
@@ -165,7 +172,7 @@ struct RedirectTests {
         let (isFrontOpen, isIdle, hasFlights) = (
             world.isOpen(World.front), world.permits.isIdle, world.state.hasFlights
         )
-        #expect(isFrontOpen && isIdle && !hasFlights && world.state.hostJobs.isEmpty)
+        #expect(isFrontOpen && isIdle && !hasFlights && world.state.hostJobs.held.isEmpty)
         #expect(world.state.hostWaits == [World.target: ByLane([.fast: 1])])
         // It comes back: it is in the target's share of the memory from the beginning.
         let again = Record(
@@ -173,7 +180,7 @@ struct RedirectTests {
         world.feed(
             .arrived(
                 PendingJob(job: passed.pending.job, record: again, heldBy: passed.cause.hold, awaited: World.target)))
-        #expect(world.state.hostWaits.isEmpty && world.state.hostJobs == [HostLane(World.target, .fast): 1])
+        #expect(world.state.hostWaits.isEmpty && world.state.hostJobs.held == [HostLane(World.target, .fast): 1])
     }
 
     @Test("A job that has waited for a target does not ask its own host again while that is left alone")
@@ -243,7 +250,7 @@ struct RedirectTests {
         let passed = world.passed.map(\.cause.code)
         #expect(passed == [String](repeating: RetryCause.Code.hostCrowded.rawValue, count: 2))
         #expect(
-            world.state.hostJobs == [HostLane(World.target, .fast): 3]
+            world.state.hostJobs.held == [HostLane(World.target, .fast): 3]
                 && world.passed.allSatisfy { $0.pending.awaited == World.target })
         // One that waited for it asks its own host only once there is room.
         world.publish("front9", awaited: World.target)

@@ -1,11 +1,16 @@
 import Canonical
+import Clocks
 import Failures
 import HTTPCache
+import Hosts
 import ImageModel
 import Images
+import Ledger
 import Partition
+internal import Permits
 import Ports
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -60,8 +65,10 @@ extension CachingTests {
     func damagedPixels() throws {
         var driver = PartitionStateTests.Driver()
         let malformed = FailureNote(RenderFailure.malformed(.png, reason: "the test says so"))
-        func render(_ specs: [VariantSpec], at now: Int64) -> FlightID? {
-            guard let id = rules.flight(driver.feed(.arrived(pending(&driver, "\(now)", "http://o/a", specs)), at: now))
+        func render(_ specs: [VariantSpec], at now: Moment) -> FlightID? {
+            guard
+                let id = rules.flight(
+                    driver.feed(.arrived(pending(&driver, "\(now.wall.milliseconds)", "http://o/a", specs)), at: now))
             else { return nil }
             _ = driver.feed(.granted(.fetch, id), at: now)
             _ = driver.feed(.fetched(id, picture([1], [("etag", "\"a\"")])), at: now)
@@ -69,7 +76,7 @@ extension CachingTests {
             return id
         }
         let (small, large) = (PartitionStateTests.small, PartitionStateTests.large)
-        func ends(_ id: FlightID, at now: Int64) -> [OutcomeKind] {
+        func ends(_ id: FlightID, at now: Moment) -> [OutcomeKind] {
             rules.kinds(driver.feed(.failed(id, malformed), at: now))
         }
         #expect(ends(try #require(render([small], at: 0)), at: 0) == [.failed])
@@ -221,13 +228,14 @@ extension CachingTests {
     func onceForbidden() throws {
         var driver = PartitionStateTests.Driver()
         driver.stored = try stored([("cache-control", "max-age=60"), ("etag", "\"a\"")])
-        func confirm(_ control: String, at now: Int64) throws -> SourceRow {
+        func confirm(_ control: String, at now: Moment) throws -> SourceRow {
             let id = try #require(
-                rules.flight(driver.feed(.arrived(pending(&driver, "\(now)", "http://o/a")), at: now)))
+                rules.flight(driver.feed(.arrived(pending(&driver, "\(now.wall.milliseconds)", "http://o/a")), at: now))
+            )
             _ = driver.feed(.granted(.fetch, id), at: now)
             var head = head([])
             let fields = AnswerFields([(name: "cache-control", value: control)])
-            head.hops = [RedirectHop(fields, status: 302, sent: [], asked: now)]
+            head.hops = [RedirectHop(fields, status: 302, sent: [], asked: now.wall)]
             _ = driver.feed(.notModified(id, head), at: now)
             let row = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: now))?.fetched?.row)
             driver = PartitionStateTests.Driver()

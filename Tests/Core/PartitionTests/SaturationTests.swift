@@ -1,7 +1,11 @@
 import Canonical
+import Clocks
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Records
+import TestSupport
 import Testing
 
 @Suite("Permits while fast jobs never leave one idle", .timeLimit(.minutes(2)))
@@ -29,17 +33,17 @@ struct SaturationTests {
 
         struct Seat {
             let lane: Lane
-            let since: Int64
-            var started: Int64?
-            var rendered: Int64?
+            let since: Moment
+            var started: Moment?
+            var rendered: Moment?
         }
 
         let load: Load
         var numbers: Numbers
         var permits = PermitScheduler(rules)
-        var now: Int64 = 0
+        var now: Moment = 0
         var seats: [FlightID: Seat] = [:]
-        var ends: [(at: Int64, kind: PermitKind, flight: FlightID)] = []
+        var ends: [(at: Moment, kind: PermitKind, flight: FlightID)] = []
         var count = 0
         /// Fast flights that have had no permit.
         var waitingFast = 0
@@ -50,7 +54,7 @@ struct SaturationTests {
             let id = FlightID(PartitionID(Int32(count % 3)), count)
             seats[id] = Seat(lane: lane, since: now)
             if lane == .fast { waitingFast += 1 }
-            permits.request(count % 4 == 0 ? .render : .fetch, id, lane: lane, since: now, host: host(of: id))
+            permits.request(count % 4 == 0 ? .render : .fetch, id, lane: lane, since: now.wall, host: host(of: id))
         }
 
         /// Whether a fast flight waits that has had no permit, and not for its host alone.
@@ -78,19 +82,21 @@ struct SaturationTests {
                     }
                 }
                 if kind == .render { seats[id]?.rendered = now }
-                ends.append((now + .random(in: kind == .fetch ? load.fetch : load.render, using: &numbers), kind, id))
+                let time = Int64.random(in: kind == .fetch ? load.fetch : load.render, using: &numbers)
+                ends.append((now + .milliseconds(time), kind, id))
                 #expect(ends.count { $0.kind == .render && seats[$0.flight]?.lane == .slow } <= Self.rules.slow)
             }
-            guard let next = ends.indices.min(by: { ends[$0].at < ends[$1].at }) else {
+            guard let next = ends.indices.min(by: { ends[$0].at.wall < ends[$1].at.wall }) else {
                 now += 1
                 return
             }
             let (at, kind, id) = ends.remove(at: next)
-            now = max(now, at)
+            if at.wall > now.wall { now = at }
             permits.release(kind, id)
             if kind == .fetch {
                 permits.request(
-                    .render, id, lane: seats[id]?.lane ?? .fast, since: seats[id]?.since ?? now, host: host(of: id))
+                    .render, id, lane: seats[id]?.lane ?? .fast, since: seats[id]?.since.wall ?? now.wall,
+                    host: host(of: id))
             } else {
                 permits.forget(id)
             }
@@ -111,17 +117,17 @@ struct SaturationTests {
             for _ in 0..<20 { world.step() }
             world.add(.slow)
         }
-        while world.now < 60_000 { world.step() }
+        while world.now.wall < 60_000 { world.step() }
         let slow = world.seats.filter { $0.value.lane == .slow }.sorted {
-            ($0.value.since, $0.key) < ($1.value.since, $1.key)
+            ($0.value.since.wall, $0.key) < ($1.value.since.wall, $1.key)
         }
         // A permit for age is waited for as long as a fetch and a render take at most, and those before it take as long.
-        let each = 2 * (load.fetch.upperBound + load.render.upperBound)
+        let each = Duration.milliseconds(2 * (load.fetch.upperBound + load.render.upperBound))
         for (place, seat) in slow.map(\.value).enumerated() {
-            let bound = seat.since + World.rules.slowWait + Int64(place + 1) * each
+            let bound = seat.since + World.rules.slowWait + each * (place + 1)
             let rendered = try #require(
                 seat.rendered, "\(load.name), seed \(seed): slow flight \(place) was never rendered")
-            #expect(rendered <= bound, "\(load.name), seed \(seed): slow flight \(place)")
+            #expect(rendered.wall <= bound.wall, "\(load.name), seed \(seed): slow flight \(place)")
         }
         // The fast ones have all but what one slow flight at a time takes.
         let fast = world.seats.values.count { $0.lane == .fast && $0.rendered != nil }

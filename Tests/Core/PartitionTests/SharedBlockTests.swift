@@ -1,7 +1,12 @@
 import Canonical
+import Clocks
+import Hosts
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Records
+import TestSupport
 import Testing
 
 /// Six workers that hear of each other a second and a half late, and one host.
@@ -9,19 +14,19 @@ import Testing
 struct SharedBlockTests {
     private struct Crew {
         static let host = OriginHost(of: "http://h.example/")
-        static let late: Int64 = 1_500
+        static let late: Duration = 1_500
         var workers: [PermitScheduler]
         var told: [OriginRow?]
-        var rows: [(row: OriginRow, at: Int64)] = []
+        var rows: [(row: OriginRow, at: Instant)] = []
         var heard: [Int]
         /// When the host was asked, and by whom.
-        var asked: [(at: Int64, by: Int)] = []
-        var now: Int64 = 0
+        var asked: [(at: Instant, by: Int)] = []
+        var now: Instant = 0
         /// How the host answers: at once.
-        var answer: (Int64, Int) -> OriginAnswer
-        private var number = 0
+        var answer: (Instant, Int) -> OriginAnswer
+        private var (steps, number) = (0, 0)
 
-        init(_ count: Int, answer: @escaping (Int64, Int) -> OriginAnswer) {
+        init(_ count: Int, answer: @escaping (Instant, Int) -> OriginAnswer) {
             workers = (0..<count).map { worker in
                 var permits = PermitScheduler(
                     PermitRules(fetch: 8, render: 1, origins: OriginRules(concurrency: 6)))
@@ -34,7 +39,7 @@ struct SharedBlockTests {
             )
         }
 
-        private var moment: Moment { Moment(wall: 1_000_000 + now, monotonic: now) }
+        private var moment: Moment { Moment(wall: Moment(now).wall + 1_000_000, monotonic: now) }
 
         func state(_ worker: Int) -> OriginState.Phase? { workers[worker].origins[Self.host]?.phase }
 
@@ -42,7 +47,7 @@ struct SharedBlockTests {
 
         /// A quarter of a second: each worker hears, tells once a second, and has a job for the host at all times.
         mutating func step(asking: Set<Int>? = nil) {
-            now += 250
+            (now, steps) = (now + 250, steps + 1)
             for worker in workers.indices {
                 while heard[worker] < rows.count, rows[heard[worker]].at + Self.late <= now {
                     let row = rows[heard[worker]].row
@@ -54,27 +59,26 @@ struct SharedBlockTests {
                 if asking?.contains(worker) ?? true {
                     number += 1
                     let flight = FlightID(PartitionID(Int32(worker * 2)), number)
-                    workers[worker].request(.fetch, flight, lane: .fast, since: now, host: Self.host)
-                    for grant in workers[worker].grants(at: now) {
+                    workers[worker].request(.fetch, flight, lane: .fast, since: Moment(now).wall, host: Self.host)
+                    for grant in workers[worker].grants(at: Moment(now)) {
                         asked.append((now, worker))
-                        var work: [PartitionWork] = []
-                        workers[worker].apply(
-                            .hear(answer(now, worker), grant.flight, code: "x"), at: moment, into: &work)
+                        _ = workers[worker].apply(
+                            .hear(answer(now, worker), grant.flight, code: "x"), at: moment)
                     }
                     workers[worker].forget(flight)
                 }
-                guard now % 1_000 == Int64(worker % 4) * 250, let origin = workers[worker].origins[Self.host] else {
+                guard steps % 4 == worker % 4, let origin = workers[worker].origins[Self.host] else {
                     continue
                 }
                 let row = origin.row(of: Self.host, by: "\(worker)", at: moment)
                 var last = told[worker]
                 last?.at = row.at
-                if last != row || row.state != .open && now % 10_000 < 1_000 { write(row) }
+                if last != row || row.state != .open && steps % 40 < 4 { write(row) }
                 told[worker] = row
             }
         }
 
-        mutating func run(until end: Int64, asking: Set<Int>? = nil) { while now < end { step(asking: asking) } }
+        mutating func run(until end: Instant, asking: Set<Int>? = nil) { while now < end { step(asking: asking) } }
     }
 
     @Test("What the host wants of one worker holds for all, no longer than it wants, and one asks first")

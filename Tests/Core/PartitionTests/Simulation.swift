@@ -1,11 +1,16 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Planning
 import Ports
+import Positions
 import Records
+import TestSupport
 import VariantSpec
 
 /// A partition in a world of one seed: a log, an index, origins that fail, permits, and crashes that drop all but
@@ -13,7 +18,10 @@ import VariantSpec
 struct Simulation: ~Copyable {
     // Durable.
     var jobs:
-        [(topic: Topic, job: Job, record: Record, attempts: Int, firstSeen: Int64, notBefore: Int64, heldSince: Int64?)] =
+        [(
+            topic: Topic, job: Job, record: Record, attempts: Int, firstSeen: WallTime, notBefore: WallTime,
+            heldSince: WallTime?
+        )] =
             []
     var offsets: [Topic: Int64] = [:]
     var committed: [Topic: Int64] = [:]
@@ -28,7 +36,7 @@ struct Simulation: ~Copyable {
     var pending: [Pending] = []
     var fetching: Set<SourceKey> = []
 
-    var now: Int64 = 1_000
+    var now: Moment = 1_000
     var numbers: Numbers
     var fetches: [SourceKey: Int] = [:]
     var crashes = 0
@@ -62,7 +70,7 @@ struct Simulation: ~Copyable {
     static func key(_ number: Int) -> SourceKey { SourceKey(SHA256.digest(of: Array("source \(number)".utf8))) }
 
     mutating func publish(
-        _ id: String, source: Int, _ variants: [VariantSpec], lane: Lane, expires: Int64? = nil
+        _ id: String, source: Int, _ variants: [VariantSpec], lane: Lane, expires: WallTime? = nil
     ) {
         let job = Job(
             id: id, url: SourceURL("http://origin/\(source)"), source: Simulation.key(source), variants: variants,
@@ -85,7 +93,8 @@ struct Simulation: ~Copyable {
         let offset = offsets[topic, default: 0] + Int64.random(in: 0...1, using: &numbers)
         offsets[topic] = offset + 1
         return Record(
-            topic: topic, partition: PartitionID(0), offset: offset, timestamp: now, key: [], value: [], headers: [])
+            topic: topic, partition: PartitionID(0), offset: offset, timestamp: now.wall, key: [], value: [],
+            headers: [])
     }
 
     var isDone: Bool {
@@ -97,7 +106,7 @@ struct Simulation: ~Copyable {
 
     /// One random thing happens.
     mutating func step() {
-        now += Int64.random(in: 0...5, using: &numbers)
+        now += .milliseconds(Int64.random(in: 0...5, using: &numbers))
         switch Int.random(in: 0..<10, using: &numbers) {
         case 0...2: deliver()
         case 3: fold()
@@ -145,7 +154,7 @@ struct Simulation: ~Copyable {
         guard let topic = unread.randomElement(using: &numbers) else { return }
         let next = jobs.filter { $0.topic == topic && $0.record.offset >= read[topic, default: 0] }
             .min { $0.record.offset < $1.record.offset }
-        guard let next, next.record.timestamp + (DelayTier(topic)?.wait ?? 0) <= now else { return }
+        guard let next, next.record.timestamp + (DelayTier(topic)?.wait ?? .zero) <= now.wall else { return }
         read[topic] = next.record.offset + 1
         feed(
             .arrived(
@@ -172,7 +181,7 @@ struct Simulation: ~Copyable {
     private mutating func feed(_ event: PartitionEvent) {
         var work: [PartitionWork] = []
         let index = index
-        state.run(event, at: Moment(now), permits: &scheduler, into: &work) {
+        state.run(event, at: now, permits: &scheduler, into: &work) {
             index[$0.job.source] ?? SourceSnapshot()
         }
         for piece in work {
@@ -185,13 +194,13 @@ struct Simulation: ~Copyable {
                 let url = request.url
                 let key = Simulation.key(Int(url.fetched.split(separator: "/").last ?? "") ?? 0)
                 precondition(fetching.insert(key).inserted, "two fetches of one source at once")
-                let isWanted = jobs.contains { $0.job.source == key && ($0.job.expires ?? .max) > now }
+                let isWanted = jobs.contains { $0.job.source == key && ($0.job.expires ?? .distantFuture) > now.wall }
                 precondition(isWanted, "a fetch for jobs that have all expired")
                 fetches[key, default: 0] += 1
                 pending.append(.work(piece))
             case .render: pending.append(.work(piece))
             case .abort(let id): abort(id)
-            case .checked, .stoodIn, .putOff, .opened, .closed, .blocked, .unblocked: break
+            case .checked, .stoodIn, .putOff, .tell: break
             case .await: preconditionFailure("the index is always there")
             }
         }
@@ -237,7 +246,7 @@ struct Simulation: ~Copyable {
                 source.original = original
                 changelog.append(.source(source))
             }
-            let rows = task.rows(at: now, bytes: 10) { $0.description }
+            let rows = task.rows(at: now.wall, bytes: 10) { $0.description }
             for row in rows + task.renewed { changelog.append(.variant(row)) }
             feed(.announced(id, original: original, rows: rows, position: Int64(changelog.count)))
         case .work: break

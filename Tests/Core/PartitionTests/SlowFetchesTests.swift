@@ -1,12 +1,18 @@
 import Canonical
+import Clocks
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Records
+import TestSupport
 import Testing
 
 @Suite("Slow fetches at once have a limit of their own", .timeLimit(.minutes(1)))
 struct SlowFetchesTests {
-    private static func permits(_ limit: Int, slowWait: Int64 = 60_000, lateAfter: Int64 = .max) -> PermitScheduler {
+    private static func permits(_ limit: Int, slowWait: Duration = 60_000, lateAfter: Duration? = nil)
+        -> PermitScheduler
+    {
         var rules = PermitRules(fetch: 8, render: 4, slow: 4, slowWait: slowWait)
         (rules.slowFetches, rules.lateAfter) = (limit, lateAfter)
         return PermitScheduler(rules)
@@ -32,8 +38,8 @@ struct SlowFetchesTests {
     @Test("With as many slow fetches under way no other begins, by its turn or before it", arguments: Way.allCases)
     func bound(way: Way) {
         var permits = Self.permits(
-            2, slowWait: way == .aged ? 1_000 : 60_000, lateAfter: way == .late ? 1_000 : .max)
-        for number in 1...6 { permits.request(.fetch, Self.flight(number), lane: .slow, since: Int64(number)) }
+            2, slowWait: way == .aged ? 1_000 : 60_000, lateAfter: way == .late ? 1_000 : nil)
+        for number in 1...6 { permits.request(.fetch, Self.flight(number), lane: .slow, since: WallTime(number)) }
         let first = permits.grants(at: 0).map(\.flight.number)
         #expect(first == [1, 2])
         switch way {
@@ -53,8 +59,7 @@ struct SlowFetchesTests {
         case .alone:
             let request = Solitude.Request(
                 .fetch, Self.flight(30), .slow, since: 0, OriginHost(of: "http://c.example/"))
-            var work: [PartitionWork] = []
-            permits.apply(.isolate(request, patience: 0), at: Moment(0), into: &work)
+            _ = permits.apply(.isolate(request, patience: 0), at: Moment(0))
         }
         let more = permits.grants(at: 5_000).filter { $0.flight.number < 20 }.count
         let running = Self.slowFetches(of: permits)
@@ -64,7 +69,7 @@ struct SlowFetchesTests {
     @Test("A slow fetch that turns fast makes room for another")
     func promoted() {
         var permits = Self.permits(1)
-        for number in 1...3 { permits.request(.fetch, Self.flight(number), lane: .slow, since: Int64(number)) }
+        for number in 1...3 { permits.request(.fetch, Self.flight(number), lane: .slow, since: WallTime(number)) }
         let first = permits.grants(at: 0).map(\.flight.number)
         permits.move(Self.flight(1), to: .fast, since: 1)
         let second = permits.grants(at: 0).map(\.flight.number)
@@ -79,12 +84,14 @@ struct SlowFetchesTests {
         var granted = 0
         var next = 0
         func host() -> OriginHost { OriginHost(of: "http://\(Int.random(in: 0..<4, using: &numbers)).example/") }
-        for now in 0..<8_000 as Range<Int64> {
-            let isOver = now > 5_000
+        for time in 0..<8_000 {
+            let now = Moment(WallTime(time))
+            let isOver = time > 5_000
             if !isOver, Int.random(in: 0..<30, using: &numbers) == 0 {
                 next += 1
                 let lane: Lane = Int.random(in: 0..<3, using: &numbers) == 0 ? .fast : .slow
-                permits.request(.fetch, Self.flight(next, in: Int32(next % 3)), lane: lane, since: now, host: host())
+                permits.request(
+                    .fetch, Self.flight(next, in: Int32(next % 3)), lane: lane, since: now.wall, host: host())
                 asked += 1
             }
             for (flight, seat) in Self.holders(of: .fetch, permits) {

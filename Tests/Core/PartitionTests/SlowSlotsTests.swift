@@ -1,6 +1,10 @@
 import Canonical
+import Clocks
+import Hosts
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Records
 import TestSupport
 import Testing
@@ -14,7 +18,7 @@ struct SlowSlotsTests {
         struct Fetch {
             let flight: FlightID
             let lane: Lane
-            let end: Int64
+            let end: Instant
         }
 
         let (partitions, ceiling, lanes): (Int, Int, [Lane])
@@ -27,14 +31,14 @@ struct SlowSlotsTests {
         var told: [OriginRow]
         var wishes: [SlotWishes]
         /// When each began a slow one, and the longest time that one has waited for the next.
-        var slowBegan: [Int64]
-        var longest: Int64 = 0
+        var slowBegan: [Instant]
+        var longest = Duration.zero
         var running: [[Fetch]]
         var served: [ByLane<Int>]
         var rows: [(slot: HostSlots.Slot, to: PartitionID)] = []
         var most = (all: 0, slow: 0)
-        var now: Int64 = 0
-        private var number = 0
+        var now: Instant = 0
+        private var (steps, number) = (0, 0)
         /// Its owner has not come, since its topics are away.
         var orphan: PartitionID?
 
@@ -91,7 +95,7 @@ struct SlowSlotsTests {
                 if row.slowInUse ?? 0 > 0 { workers[worker].hearSlow(SlowSlotsTests.host, at: now) }
             }
             // Clocks differ.
-            let wall = now + Int64(worker) * 3_600_000
+            let wall = Moment(now).wall + .hours(worker)
             let want = workers[worker].wants(at: now)[SlowSlotsTests.host] ?? HostSlots.Want()
             told[worker].at = wall
             let isBorrowing = workers[worker].borrows(SlowSlotsTests.host)
@@ -106,9 +110,8 @@ struct SlowSlotsTests {
 
         private mutating func fetch(_ worker: Int) {
             for fetch in running[worker] where fetch.end <= now {
-                var work: [PartitionWork] = []
-                let moment = Moment(wall: now, monotonic: now)
-                workers[worker].apply(.hear(.answered(bytes: 1), fetch.flight, code: ""), at: moment, into: &work)
+                let moment = Moment(now)
+                _ = workers[worker].apply(.hear(.answered(bytes: 1), fetch.flight, code: ""), at: moment)
                 workers[worker].forget(fetch.flight)
                 served[worker][fetch.lane] += 1
             }
@@ -118,25 +121,26 @@ struct SlowSlotsTests {
                 while workers[worker].waiting(.fetch, on: lane) < 8 {
                     number += 1
                     let flight = FlightID(owned[number % owned.count], number)
-                    workers[worker].request(.fetch, flight, lane: lane, since: now, host: SlowSlotsTests.host)
+                    workers[worker].request(
+                        .fetch, flight, lane: lane, since: Moment(now).wall, host: SlowSlotsTests.host)
                 }
             }
-            for grant in workers[worker].grants(at: now) {
+            for grant in workers[worker].grants(at: Moment(now)) {
                 let lane = workers[worker].seats[grant.flight]?.lane ?? .fast
                 if lane == .slow {
                     longest = max(longest, now - slowBegan[worker])
                     slowBegan[worker] = now
                 }
-                let end = now + Int64.random(in: 100...2_500, using: &random)
+                let end = now + .milliseconds(Int64.random(in: 100...2_500, using: &random))
                 running[worker].append(Fetch(flight: grant.flight, lane: lane, end: end))
             }
         }
 
         /// A quarter of a second.
         mutating func step() {
-            now += 250
+            (now, steps) = (now + 250, steps + 1)
             for worker in workers.indices {
-                if now / 250 % 4 == worker % 4 { share(worker) }
+                if steps % 4 == worker % 4 { share(worker) }
                 fetch(worker)
                 let all = running.joined()
                 longest = max(longest, now - slowBegan[worker])
@@ -187,7 +191,8 @@ struct SlowSlotsTests {
             for seed in 0..<UInt64(Effort.count(landing: 2, all: 6)) {
                 var crew = Crew(workers, ceiling: ceiling, lanes: lanes, seed: seed)
                 _ = crew.run(seconds: 600)
-                #expect(crew.longest <= Int64(workers) * 25_000, "\(lanes), seed \(seed): \(crew.longest) ms")
+                #expect(
+                    crew.longest <= .seconds(25 * workers), "\(lanes), seed \(seed): \(crew.longest.milliseconds) ms")
                 #expect(crew.most.all <= ceiling && crew.most.slow <= max(1, ceiling / 3))
             }
         }
@@ -218,7 +223,7 @@ struct SlowSlotsTests {
     )
     func ages() {
         var wishes = SlotWishes()
-        func row(_ by: String, at: Int64, age: Int64?, _ want: HostSlots.Want) -> OriginRow {
+        func row(_ by: String, at: WallTime, age: Duration?, _ want: HostSlots.Want) -> OriginRow {
             var row = OriginRow(host: Self.host.description, by: by, at: at)
             row.tell(want, at: Moment(wall: at, monotonic: 0))
             row.slowSince = age.map { at - $0 }
@@ -234,19 +239,21 @@ struct SlowSlotsTests {
         let slow = wishes.live(at: 101_000).filter(\.isSlow).sorted()
         #expect(slow.map(\.partition.number) == [2, 3, 1] && slow.map(\.since) == [11_000, 90_000, 96_000])
         // One that lacks nothing else wants a slot since its job had waited for ten seconds, and goes before later ones only.
-        for (age, order) in [(20_000, [7, 2]), (9_000, [2, 7]), (Int64.max / 2, [7, 2])] as [(Int64, [Int32])] {
+        for (age, order) in [(20_000, [7, 2]), (9_000, [2, 7]), (.milliseconds(Int64.max / 2), [7, 2])]
+            as [(Duration, [Int32])]
+        {
             wishes.hear(
                 row("holder", at: 0, age: age, HostSlots.Want(fetch: PartitionID(7))), of: Self.host, at: 102_000)
             let fetches = wishes.live(at: 102_000).filter { !$0.isSlow }.sorted()
             #expect(fetches.map(\.partition.number) == order)
-            #expect(fetches.allSatisfy { 102_000 - $0.since <= 3_600_000 })
+            #expect(fetches.allSatisfy { 102_000 as Instant - $0.since <= 3_600_000 })
         }
         // Who wants no slow slot any more, and tells no age, has none.
         wishes.hear(row("holder", at: 0, age: nil, HostSlots.Want(fetch: PartitionID(7))), of: Self.host, at: 102_500)
         #expect(wishes.live(at: 102_500).filter { !$0.isSlow }.map(\.since).sorted() == [101_000, 102_000])
         // A fast job that has waited longer than that goes before it.
         var fair = SlotWishes()
-        for time in [90_000, 101_000] as [Int64] {
+        for time in [90_000, 101_000] as [Instant] {
             fair.hear(row("fast", at: 0, age: nil, HostSlots.Want(fetch: PartitionID(5))), of: Self.host, at: time)
         }
         fair.hear(row("holder", at: 0, age: 15_000, HostSlots.Want(fetch: PartitionID(7))), of: Self.host, at: 102_000)

@@ -1,7 +1,12 @@
 import Canonical
+import Clocks
+import Hosts
 import ImageModel
+import Ledger
 import Partition
+import Permits
 import Records
+import TestSupport
 import Testing
 
 @Suite("Solitude: one flight at a time runs alone", .timeLimit(.minutes(1)))
@@ -51,16 +56,16 @@ struct SolitudeTests {
         "A suspect that joins the flight whose turn it is asks for nothing twice, though that is not told of its permit"
     )
     func joined() {
-        var (scheduler, work) = (PermitScheduler(PermitRules(fetch: 2, render: 2)), [PartitionWork]())
+        var scheduler = PermitScheduler(PermitRules(fetch: 2, render: 2))
         let host = OriginHost(of: "http://a.example/")
         let alone = PermitChange.isolate(Solitude.Request(.fetch, a, .fast, since: 1, host), patience: 0)
         let now = Moment(wall: 1, monotonic: 1)
-        scheduler.apply(alone, at: now, into: &work)
+        _ = scheduler.apply(alone, at: now)
         #expect(scheduler.grants(at: now).map(\.flight) == [a])
-        scheduler.apply(alone, at: now, into: &work)
+        _ = scheduler.apply(alone, at: now)
         #expect(scheduler.grants(at: now).isEmpty)
-        scheduler.apply(.release(.fetch, a), at: now, into: &work)
-        scheduler.apply(.request(.render, a, .fast, since: 1, host, behind: nil), at: now, into: &work)
+        _ = scheduler.apply(.release(.fetch, a), at: now)
+        _ = scheduler.apply(.request(.render, a, .fast, since: 1, host, behind: nil), at: now)
         #expect(scheduler.grants(at: now).map(\.kind) == [.render])
     }
 
@@ -68,7 +73,6 @@ struct SolitudeTests {
     func redirected() {
         var scheduler = PermitScheduler(
             PermitRules(fetch: 8, render: 2, origins: OriginRules(concurrency: 1)))
-        var work: [PartitionWork] = []
         let now = Moment(wall: 1, monotonic: 1)
         let (front, target) = (OriginHost(of: "http://front.example/"), OriginHost(of: "http://target.example/"))
         let suspect = FlightID(PartitionID(0), 3)
@@ -79,7 +83,7 @@ struct SolitudeTests {
         scheduler.release(.fetch, a)
         scheduler.request(.fetch, a, lane: .fast, since: 1, host: target)
         let request = Solitude.Request(.fetch, suspect, .fast, since: 1, OriginHost(of: "http://c.example/"))
-        scheduler.apply(.isolate(request, patience: 0), at: now, into: &work)
+        _ = scheduler.apply(.isolate(request, patience: 0), at: now)
         #expect(scheduler.grants(at: now).isEmpty)
         scheduler.forget(b)
         #expect(scheduler.grants(at: now).map(\.flight) == [suspect])

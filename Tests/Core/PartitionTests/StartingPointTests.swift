@@ -1,5 +1,8 @@
+import Clocks
 import Partition
+import Positions
 import Records
+import TestSupport
 import Testing
 
 @Suite("Where an owner begins to read a topic", .timeLimit(.minutes(1)))
@@ -12,7 +15,7 @@ struct StartingPointTests {
         var committed: Int64?
         var bounds: Range<Int64> = 0..<50
         /// Of the record that the log has at the anchor's offset.
-        var anchored: Int64? = 800
+        var anchored: WallTime? = 800
         /// Answered between the row and the group's offset.
         var answeredBelow: [Int64] = []
         var proof: LogBreak?
@@ -122,7 +125,7 @@ struct StartingPointTests {
 extension StartingPointTests.Case {
     init(
         _ description: String, _ progress: TopicProgress? = nil, committed: Int64? = nil, bounds: Range<Int64> = 0..<50,
-        anchored: Int64? = 800, answeredBelow: [Int64] = [], proof: LogBreak? = nil,
+        anchored: WallTime? = 800, answeredBelow: [Int64] = [], proof: LogBreak? = nil,
         position: Int64, finished: [Int64] = [], finding: StartingPoint.Finding = .none
     ) {
         self.init(

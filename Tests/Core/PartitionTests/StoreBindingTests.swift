@@ -1,4 +1,5 @@
 import ImageModel
+import Ledger
 import Partition
 import Records
 import Testing

@@ -1,5 +1,6 @@
 import Partition
 import Records
+import TestSupport
 import Testing
 
 @Suite("Suspects: what owners may have died of", .timeLimit(.minutes(1)))

@@ -1,5 +1,8 @@
+import Clocks
 import Partition
+import Positions
 import Records
+import TestSupport
 import Testing
 
 @Suite("What progress rows tell of topics")
@@ -8,7 +11,8 @@ struct ToldProgressTests {
         next: 700, committed: 700, anchor: LogAnchor(offset: 699, timestamp: 9))
 
     private static func progress(_ next: Int64) -> TopicProgress {
-        TopicProgress(next: next, committed: next, anchor: LogAnchor(offset: next - 1, timestamp: next))
+        TopicProgress(
+            next: next, committed: next, anchor: LogAnchor(offset: next - 1, timestamp: WallTime(milliseconds: next)))
     }
 
     @Test(

@@ -1,30 +1,32 @@
+import Clocks
 import Partition
+import TestSupport
 import Testing
 
 @Suite("A clock that is set forward is believed after a minute")
 struct TrustedClockTests {
-    /// Each reading: the monotonic clock and the wall's, and what is believed; milliseconds.
+    /// Each reading: the monotonic clock and the wall's, and what is believed.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let readings: [(monotonic: Int64, wall: Int64, believed: Int64)]
+        let readings: [(monotonic: Instant, wall: WallTime, believed: WallTime)]
     }
 
-    private static let hour: Int64 = 3_600_000
+    private static let hour: WallTime = 3_600_000
 
     @Test(
         "What is believed",
         arguments: [
-            Case(testDescription: "The first reading is believed", readings: [(5, 99 * hour, 99 * hour)]),
+            Case(testDescription: "The first reading is believed", readings: [(5, 356_400_000, 356_400_000)]),
             Case(
                 testDescription: "Put right within the minute: nobody has seen it",
                 readings: [
-                    (0, 0, 0), (1_000, 1_000 + hour, 1_000), (60_999, 60_999 + hour, 60_999), (61_000, 61_000, 61_000),
+                    (0, 0, 0), (1_000, hour + 1_000, 1_000), (60_999, hour + 60_999, 60_999), (61_000, 61_000, 61_000),
                 ]),
             Case(
                 testDescription: "Still so after a minute: that is the time",
                 readings: [
-                    (0, 0, 0), (1_000, 1_000 + hour, 1_000), (61_000, 61_000 + hour, 61_000 + hour),
-                    (62_000, 62_000 + hour, 62_000 + hour),
+                    (0, 0, 0), (1_000, hour + 1_000, 1_000), (61_000, hour + 61_000, hour + 61_000),
+                    (62_000, hour + 62_000, hour + 62_000),
                 ]),
             Case(
                 testDescription: "Wrong twice: the second minute is another one",

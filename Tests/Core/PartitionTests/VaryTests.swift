@@ -2,8 +2,10 @@ import Canonical
 import HTTPCache
 import ImageModel
 import Partition
+import Permits
 import Ports
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 

@@ -1,3 +1,4 @@
+import Clocks
 import ImageModel
 import Planning
 import TestSupport
@@ -9,7 +10,7 @@ struct DonorTests {
     /// Why a stored variant may not stand in for a wanted one; nil if it may.
     private func refusal(
         _ row: VariantRow, for wanted: String, version: SourceVersion = Example.version, sourceHasAlpha: Bool? = false,
-        now: Int64 = 10, rules: ReuseRules = .example()
+        now: WallTime = 10, rules: ReuseRules = .example()
     ) -> DonorRefusal? {
         let question = DonorQuestion(version: version, sourceHasAlpha: sourceHasAlpha, now: now, rules: rules)
         do throws(DonorRefusal) {
@@ -35,8 +36,8 @@ struct DonorTests {
     @Test(
         "A donor is fresh, or what is stale is explicitly allowed",
         arguments: [(999, false, nil), (1000, false, .stale), (5000, false, .stale), (5000, true, nil)]
-            as [(Int64, Bool, DonorRefusal?)])
-    func fresh(now: Int64, allowsStale: Bool, refused: DonorRefusal?) {
+            as [(WallTime, Bool, DonorRefusal?)])
+    func fresh(now: WallTime, allowsStale: Bool, refused: DonorRefusal?) {
         let rules = ReuseRules.example(allowsStale: allowsStale)
         #expect(refusal(Example.row("1280x1280-q90.jpg"), for: "640x640.jpg", now: now, rules: rules) == refused)
     }

@@ -1,4 +1,5 @@
 import Canonical
+import Clocks
 import Digest
 import ImageModel
 import Images
@@ -13,7 +14,7 @@ enum Example {
 
     static func row(
         _ text: String, of size: (Int, Int) = (4000, 3000), version: SourceVersion = version,
-        madeFrom: Provenance = .origin, hasAlpha: Bool = false, storedAt: Int64 = 0, expires: Int64 = 1000
+        madeFrom: Provenance = .origin, hasAlpha: Bool = false, storedAt: WallTime = 0, expires: WallTime = 1000
     ) -> VariantRow {
         let (spec, sourceSize) = (spec(text), PixelSize(width: size.0, height: size.1))
         let placement = spec.placement(of: sourceSize)
@@ -25,7 +26,7 @@ enum Example {
 
     static func sourceRow(
         of size: (Int, Int) = (4000, 3000), version: SourceVersion = version, hasAlpha: Bool = false,
-        original: String? = nil, expires: Int64 = 1000, fetchedAt: Int64 = 0
+        original: String? = nil, expires: WallTime = 1000, fetchedAt: WallTime = 0
     ) -> SourceRow {
         SourceRow(
             source: source, url: "http://origin/a.jpg", version: version,
@@ -56,7 +57,7 @@ extension ReuseRules {
 }
 
 extension Plan {
-    init(_ wanted: [String], _ snapshot: SourceSnapshot, now: Int64 = 10, rules: ReuseRules = .example()) {
+    init(_ wanted: [String], _ snapshot: SourceSnapshot, now: WallTime = 10, rules: ReuseRules = .example()) {
         self.init(wanted.map { spec($0) }, snapshot: snapshot, now: now, rules: rules)
     }
 

@@ -1,3 +1,4 @@
+import Clocks
 import Digest
 import ImageModel
 import Images
@@ -176,13 +177,14 @@ struct PlanTests {
             let stored = texts.shuffled(using: &random).prefix(.random(in: 0...6, using: &random)).map {
                 Example.row(
                     $0, version: SourceVersion(word: .random(in: 1...2, using: &random)),
-                    expires: .random(in: 5...30, using: &random))
+                    expires: WallTime(milliseconds: .random(in: 5...30, using: &random)))
             }
             let wanted = Array(texts.shuffled(using: &random).prefix(.random(in: 1...6, using: &random)))
             let original = Bool.random(using: &random) ? "o" : nil
             let source =
                 Bool.random(using: &random)
-                ? Example.sourceRow(original: original, expires: .random(in: 5...30, using: &random)) : nil
+                ? Example.sourceRow(
+                    original: original, expires: WallTime(milliseconds: .random(in: 5...30, using: &random))) : nil
             let plan = Plan(wanted, SourceSnapshot(source: source, variants: stored))
             let placed = plan.unchanged.map(\.spec) + plan.reuses.flatMap(\.orders).map(\.spec) + plan.toFetch
             #expect(placed.count == wanted.count)

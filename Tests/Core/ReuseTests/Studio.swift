@@ -16,7 +16,7 @@ struct Studio: Sendable {
     /// One pool for all tests: children take long to start, and on a busy machine a test is no deadline.
     static let pool = RendererPool(
         RendererConfiguration(
-            program: Built.program("mezzotint-renderer").path, count: 2, deadlineMilliseconds: 120_000))
+            program: Built.program("mezzotint-renderer").path, count: 2, deadline: .seconds(120)))
 
     let picture: Picture
     let source: SourceRow

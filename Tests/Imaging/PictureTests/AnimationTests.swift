@@ -7,7 +7,7 @@ internal import Posix
 import RenderProtocol
 internal import RendererPool
 internal import TestPixels
-internal import TestSupport
+import TestSupport
 internal import Testing
 internal import VariantSpec
 

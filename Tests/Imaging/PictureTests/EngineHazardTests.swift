@@ -6,7 +6,7 @@ internal import Ports
 internal import Posix
 internal import RendererPool
 internal import TestPixels
-internal import TestSupport
+import TestSupport
 internal import Testing
 internal import VariantSpec
 
@@ -18,7 +18,7 @@ struct EngineHazardTests {
         arguments: [ImageFormat.webp, .avif, .gif])
     func encoder(format: ImageFormat) async throws {
         var configuration = Workshop.configuration(count: 1)
-        configuration.deadlineMilliseconds = 1_000
+        configuration.deadline = 1_000
         let pool = RendererPool(configuration)
         try await pool.ready()
         let large = try Workshop.file(Pixels.photograph(width: 1_500, height: 1_000, seed: 9).png)

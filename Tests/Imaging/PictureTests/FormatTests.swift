@@ -6,7 +6,7 @@ internal import Posix
 internal import RenderProtocol
 internal import RendererPool
 internal import TestPixels
-internal import TestSupport
+import TestSupport
 internal import Testing
 internal import VariantSpec
 

@@ -5,7 +5,7 @@ internal import Ports
 internal import Posix
 internal import RendererPool
 internal import TestPixels
-internal import TestSupport
+import TestSupport
 internal import Testing
 internal import VariantSpec
 

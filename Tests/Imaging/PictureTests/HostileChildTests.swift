@@ -6,7 +6,7 @@ internal import Ports
 internal import Posix
 internal import Synchronization
 internal import TestPixels
-internal import TestSupport
+import TestSupport
 internal import Testing
 internal import VariantSpec
 

@@ -5,7 +5,7 @@ internal import Ports
 internal import Posix
 internal import RenderProtocol
 internal import TestPixels
-internal import TestSupport
+import TestSupport
 internal import Testing
 internal import VariantSpec
 
@@ -57,7 +57,7 @@ struct IsolationTests {
     @Test("After a quiet time no process waits for its origin, and the next render has one")
     func quiet() async throws {
         var configuration = Workshop.configuration(count: 1)
-        (configuration.isolation, configuration.quietMilliseconds) = (.origin, 300)
+        (configuration.isolation, configuration.quietTime) = (.origin, 300)
         let pool = RendererPool(configuration)
         _ = try await processes(["a", "a"], in: pool)
         try await eventually { pool.idle.isEmpty }

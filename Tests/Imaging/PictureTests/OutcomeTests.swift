@@ -5,7 +5,7 @@ internal import Images
 internal import Ports
 internal import Posix
 internal import RendererPool
-internal import TestSupport
+import TestSupport
 internal import Testing
 internal import VariantSpec
 

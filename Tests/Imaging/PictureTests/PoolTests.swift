@@ -5,7 +5,7 @@ internal import Images
 internal import Ports
 internal import Posix
 internal import TestPixels
-internal import TestSupport
+import TestSupport
 internal import Testing
 internal import VariantSpec
 
@@ -37,7 +37,7 @@ struct PoolTests {
     func noRenderer(script: String, says: String) async throws {
         var configuration = RendererConfiguration(
             program: try folder.program("#!/bin/sh\n\(script)"), inspector: Self.inspector, count: 1)
-        configuration.startMilliseconds = 300
+        configuration.startLimit = 300
         let pool = RendererPool(configuration)
         await expect(pool, "render.unavailable", says)
         await pool.stop()
@@ -68,7 +68,7 @@ struct PoolTests {
         .enabled(if: Python.isHere, Comment(rawValue: Python.absent)))
     func hanging() async throws {
         var configuration = try fake("exec /bin/sleep 100")
-        configuration.deadlineMilliseconds = 200
+        configuration.deadline = 200
         let pool = RendererPool(configuration)
         try await pool.ready()
         let first = pool.processes
@@ -88,7 +88,7 @@ struct PoolTests {
     func deaf() async throws {
         let reply = Self.printed(.failed(.source(reason: "no")))
         var configuration = try fake("while :; do /bin/sleep 0.2; \(reply); done")
-        configuration.deadlineMilliseconds = 2_000
+        configuration.deadline = 2_000
         let pool = RendererPool(configuration)
         let picture = try await pool.inspect(try Workshop.file(source))
         let orders = (1...64).map { Workshop.order($0, $0, .webp, of: picture.facts.size) }
@@ -177,7 +177,7 @@ struct PoolTests {
         let pool = RendererPool(Workshop.configuration(count: 1))
         try await pool.ready()
         let process = try #require(pool.processes.first)
-        let idle = try #require(process.cpuNanoseconds)
+        let idle = try #require(process.cpuTime)
         let large = try Workshop.file(Pixels.photograph(width: 1_500, height: 1_000, seed: 9).png)
         async let lost = failure {
             try await Workshop.render(large, lane: .slow, in: pool) { facts in
@@ -185,7 +185,7 @@ struct PoolTests {
             }
         }
         // Some hundredths of a second of work show that it has begun; the whole takes many seconds.
-        while let now = process.cpuNanoseconds, now < idle + 50_000_000 { await Task.yield() }
+        while let now = process.cpuTime, now < idle + .milliseconds(50) { await Task.yield() }
         async let waiting = code {
             try await Workshop.render(try Workshop.file(source), in: pool) {
                 [Workshop.order(8, 8, .webp, of: $0.size)]
@@ -259,7 +259,7 @@ struct PoolTests {
     @Test("A child has no environment of ours, no open file but its own, and its limits")
     func confined() async throws {
         var configuration = Workshop.configuration(count: 1)
-        configuration.deadlineMilliseconds = 10_000
+        configuration.deadline = 10_000
         let pool = RendererPool(configuration)
         try await pool.ready()
         let process = "/proc/\(try #require(pool.processes.first).pid)"

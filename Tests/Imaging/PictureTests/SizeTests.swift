@@ -4,7 +4,7 @@ internal import Ports
 internal import Posix
 import RendererPool
 internal import TestPixels
-internal import TestSupport
+import TestSupport
 internal import Testing
 internal import VariantSpec
 

@@ -1,5 +1,5 @@
 import Foundation
-internal import TestSupport
+import TestSupport
 
 @testable internal import RenderProtocol
 

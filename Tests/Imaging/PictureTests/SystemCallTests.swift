@@ -1,6 +1,7 @@
+import Clocks
 internal import Foundation
 internal import Posix
-internal import TestSupport
+import TestSupport
 internal import Testing
 
 /// Every number, each in a child of its own behind the filter: what a renderer that a picture took over could try.
@@ -25,7 +26,7 @@ struct SystemCallTests {
             let (ours, theirs) = try PacketSocket.pair()
             let child = try ChildProcess(
                 program: Built.program(program).path, arguments: ["check", "calls"], socket: theirs)
-            let isTold = ours.waits(upTo: 120_000)
+            let isTold = ours.waits(upTo: .minutes(2))
             if !isTold { child.kill() }
             #expect(child.reap() == .status(0))
             let told = try #require(isTold ? try ours.receive(limit: 64 << 10) : nil).bytes

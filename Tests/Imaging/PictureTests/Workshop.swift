@@ -1,3 +1,4 @@
+import Clocks
 internal import Foundation
 internal import ImageModel
 internal import Images
@@ -6,7 +7,7 @@ internal import Posix
 import RenderProtocol
 internal import RendererPool
 internal import TestPixels
-internal import TestSupport
+import TestSupport
 internal import VariantSpec
 
 /// Pools of real renderers for the tests of this target, and short ways to ask it for pictures.
@@ -18,8 +19,8 @@ struct Workshop {
     /// With time for a machine that other tests keep busy: those of a deadline set it.
     static func configuration(count: Int) -> RendererConfiguration {
         RendererConfiguration(
-            program: Built.program("mezzotint-renderer").path, count: count, deadlineMilliseconds: 60_000,
-            startMilliseconds: 60_000)
+            program: Built.program("mezzotint-renderer").path, count: count, deadline: .minutes(1),
+            startLimit: .minutes(1))
     }
 
     private static func ofAllFormats(_ engine: EngineChoice) -> RendererPool {

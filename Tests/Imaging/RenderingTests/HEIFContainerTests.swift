@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TestSupport
+import TestSupport
 internal import Testing
 
 @testable internal import ImageHeaders

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Images
 internal import Posix
 internal import TestPixels
-internal import TestSupport
+import TestSupport
 internal import Testing
 internal import VariantSpec
 

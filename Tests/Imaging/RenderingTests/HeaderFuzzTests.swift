@@ -2,7 +2,7 @@ import Failures
 internal import Foundation
 internal import Images
 internal import TestPixels
-internal import TestSupport
+import TestSupport
 internal import Testing
 internal import VariantSpec
 

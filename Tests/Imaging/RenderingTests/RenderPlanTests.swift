@@ -1,5 +1,5 @@
 internal import Images
-internal import TestSupport
+import TestSupport
 internal import Testing
 internal import VariantSpec
 

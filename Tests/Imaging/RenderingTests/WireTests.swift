@@ -1,6 +1,6 @@
 internal import Images
 import RendererPool
-internal import TestSupport
+import TestSupport
 internal import Testing
 internal import VariantSpec
 

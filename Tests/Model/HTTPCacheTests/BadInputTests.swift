@@ -1,11 +1,15 @@
+import Clocks
 import HTTPCache
+import TestSupport
 import Testing
 
 /// Every answer has a defined outcome, however odd its headers are.
 @Suite("HTTP caching: odd headers", .timeLimit(.minutes(1)))
 struct BadInputTests {
     /// Sun, 06 Nov 1994 08:49:37 GMT.
-    private static let now: Int64 = 784_111_777_000
+    private static let now: WallTime = 784_111_777_000
+
+    private static let longest = CacheControl.longest.components.seconds
 
     struct Case: Sendable, CustomTestStringConvertible {
         let what: String
@@ -34,8 +38,8 @@ struct BadInputTests {
         control("max-age", fresh: 0),
         control("max-age=60, max-age=5", fresh: 60),
         control("max-age=5", "max-age=60", fresh: 5),
-        control("max-age=2147483649", fresh: CacheControl.most),
-        control("max-age=99999999999999999999", fresh: CacheControl.most),
+        control("max-age=2147483649", fresh: longest),
+        control("max-age=99999999999999999999", fresh: longest),
         control("x=\"max-age=60\"", fresh: nil),
         control("x=\"a, max-age=60", fresh: nil),
         control("x=\"a\\\", max-age=60\"", fresh: nil),
@@ -52,7 +56,7 @@ struct BadInputTests {
         of("an age above 2^31", [("cache-control", "max-age=60"), ("age", "4294967296")], fresh: 0),
         of("a negative age", [("cache-control", "max-age=60"), ("age", "-50")], fresh: 60),
         of("two ages", [("cache-control", "max-age=60"), ("age", "50"), ("age", "0")], fresh: 10),
-        of("Expires in the year 9999", [("expires", "Fri, 31 Dec 9999 23:59:59 GMT")], fresh: CacheControl.most),
+        of("Expires in the year 9999", [("expires", "Fri, 31 Dec 9999 23:59:59 GMT")], fresh: longest),
         of("Expires in the past", [("expires", "Sun, 06 Nov 1994 08:49:36 GMT")], fresh: 0),
         of("Expires: 0", [("expires", "0")], fresh: 0),
         of(
@@ -76,10 +80,10 @@ struct BadInputTests {
     @Test("Freshness is what the headers say, or none", arguments: cases)
     func freshness(_ odd: Case) {
         var rules = FreshnessRules()
-        (rules.ceiling, rules.standard) = (.max, 7_777_000)
+        (rules.ceiling, rules.standard) = (.milliseconds(Int64.max), 7_777_000)
         let fields = AnswerFields(odd.headers)
-        let policy = CachePolicy(fields, sent: [], now: Self.now / 1000)
-        #expect(rules.freshUntil(policy, fields, asked: Self.now) == Self.now + (odd.fresh ?? 7_777) * 1000)
+        let policy = CachePolicy(fields, sent: [], now: Self.now)
+        #expect(rules.freshUntil(policy, fields, asked: Self.now) == Self.now + .seconds(odd.fresh ?? 7_777))
     }
 
     @Test(
@@ -93,7 +97,7 @@ struct BadInputTests {
         (rules.floor, rules.ceiling, rules.standard) = (600_000, 3_600_000, 7_777_000)
         let fields = AnswerFields([(name: "cache-control", value: control)])
         let policy = CachePolicy(fields, sent: [], now: 0)
-        #expect(rules.freshUntil(policy, fields, asked: Self.now) == Self.now + seconds * 1000)
+        #expect(rules.freshUntil(policy, fields, asked: Self.now) == Self.now + .seconds(seconds))
     }
 
     @Test(
@@ -108,11 +112,11 @@ struct BadInputTests {
         (rules.floor, rules.ceiling, rules.standard) = (600_000, 3_600_000, 3_000_000)
         let fields = AnswerFields(
             [(name: "cache-control", value: control)] + (changed.map { [(name: "last-modified", value: $0)] } ?? []))
-        let policy = CachePolicy(fields, sent: [], now: Self.now / 1000)
+        let policy = CachePolicy(fields, sent: [], now: Self.now)
         let fresh = { (rules: FreshnessRules, place: Double) in
             rules.freshUntil(policy, fields, asked: Self.now, place: place) - Self.now
         }
-        #expect(fresh(rules, 0) == first * 1000 && fresh(rules, 0.5) == middle * 1000)
+        #expect(fresh(rules, 0) == .seconds(first) && fresh(rules, 0.5) == .seconds(middle))
         rules.ceiling = rules.floor
         for place in [0, 0.5, 0.999] { #expect(fresh(rules, place) <= 600_000) }
     }
@@ -144,17 +148,17 @@ struct BadInputTests {
             AnswerFields([
                 (name: "etag", value: "\"a\""), (name: "cache-control", value: "max-age=60, must-revalidate"),
                 (name: "last-modified", value: "Sun, 06 Nov 1994 07:49:37 GMT"),
-            ]), sent: [], now: Self.now / 1000)
-        let silent = stored.updated(by: AnswerFields([]), sent: [], now: Self.now / 1000)
+            ]), sent: [], now: Self.now)
+        let silent = stored.updated(by: AnswerFields([]), sent: [], now: Self.now)
         #expect(silent == stored)
         let longer = AnswerFields([(name: "cache-control", value: "max-age=90"), (name: "etag", value: "W/\"a\"")])
-        let updated = stored.updated(by: longer, sent: [], now: Self.now / 1000)
-        #expect(updated.control.maxAge == 90 && !updated.control.mustRevalidate && updated.etag == "W/\"a\"")
+        let updated = stored.updated(by: longer, sent: [], now: Self.now)
+        #expect(updated.control.maxAge == .seconds(90) && !updated.control.mustRevalidate && updated.etag == "W/\"a\"")
         #expect(updated.lastModified == stored.lastModified)
         #expect(stored.isConfirmed(by: longer) && stored.isConfirmed(by: AnswerFields([])))
         #expect(!stored.isConfirmed(by: AnswerFields([(name: "etag", value: "\"b\"")])))
         let forgotten = stored.updated(
-            by: AnswerFields([(name: "cache-control", value: "no-store")]), sent: [], now: Self.now / 1000)
+            by: AnswerFields([(name: "cache-control", value: "no-store")]), sent: [], now: Self.now)
         #expect(forgotten.conditions.isEmpty)
     }
 
@@ -169,8 +173,8 @@ struct BadInputTests {
     func stale(_ control: String, whileRevalidate: Int64, ifError: Int64) {
         let policy = CachePolicy(AnswerFields([(name: "cache-control", value: control)]), sent: [], now: 0)
         let rules = FreshnessRules()
-        #expect(rules.whileRevalidate(policy, from: 1_000) == 1_000 + whileRevalidate * 1000)
-        #expect(rules.ifError(policy, from: 1_000) == 1_000 + ifError * 1000)
+        #expect(rules.whileRevalidate(policy, from: 1_000) == 1_000 + .seconds(whileRevalidate))
+        #expect(rules.ifError(policy, from: 1_000) == 1_000 + .seconds(ifError))
     }
 
     @Test(
@@ -183,7 +187,7 @@ struct BadInputTests {
         var rules = FreshnessRules()
         rules.whileRevalidate = 3_600_000
         let policy = CachePolicy(AnswerFields([(name: "cache-control", value: control)]), sent: [], now: 0)
-        #expect(rules.whileRevalidate(policy, from: 1_000) == 1_000 + seconds * 1000)
+        #expect(rules.whileRevalidate(policy, from: 1_000) == 1_000 + .seconds(seconds))
     }
 
     @Test(
@@ -215,6 +219,6 @@ struct BadInputTests {
             ("-1", nil),
         ] as [(String, Int64?)])
     func dates(_ text: String, seconds: Int64?) {
-        #expect(HTTPDate(text, now: Self.now / 1000)?.seconds == seconds)
+        #expect(HTTPDate(text, now: Self.now)?.time == seconds.map { WallTime(milliseconds: $0 * 1_000) })
     }
 }

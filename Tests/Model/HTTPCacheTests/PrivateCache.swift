@@ -1,3 +1,4 @@
+import Clocks
 import HTTPCache
 
 /// A private cache of the room's rules alone, and what a suite's origin answers it: no network, virtual time.
@@ -11,7 +12,7 @@ struct PrivateCache {
     private struct Entry {
         var answer: Answer
         var policy: CachePolicy
-        var freshUntil: Int64
+        var freshUntil: WallTime
     }
 
     /// Asks the origin; nil where it ends the connection.
@@ -22,7 +23,7 @@ struct PrivateCache {
 
     init(_ rules: FreshnessRules) { self.rules = rules }
 
-    mutating func answer(_ headers: [(name: String, value: String)], at now: Int64, ask: Ask) -> Answer? {
+    mutating func answer(_ headers: [(name: String, value: String)], at now: WallTime, ask: Ask) -> Answer? {
         let known = entries.firstIndex { $0.policy.selection?.fits(headers) ?? true }
         guard let known else { return fetch(headers, nil, now, ask) }
         let entry = entries[known]
@@ -38,18 +39,18 @@ struct PrivateCache {
     }
 
     private mutating func fetch(
-        _ headers: [(name: String, value: String)], _ known: Int?, _ now: Int64, _ ask: Ask
+        _ headers: [(name: String, value: String)], _ known: Int?, _ now: WallTime, _ ask: Ask
     ) -> Answer? {
         let entry = known.map { entries[$0] }
         guard var answer = ask(headers + (entry?.policy.conditions ?? [])) else { return nil }
         let policy: CachePolicy
         if answer.status == 304, let entry, entry.policy.isConfirmed(by: answer.fields) {
-            policy = entry.policy.updated(by: answer.fields, sent: headers, now: now / 1000)
+            policy = entry.policy.updated(by: answer.fields, sent: headers, now: now)
             let said = answer.fields
             answer = entry.answer
             answer.fields = answer.fields.updated(by: said)
         } else {
-            policy = CachePolicy(answer.fields, status: answer.status, sent: headers, now: now / 1000)
+            policy = CachePolicy(answer.fields, status: answer.status, sent: headers, now: now)
             // What failed does not take the place of what is good.
             if known != nil, answer.status >= 500 { return answer }
         }

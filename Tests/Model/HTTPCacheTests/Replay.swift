@@ -1,4 +1,5 @@
 import CacheSuite
+import Clocks
 import Foundation
 import HTTPCache
 
@@ -14,9 +15,9 @@ enum Replay {
     static func run(_ test: CacheSuite.Test) -> CacheSuite.Result {
         var rules = FreshnessRules()
         // The suite takes what says nothing to be stale at once.
-        (rules.standard, rules.ceiling) = (0, .max)
+        (rules.standard, rules.ceiling) = (.zero, .milliseconds(Int64.max))
         var cache = PrivateCache(rules)
-        var now: Int64 = 1_700_000_000_000
+        var now = WallTime(milliseconds: 1_700_000_000_000)
         var suite = SuiteOrigin(test)
         do {
             var answers: [PrivateCache.Answer] = []
@@ -31,7 +32,7 @@ enum Replay {
                 let lost = PrivateCache.Answer(status: 504, fields: AnswerFields([Header]()), body: "")
                 answers.append(answer ?? lost)
                 try check(answers[index], test.requests[index], index + 1)
-                now += request["pause_after"] as? Bool == true ? 3_000 : 10
+                now += request["pause_after"] as? Bool == true ? .seconds(3) : .milliseconds(10)
             }
             try check(suite.seen, answers, test.requests)
             return .passed

@@ -1,10 +1,12 @@
+import Clocks
 import HTTPCache
+import TestSupport
 import Testing
 
 @Suite("Retry-After", .timeLimit(.minutes(1)))
 struct RetryAfterTests {
     /// 2026-11-22 16:00:00.
-    private static let now: Int64 = 1_795_363_200
+    private static let now: WallTime = 1_795_363_200_000
     private static let today = "Sun, 22 Nov 2026 "
 
     @Test(
@@ -20,8 +22,8 @@ struct RetryAfterTests {
             (today + "15:00:30 GMT", today + "15:00:00 GMT", 30_000),
             (today + "17:00:30 GMT", today + "17:00:00 GMT", 30_000),
             (today + "16:00:30 GMT", "yesterday", 30_000),
-        ] as [(String, String?, Int64?)])
-    func wait(value: String, date: String?, expected: Int64?) {
+        ] as [(String, String?, Duration?)])
+    func wait(value: String, date: String?, expected: Duration?) {
         #expect(RetryAfter.wait(value, date: date, now: Self.now) == expected)
     }
 }

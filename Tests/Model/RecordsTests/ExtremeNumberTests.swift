@@ -1,7 +1,9 @@
 import Canonical
+import Clocks
 import Failures
 import ImageModel
 import Records
+import TestSupport
 import Testing
 
 /// Numbers that nobody of ours writes, at every field of a record that is a number: each is refused with a reason, or
@@ -35,7 +37,7 @@ struct ExtremeNumberTests {
                 continue
             }
             let note = try? RetryNote(Self.retry(name, text))
-            let bound: Int64 = number < 0 ? 0 : 253_402_300_799_999
+            let bound: WallTime = number < 0 ? 0 : 253_402_300_799_999
             #expect((name == "mz_not_before" ? note?.notBefore : note?.firstSeen) == bound)
         }
     }
@@ -58,7 +60,8 @@ struct ExtremeNumberTests {
     @Test("A record's own time is a date, whatever a producer's clock says", arguments: [Int64.min, -1, .max])
     func timestamps(time: Int64) {
         let record = Record(
-            topic: .jobsFast, partition: Fixture.partition, offset: 0, timestamp: time, key: [], value: nil, headers: []
+            topic: .jobsFast, partition: Fixture.partition, offset: 0, timestamp: WallTime(milliseconds: time), key: [], value: nil,
+            headers: []
         )
         #expect(record.timestamp == (time < 0 ? 0 : 253_402_300_799_999))
     }

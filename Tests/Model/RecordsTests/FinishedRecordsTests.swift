@@ -1,4 +1,5 @@
 import Records
+import TestSupport
 import Testing
 
 @Suite("What a progress row tells of records that are finished")

@@ -1,13 +1,15 @@
+import Clocks
 import ImageModel
 import Records
+import TestSupport
 import Testing
 
 @Suite("What the rows of hosts say together", .timeLimit(.minutes(1)))
 struct OriginRowTests {
-    private static let now: Int64 = 1_800_000_000_000
+    private static let now: WallTime = 1_800_000_000_000
 
     private func row(
-        _ by: String, _ state: OriginRow.State, age: Int64 = 1_000, until: Int64? = nil, waiting: Int = 0
+        _ by: String, _ state: OriginRow.State, age: Duration = 1_000, until: Duration? = nil, waiting: Int = 0
     ) -> OriginRow {
         var row = OriginRow(host: "https://a.example", by: by, at: Self.now - age)
         (row.state, row.code, row.limit, row.inFlight, row.waiting[.slow]) = (state, "x", 3, 1, waiting)
@@ -48,17 +50,17 @@ struct OriginRowTests {
             (0, 0, nil, nil), (0, -5, nil, nil), (0, 200_000, 86_400, 86_400), (-90_000, 1, 86_400, 1),
         ] as [(Int64, Int64, Int64?, Int64?)])
     func blocks(at: Int64, until: Int64, heard: Int64?, found: Int64?) {
-        var row = OriginRow(host: "https://a.example", by: "one", at: Self.now + at * 1_000)
-        (row.state, row.until) = (.blocked, Self.now + until * 1_000)
-        #expect(row.block(isOld: false, at: Self.now) == heard.map { $0 * 1_000 })
-        #expect(row.block(isOld: true, at: Self.now) == found.map { $0 * 1_000 })
+        var row = OriginRow(host: "https://a.example", by: "one", at: Self.now + .seconds(at))
+        (row.state, row.until) = (.blocked, Self.now + .seconds(until))
+        #expect(row.block(isOld: false, at: Self.now) == heard.map { .seconds($0) })
+        #expect(row.block(isOld: true, at: Self.now) == found.map { .seconds($0) })
         row.state = .probing
         #expect(row.block(isOld: false, at: Self.now) == nil)
     }
 
     @Test("Hosts that hold back jobs are told by owner, those first for which most wait")
     func held() {
-        func row(_ by: String, _ host: String, _ heldBy: HostHold?, _ waiting: Int, age: Int64 = 0) -> OriginRow {
+        func row(_ by: String, _ host: String, _ heldBy: HostHold?, _ waiting: Int, age: Duration = 0) -> OriginRow {
             var row = OriginRow(host: host, by: by, at: Self.now - age)
             (row.heldBy, row.waiting[.fast]) = (heldBy, waiting)
             return row
@@ -93,7 +95,7 @@ struct OriginRowTests {
         "Of a block by hand and a worker's own the longer one is told; a worker that repeats the former says nothing new"
     )
     func longest() throws {
-        func told(_ own: Int64, _ code: String) throws -> OriginSummary {
+        func told(_ own: Duration, _ code: String) throws -> OriginSummary {
             var (operators, workers) = (row("operator", .blocked, until: 20_000), row("one", .blocked, until: own))
             (operators.code, workers.code) = ("operator", code)
             return try #require(OriginSummary.all(of: [workers, operators], at: Self.now).first)
@@ -102,7 +104,7 @@ struct OriginRowTests {
         #expect(byHand.code == "operator" && byHost.code == "fetch.too-many-requests")
         #expect(try #require(byHost.until) - #require(byHand.until) == 70_000)
         #expect(try told(20_500, "operator").until == byHand.until)
-        let workers = [("one", 20_000), ("two", 60_000)].map { row($0, .blocked, until: $1) }
+        let workers = ([("one", 20_000), ("two", 60_000)] as [(String, Duration)]).map { row($0, .blocked, until: $1) }
         for rows in [workers, workers.reversed()] {
             #expect(try #require(OriginSummary.all(of: rows, at: Self.now).first?.until) - Self.now == 60_000)
         }
@@ -141,8 +143,8 @@ struct OriginRowTests {
 
     @Test(
         "A reader whose clock is hours apart sees what workers that live told last",
-        arguments: [-3_600_000, 0, 3_600_000])
-    func readersClock(ahead: Int64) throws {
+        arguments: [-3_600_000, 0, 3_600_000] as [Duration])
+    func readersClock(ahead: Duration) throws {
         let rows = [
             row("one", .blocked, until: 9_000, waiting: 7), row("two", .blocked, until: 9_000),
         ]
@@ -185,16 +187,16 @@ struct OriginRowTests {
     @Test(
         "A worker's row is forgotten an hour after it was told, or its block is over; a slot's or an operator's is not")
     func forgotten() throws {
-        let hour: Int64 = 3_600_000
+        let hour = Duration.hours(1)
         let old = row("one", .open, age: hour + 1)
         let slot = OriginRow(host: old.host, slot: 3, at: PartitionID(7), at: old.at)
         let cases: [(OriginRow, Bool)] = [
             (old, true), (row("one", .open, age: hour - 1), false), (slot, false),
-            (row("one", .blocked, age: 2 * hour, until: hour), false),
-            (row("one", .blocked, age: 2 * hour, until: -1), true),
-            (row("one", .slowed, age: 2 * hour), true), (row("operator", .blocked, age: 9 * hour, until: -1), false),
-            (row("one", .blocked, age: -400 * 24 * hour, until: 401 * 24 * hour), true),
-            (row("one", .open, age: -hour), false),
+            (row("one", .blocked, age: hour * 2, until: hour), false),
+            (row("one", .blocked, age: hour * 2, until: -1), true),
+            (row("one", .slowed, age: hour * 2), true), (row("operator", .blocked, age: hour * 9, until: -1), false),
+            (row("one", .blocked, age: .days(-400), until: .days(401)), true),
+            (row("one", .open, age: .hours(-1)), false),
         ]
         for (row, isForgettable) in cases { #expect(row.isForgettable(at: Self.now) == isForgettable, "\(row)") }
         let tombstone = OriginRow.tombstone(of: old.newRecord().key)
@@ -215,8 +217,8 @@ struct OriginRowTests {
 
     @Test("A worker that starts reads blocks that last, slots, what operators say and young wishes; the newest of each")
     func start() {
-        let hour: Int64 = 3_600_000
-        func of(_ by: String, _ state: OriginRow.State, age: Int64 = 1_000, until: Int64? = nil, host: String)
+        let hour = Duration.hours(1)
+        func of(_ by: String, _ state: OriginRow.State, age: Duration = 1_000, until: Duration? = nil, host: String)
             -> OriginRow
         {
             var row = row(by, state, age: age, until: until)
@@ -228,10 +230,10 @@ struct OriginRowTests {
         var gone = wish
         (gone.host, gone.at) = ("https://gone.example", Self.now - hour)
         let slot = OriginRow(host: "https://s.example", slot: 3, at: PartitionID(7), at: 0)
-        let blocked = of("one", .blocked, age: 2 * hour, until: hour, host: "https://b.example")
-        let over = of("two", .blocked, age: 2 * hour, until: -1, host: "https://b.example")
+        let blocked = of("one", .blocked, age: hour * 2, until: hour, host: "https://b.example")
+        let over = of("two", .blocked, age: hour * 2, until: -1, host: "https://b.example")
         let opened = of("one", .blocked, until: hour, host: "https://o.example")
-        let word = of("operator", .open, age: 9 * hour, host: "https://p.example")
+        let word = of("operator", .open, age: hour * 9, host: "https://p.example")
         let rows = [
             of("one", .open, host: "https://a.example"), blocked, over, slot, opened, wish, gone, word,
             of("one", .open, host: "https://o.example"),
@@ -363,7 +365,7 @@ struct OriginRowTests {
 
     @Test("Rows whose time lies days ahead, of a clock that was wrong, hide nothing and block nothing")
     func future() throws {
-        let ahead: Int64 = -400 * 86_400_000
+        let ahead = Duration.days(-400)
         let cases: [([OriginRow], OriginRow.State)] = [
             ([row("one", .blocked, until: 9), row("operator", .open, age: ahead)], .blocked),
             ([row("one", .blocked, age: ahead, until: 9 - ahead)], .open), ([row("one", .slowed, age: ahead)], .open),

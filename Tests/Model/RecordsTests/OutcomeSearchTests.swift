@@ -1,7 +1,9 @@
 import Canonical
+import Clocks
 import Failures
 import ImageModel
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -25,7 +27,7 @@ struct OutcomeSearchTests {
     }
 
     private func outcome(
-        of job: String, _ kind: OutcomeKind = .failed, source: SourceKey = Fixture.source, at: Int64 = 5,
+        of job: String, _ kind: OutcomeKind = .failed, source: SourceKey = Fixture.source, at: WallTime = 5,
         attempts: Int = 0, answering record: Record? = nil
     ) -> Record {
         let outcome = Outcome(

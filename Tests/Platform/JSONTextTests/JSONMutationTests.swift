@@ -1,7 +1,7 @@
 import Foundation
 import JSONText
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Hostile JSON", .timeLimit(.minutes(3)))
 struct JSONMutationTests {

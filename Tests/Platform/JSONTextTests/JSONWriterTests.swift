@@ -1,7 +1,8 @@
+import Clocks
 import Foundation
 import JSONText
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Writing JSON", .timeLimit(.minutes(1)))
 struct JSONWriterTests {
@@ -103,12 +104,12 @@ struct JSONWriterTests {
         arguments: [
             (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
             (1_795_256_916_007, "2026-11-21T10:28:36.007Z"), (4_107_542_399_999, "2100-02-28T23:59:59.999Z"),
-            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"), (.max, "9999-12-31T23:59:59.999Z"), (.min, "0000-01-01T00:00:00.000Z"),
-        ] as [(Int64, String)])
-    func times(milliseconds: Int64, written: String) {
-        #expect(Timestamp.text(milliseconds) == written)
-        #expect(text { $0.time(milliseconds) } == "\"\(written)\"")
-        #expect(Array(written.utf8).withUnsafeBytes(Timestamp.milliseconds).map(Timestamp.text) == written)
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"), (.distantFuture, "9999-12-31T23:59:59.999Z"), (.distantPast, "0000-01-01T00:00:00.000Z"),
+        ] as [(WallTime, String)])
+    func times(time: WallTime, written: String) {
+        #expect(Timestamp.text(time) == written)
+        #expect(text { $0.time(time) } == "\"\(written)\"")
+        #expect(Array(written.utf8).withUnsafeBytes(Timestamp.time).map(Timestamp.text) == written)
     }
 
     @Test(
@@ -118,7 +119,7 @@ struct JSONWriterTests {
             "2001-02-29T00:00:00.000Z", "1970-01-01T24:00:00.000Z", "19/0-01-01T00:00:00.000Z",
             "\u{ff}970-01-01T00:00:00.000",
         ])
-    func noTime(text: String) { #expect(Array(text.utf8).withUnsafeBytes(Timestamp.milliseconds) == nil) }
+    func noTime(text: String) { #expect(Array(text.utf8).withUnsafeBytes(Timestamp.time) == nil) }
 
     @Test("A cleared writer starts anew")
     func clear() {

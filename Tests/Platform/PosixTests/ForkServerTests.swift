@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Posix
-internal import TestSupport
+import TestSupport
 internal import Testing
 
 @Suite("Fork server: memory that children would share", .timeLimit(.minutes(1)), .serialized)

@@ -1,5 +1,5 @@
 internal import Posix
-internal import TestSupport
+import TestSupport
 internal import Testing
 
 @Suite("Packet sockets: nobody waits for an end that does not read", .timeLimit(.minutes(1)))

@@ -1,3 +1,4 @@
+import Clocks
 import Failures
 import ImageModel
 import Ports
@@ -49,7 +50,7 @@ struct AppendAndReadTests {
     @Test("The age of retried jobs is that of the oldest, wherever it stands", arguments: LogBench.all)
     func retriedAge(bench: LogBench) async throws {
         let log = try await bench.open("age").log
-        let retries = [9_000, 5_000, 7_000].map { (seen: Int64) in
+        let retries = [9_000, 5_000, 7_000].map { (seen: WallTime) in
             RetryNote(
                 job: "j", lane: .fast, attempt: 1, notBefore: 0, firstSeen: seen,
                 cause: FailureNote(code: "fetch.status", message: "No.", verdict: .retry),
@@ -143,7 +144,7 @@ struct AppendAndReadTests {
         #expect(try await log.newestProgress(of: Self.p3) == nil)
         let rows = (1...3 as ClosedRange<Int64>).map { number in
             let topics: [Topic: TopicProgress] = [.jobsFast: TopicProgress(next: number, finished: [number + 2])]
-            return ProgressRow(partition: Self.p3, topics: topics, at: number)
+            return ProgressRow(partition: Self.p3, topics: topics, at: WallTime(milliseconds: number))
         }
         _ = await log.append(
             rows.map { $0.newRecord() } + (0..<20).map { Self.record(.variants, in: Self.p3, key: "a/\($0)", "row") })

@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 import ImageModel
-import Records
 import KafkaLog
 import KafkaSetup
+import Records
 import TestSupport
 import TestWorkplace
 import Testing

@@ -1,4 +1,5 @@
 import Canonical
+import Clocks
 import Digest
 import EmbeddedLog
 import Failures
@@ -144,9 +145,9 @@ struct LogCommandTests {
     func newest() async throws {
         let rules = CanonicalRules()
         let source = try rules.source(of: "http://a.example/b.jpg").key
-        func row(_ spec: String, _ side: Int, _ facts: SourceFacts?, storedAt: Int64) throws -> VariantRow {
+        func row(_ spec: String, _ side: Int, _ facts: SourceFacts?, storedAt: WallTime) throws -> VariantRow {
             VariantRow(
-                source: source, spec: try rules.spec(of: spec), version: SourceVersion(word: UInt64(storedAt)),
+                source: source, spec: try rules.spec(of: spec), version: SourceVersion(word: UInt64(storedAt.milliseconds)),
                 size: PixelSize(width: side, height: side), bytes: 1, digest: SHA256.digest(of: [1]), location: spec,
                 madeFrom: .origin, sourceSize: PixelSize(width: 10 * side, height: 10 * side),
                 region: Region(whole: PixelSize(width: 10 * side, height: 10 * side)), hasAlpha: false,
@@ -253,7 +254,7 @@ struct LogCommandTests {
                 let letter = DeadLetter(
                     of: record, id: "job-\(i)",
                     cause: FailureNote(code: i < 2 ? "render.crashed" : "job.x", message: "m", verdict: .deadLetter),
-                    attempts: 1, url: nil, at: 1_700_000_000_000 + Int64(i))
+                    attempts: 1, url: nil, at: 1_700_000_000_000 + .milliseconds(i))
                 return letter.newRecord(partition: PartitionID(2))
             }
         }

@@ -21,12 +21,12 @@ struct ManifestTests {
     private static let folders: [String: Set<String>] = [
         "C": [],
         "Platform": ["C"],
-        "Model": ["Digest", "DomainNames", "JSONText", "Posix"],
-        "Ports": ["Model", "Digest", "Posix"],
-        "Core": ["Model", "Ports", "Digest"],
+        "Model": ["Clocks", "Digest", "DomainNames", "JSONText", "Posix"],
+        "Ports": ["Model", "Clocks", "Digest", "Posix"],
+        "Core": ["Model", "Ports", "Clocks", "Digest"],
         "Adapters": ["Model", "Ports", "Platform", "C", "KafkaSetup", "RenderProtocol"],
         "Imaging": ["Images", "VariantSpec", "Posix", "C"],
-        "Runtime": ["Model", "Core", "Ports", "Digest", "JSONText", "Posix"],
+        "Runtime": ["Model", "Core", "Ports", "Clocks", "Digest", "JSONText", "Posix"],
     ]
     /// `Settings` has the one table of keys, which names the values that keys set.
     private static let exceptions: [String: Set<String>] = ["Settings": ["Model", "KafkaSetup"]]
@@ -40,8 +40,9 @@ struct ManifestTests {
         for target in targets where target.folder != "C" {
             let imports = try Self.imports(below: target.path).intersection(known)
             #expect(imports.subtracting(target.needs) == [], "\(target.name) imports these, and does not declare them")
-            // Tests need programs to be built; every test may use the common support.
-            let unused = target.needs.subtracting(imports).subtracting(programs).subtracting(["TestSupport"])
+            // Tests need programs to be built; every test may use the common support, and times.
+            let common: Set = target.name.hasSuffix("Tests") ? ["Clocks", "TestSupport"] : ["TestSupport"]
+            let unused = target.needs.subtracting(imports).subtracting(programs).subtracting(common)
             #expect(unused == [], "\(target.name) declares these, and does not import them")
         }
     }
@@ -126,7 +127,7 @@ struct ManifestTests {
         }
         for found in manifest.matches(of: #/\btests\(\s*"(\w+)",\s*in: "(\w+)",\s*needs: \[([^\]]*)\]/#) {
             let name = "\(found.1)Tests"
-            let needs = names(found.3).union(["TestSupport"])
+            let needs = names(found.3).union(["Clocks", "TestSupport"])
             targets.append(Target(name: name, path: "Tests/\(found.2)/\(name)", needs: needs))
         }
         let plain = #/\.target\(\s*name: "(\w+)",(?:\s*dependencies: \[([^\]]*)\],)?\s*path: "([^"]+)"/#

@@ -1,4 +1,5 @@
 import Canonical
+import Clocks
 import EmbeddedLog
 import Failures
 import Foundation
@@ -33,7 +34,7 @@ struct OutcomesCommandTests {
     }
 
     /// Ends a job as a worker would, which leaves its record unfinished.
-    private func end(_ id: String, _ kind: OutcomeKind, at: Int64, more: (PartitionID) -> [NewRecord] = { _ in [] })
+    private func end(_ id: String, _ kind: OutcomeKind, at: WallTime, more: (PartitionID) -> [NewRecord] = { _ in [] })
         async throws
     {
         let source = try CanonicalRules().source(of: Self.url).key

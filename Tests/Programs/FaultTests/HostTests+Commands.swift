@@ -1,6 +1,8 @@
+import Clocks
 import Foundation
 import Glibc
 import ImageModel
+import Posix
 import Records
 import TestPixels
 import TestSupport
@@ -60,10 +62,10 @@ extension HostTests {
     @Test("A worker deletes what was told of a host an hour ago; how often one is asked is shown")
     func forgotten() async throws {
         let place = try place()
-        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        let now = SystemTime.wall
         try await place.append(
             [120, 30].map { minutes in
-                OriginRow(host: "https://\(minutes).example", by: "gone", at: now - minutes * 60_000).newRecord()
+                OriginRow(host: "https://\(minutes).example", by: "gone", at: now - .minutes(minutes)).newRecord()
             })
         place.origin.serve("/a.png", picture)
         try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)])

@@ -1,6 +1,8 @@
+import Clocks
 import Foundation
 import Glibc
 import ImageModel
+import Posix
 import Records
 import Synchronization
 import TestPixels
@@ -130,7 +132,7 @@ extension HostTests {
     @Test("origins --watch shows them again and again")
     func watch() async throws {
         let place = try Workplace()
-        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        let now = SystemTime.wall
         try await place.append([OriginRow(host: "https://a.example", by: "one", at: now).newRecord()])
         let watching = try RunningProgram(
             "mezzotint", place.programWords + ["origins", "--watch"], in: place.folder.url)

@@ -1,7 +1,9 @@
+import Clocks
 import Foundation
 import Glibc
 import ImageModel
 import Ports
+import Posix
 import Records
 import TestPixels
 import TestSupport
@@ -69,7 +71,7 @@ struct LaneTests {
         }
         let worker = try place.worker(untilIdle: false)
         await worker.says("The worker runs")
-        let expires = Int64(Date().timeIntervalSince1970 * 1_000) + 3_000
+        let expires = (SystemTime.wall + .seconds(3)).milliseconds
         let lines = ["alone": urls[0], "beside": urls[1]].map { id, url in
             "{\"url\":\"\(url)\",\"variants\":[\"24x24-q80.webp\"],\"id\":\"\(id)\",\"expires\":\(expires)}"
         }

@@ -1,3 +1,4 @@
+import Clocks
 import Foundation
 import Glibc
 import ImageModel
@@ -49,10 +50,10 @@ struct SlowNamesTests {
             """
         let worker = try RunningProgram("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script], in: place.folder.url)
         await worker.says("The partition is restored.")
-        let begun = SystemTime.wallMilliseconds
-        var asked: [String: Int64] = [:]
+        let begun = SystemTime.wall
+        var asked: [String: WallTime] = [:]
         for (number, url) in innocents.enumerated() {
-            asked["innocent\(number)-0"] = SystemTime.wallMilliseconds
+            asked["innocent\(number)-0"] = SystemTime.wall
             try place.publish([(url, ["16x16.png"], .fast)], id: "innocent\(number)")
         }
         // It is not to end for want of jobs before the last of them is published.

@@ -1,9 +1,11 @@
 import Canonical
+import Clocks
 import Digest
 import Failures
 import Foundation
 import ImageModel
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 

@@ -1,7 +1,10 @@
 internal import Canonical
+internal import Clocks
 internal import ImageModel
+internal import Ledger
 internal import Partition
 internal import Ports
+internal import Positions
 internal import Records
 
 /// A slow backlog beside fast jobs of the same host: each lane has a share of the memory to itself.
@@ -16,8 +19,8 @@ final class Backlog {
     /// Jobs of one host, one lane and one partition in memory: a quarter of the read-ahead.
     private static let share = World.readAhead / 4
     private static let (slow, fast) = (24, 10)
-    /// Within this a job is read, milliseconds, unless others fill the read-ahead.
-    private static let arrival: Int64 = 1_000
+    /// Within this a job is read, unless others fill the read-ahead.
+    private static let arrival = Duration.seconds(1)
 
     init(_ world: World, seed: UInt64) { (self.world, chance) = (world, Chance(seed: seed ^ 0x4241_434B)) }
 
@@ -46,7 +49,7 @@ final class Backlog {
         let job = Job(
             id: "backlog-\(lane.rawValue)-\(number)", url: source.url, source: source.key,
             variants: world.catalogue.wishes[number % 5], lane: world.plants(.mixLanes) ? .fast : lane, expires: nil)
-        world.cluster.publish(job.newRecord(partitions: Cluster.partitionCount, at: World.begin + world.now / 1_000))
+        world.cluster.publish(job.newRecord(partitions: Cluster.partitionCount, at: world.wall))
     }
 
     /// The lane that a job's publisher wanted; nil of a worker's own.
@@ -63,7 +66,7 @@ final class Backlog {
             guard lane(of: id) == .fast, record.headers[EventHeader.failingSince] == nil,
                 // The oldest jobs of half a share are passed on, too, where they hold the committable offset back. A new one
                 // finds room or none when it is read.
-                (Int64(record.text(EventHeader.firstSeen)) ?? 0) > World.begin + world.now / 1_000 - Self.arrival,
+                WallTime(milliseconds: Int64(record.text(EventHeader.firstSeen)) ?? 0) > world.wall - Self.arrival,
                 // An earlier owner's answers may land late.
                 world.disturbedUntil[Int(owner.partition.number)] + World.aftermath < world.now,
                 seen.insert("\(owner.epoch) \(process.number) \(record.text(EventHeader.answers))").inserted,

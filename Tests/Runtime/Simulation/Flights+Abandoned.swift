@@ -1,3 +1,4 @@
+internal import Clocks
 internal import ImageModel
 internal import Records
 
@@ -19,7 +20,7 @@ extension Flights {
             let all = Topic.worked.flatMap { world.cluster.log($0, partition).entries }
                 .filter { world.catalogue.number(of: $0.record.key) == key.source }
             let jobs = all.filter { !$0.isFinished }
-            let limit = World.begin + (world.now - Self.patience) / 1_000
+            let limit = World.wall(at: world.now - Self.patience)
             // A fetch whose jobs ended otherwise was not abandoned by their time.
             guard all.contains(where: { expires($0.record).map { $0 < limit } ?? false }) else { continue }
             // Jobs that were answered as expired are finished.
@@ -28,5 +29,5 @@ extension Flights {
         }
     }
 
-    private func expires(_ record: Record) -> Int64? { (try? world.intake.job(from: record))?.expires }
+    private func expires(_ record: Record) -> WallTime? { (try? world.intake.job(from: record))?.expires }
 }

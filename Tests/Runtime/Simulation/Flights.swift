@@ -1,6 +1,7 @@
 internal import Canonical
 internal import ImageModel
 internal import Partition
+internal import Permits
 internal import Records
 internal import WorkerRuntime
 

@@ -42,7 +42,7 @@ final class Hopeless {
         owners[published] = world.ownerships.newest(of: source.partition)
         published += 1
         world.count(.publishedHopeless)
-        world.cluster.publish(job.newRecord(partitions: Cluster.partitionCount, at: World.begin + world.now / 1_000))
+        world.cluster.publish(job.newRecord(partitions: Cluster.partitionCount, at: world.wall))
         return chance.within(200_000...2_500_000)
     }
 

@@ -43,7 +43,7 @@ final class Killers {
                     expires: nil)
                 world.count(.publishedKiller)
                 world.cluster.publish(
-                    job.newRecord(partitions: Cluster.partitionCount, at: World.begin + world.now / 1_000))
+                    job.newRecord(partitions: Cluster.partitionCount, at: world.wall))
             }
         }
     }

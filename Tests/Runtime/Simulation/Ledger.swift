@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import ImageModel
 internal import Ports
 internal import Records
@@ -68,7 +69,7 @@ final class Ledger {
         case .events: world.promises.tell(new, id, isOld: isOld(epoch, log.partition))
         case .variants, .origins, .control: break
         }
-        let time = World.begin + world.now / 1_000
+        let time = world.wall
         let offset = log.append(new, owner: owner, at: time, gap: gap, attempt: attempt)
         world.note(
             "landed", Int64(log.place), offset, Int64(process?.number ?? -1), text: "\(log.topic.rawValue) \(id)")
@@ -187,7 +188,7 @@ final class Ledger {
     ) {
         guard let fate = byID[id] else { return world.fail(.answered, "an outcome of an unknown job: \(id)") }
         let record = Record(
-            topic: .outcomes, partition: partition, offset: 0, timestamp: 0, key: new.key, value: new.value,
+            topic: .outcomes, partition: partition, offset: 0, timestamp: .epoch, key: new.key, value: new.value,
             headers: new.headers)
         answeredAt[Int(partition.number)] = world.now
         finish(fate, upTo: .max)
@@ -225,7 +226,7 @@ final class Ledger {
 
     private func answer(_ new: NewRecord, _ partition: PartitionID, _ epoch: Int64?) -> Ownerships.Answer? {
         let record = Record(
-            topic: new.topic, partition: partition, offset: 0, timestamp: 0, key: [], value: nil, headers: new.headers)
+            topic: new.topic, partition: partition, offset: 0, timestamp: .epoch, key: [], value: nil, headers: new.headers)
         guard let answered = AnsweredRecord(answeredBy: record) else { return nil }
         let owner = Ownerships.Key(partition: partition, epoch: epoch ?? 0)
         return Ownerships.Answer(record: answered, topic: new.topic, owner: owner, time: world.now)

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Partition
 internal import Ports
 internal import Records
@@ -41,7 +42,7 @@ final class Ownerships {
 
     /// It has lived for so long that the deaths before it count no more.
     func hasOutlivedTrial(_ key: Key) -> Bool {
-        beginnings[key]?.mark.map { world.now - $0.time > Suspects.trial * 1_000 } ?? false
+        beginnings[key]?.mark.map { .microseconds(world.now - $0.time) > Suspects.trial } ?? false
     }
 
     /// The rank of who appends as an owner, at an offset of a changelog. What an owner of a log before appends where this one

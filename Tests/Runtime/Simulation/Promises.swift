@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import ImageModel
 internal import Records
 
@@ -26,8 +27,8 @@ final class Promises {
     /// Ids of one change: of its flight, of the job that sees to the rest, and of one that was left to a third owner.
     private static let tellings = 3
 
-    /// Of jobs that expire after every simulation's end, milliseconds.
-    static let longLife: Int64 = 3_000_000
+    /// Of jobs that expire after every simulation's end.
+    static let longLife = Duration.seconds(3_000)
 
     init(_ world: World) { self.world = world }
 

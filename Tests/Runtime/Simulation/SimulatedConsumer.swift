@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import ImageModel
 internal import Ports
 internal import Records
@@ -100,7 +101,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         switch phase {
         case .owning(let held):
             phase = .revoking(held, waiting: Set(held))
-            let deadline = process.machine.monotonic(at: world.now) * 1_000 + 2_000_000_000
+            let deadline = process.machine.monotonic(at: world.now) + .seconds(2)
             let number = decision
             world.after(2_000_000) { [self] in
                 tell { self.endRevocation(number) }

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import Digest
 internal import ImageModel
 internal import Ports
@@ -33,7 +34,9 @@ final class SimulatedDisk {
         for (partition, file) in files {
             guard let known = file.checkpoint else { continue }
             let anchors = known.anchors.map { anchors in
-                ChangelogAnchors(anchors.newestFirst.map { LogAnchor(offset: $0.offset, timestamp: $0.timestamp + 1) })
+                ChangelogAnchors(
+                    anchors.newestFirst.map { LogAnchor(offset: $0.offset, timestamp: $0.timestamp + .milliseconds(1)) }
+                )
             }
             files[partition]?.rows = [:]
             files[partition]?.checkpoint = IndexCheckpoint(

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Ports
 internal import Records
 
@@ -9,7 +10,7 @@ final class SimulatedLog: Log, @unchecked Sendable {
     init(_ process: SimulatedProcess) { self.process = process }
 
     var partitionCount: Int { Cluster.partitionCount }
-    var tombstonesKept: Duration? { .seconds(World.tombstoneSeconds - 20) }
+    var tombstonesKept: Duration? { World.tombstonesKept - .seconds(20) }
 
     func append(_ records: [NewRecord]) async -> [AppendResult] { await append(records, nil) }
     func append(_ records: [NewRecord], as owner: Ownership) async -> [AppendResult] { await append(records, owner) }
@@ -113,7 +114,7 @@ final class SimulatedLog: Log, @unchecked Sendable {
                         let record = point.offset.flatMap { log.entry(at: $0)?.record }
                         world.note(
                             "looked", Int64(process.number), Int64(log.place), point.offset ?? -1,
-                            record?.timestamp ?? -1)
+                            record?.timestamp.milliseconds ?? -1)
                         return .success(LogSight(bounds: log.start..<log.end, timestamp: record?.timestamp))
                     })
             }

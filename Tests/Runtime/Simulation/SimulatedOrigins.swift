@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import Digest
 internal import Failures
 internal import HTTPCache
@@ -145,7 +146,8 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
                     let wait = (world.origins.asksUntil[host] - world.now) / 1_000_000 + 1
                     return done(
                         .failure(
-                            .status(url: source.url, 429, retryAfter: world.plants(.forgetWait) ? nil : wait * 1_000)))
+                            .status(url: source.url, 429, retryAfter: world.plants(.forgetWait) ? nil : .seconds(wait)))
+                    )
                 }
                 if let next = Origins.redirect(of: number, after: request.redirect) {
                     world.count(

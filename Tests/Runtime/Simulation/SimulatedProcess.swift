@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import Ports
 internal import Records
 internal import Telemetry
@@ -132,8 +133,8 @@ struct SimulatedClock: TimeSource {
     private let process: SimulatedProcess
     init(_ process: SimulatedProcess) { self.process = process }
 
-    var wallMilliseconds: Int64 { process.machine.wall(at: process.world.now) }
-    var monotonicNanoseconds: Int64 { process.machine.monotonic(at: process.world.now) * 1_000 }
+    var wall: WallTime { process.machine.wall(at: process.world.now) }
+    var monotonic: Instant { process.machine.monotonic(at: process.world.now) }
 
     /// A busy machine wakes late: short sleeps are much longer here, since each costs the simulator an event.
     func sleep(for duration: Duration) async {
@@ -166,10 +167,11 @@ final class Machine {
         offset = chance.within(-300...300)
     }
 
-    /// Microseconds.
-    func monotonic(at now: Int64) -> Int64 { base + now + now / 1_000_000 * drift }
-    /// Milliseconds since 1970.
-    func wall(at now: Int64) -> Int64 {
-        World.begin + now / 1_000 + now / 1_000_000 * drift / 1_000 + offset + (isClockWrong ? 3_600_000 : 0)
+    func monotonic(at now: Int64) -> Instant {
+        Instant(nanoseconds: (base + now + now / 1_000_000 * drift) * 1_000)
+    }
+    func wall(at now: Int64) -> WallTime {
+        World.wall(at: now) + .milliseconds(now / 1_000_000 * drift / 1_000 + offset)
+            + (isClockWrong ? .hours(1) : .zero)
     }
 }

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import Records
 
 /// One partition of one topic, as brokers hold it.
@@ -41,7 +42,7 @@ final class TopicLog {
 
     init(_ topic: Topic, _ partition: PartitionID) { (self.topic, self.partition) = (topic, partition) }
 
-    func append(_ new: NewRecord, owner: Int64?, at time: Int64, gap: Int64, attempt: Int = 0) -> Int64 {
+    func append(_ new: NewRecord, owner: Int64?, at time: WallTime, gap: Int64, attempt: Int = 0) -> Int64 {
         let offset = end + gap
         let record = Record(
             topic: topic, partition: partition, offset: offset, timestamp: time, key: new.key, value: new.value,
@@ -137,7 +138,7 @@ final class TopicLog {
 
     /// Of records older than `time` the newest of each key stays, and none knows of the younger ones; tombstones go once
     /// they are older than `tombstones`. Returns what went.
-    func compact(before time: Int64, tombstones: Int64) -> [Entry] {
+    func compact(before time: WallTime, tombstones: WallTime) -> [Entry] {
         var newest: [[UInt8]: Int64] = [:]
         for entry in entries where entry.record.timestamp < time { newest[entry.record.key] = entry.record.offset }
         let goes = { (entry: Entry) in

@@ -1,8 +1,13 @@
 internal import Canonical
+internal import Clocks
 internal import Digest
 internal import Failures
+internal import Hosts
 internal import ImageModel
+internal import Ledger
 internal import Partition
+internal import Permits
+internal import Positions
 internal import Records
 internal import VariantSpec
 internal import WorkerRuntime
@@ -207,9 +212,9 @@ extension World {
             let held = index.file.rows[source] ?? SourceSnapshot()
             if held.source != rows.source || Set(held.variants) != Set(rows.variants) {
                 let names = { (rows: SourceSnapshot) in
-                    rows.variants.map { "\($0.spec) \($0.version) \($0.expires - World.begin)" }.sorted()
+                    rows.variants.map { "\($0.spec) \($0.version) \(($0.expires - World.begin).milliseconds)" }.sorted()
                         + [
-                            rows.source.map { "source \($0.version) \($0.expires - World.begin) \($0.original ?? "-")" }
+                            rows.source.map { "source \($0.version) \(($0.expires - World.begin).milliseconds) \($0.original ?? "-")" }
                                 ?? "-"
                         ]
                 }

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import Failures
 internal import ImageModel
 internal import Records
@@ -224,9 +225,9 @@ extension World {
     }
 
     private func compact() {
-        let time = World.begin + now / 1_000
+        let time = wall
         for log in cluster.logs where log.topic.isCompacted {
-            let gone = log.compact(before: time - Self.compactionLag, tombstones: time - Self.tombstoneSeconds * 1_000)
+            let gone = log.compact(before: time - Self.compactionLag, tombstones: time - Self.tombstonesKept)
             if !gone.isEmpty { count(.compacted) }
         }
     }

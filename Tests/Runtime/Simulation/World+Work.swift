@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import ImageModel
 internal import Records
 
@@ -40,7 +41,7 @@ extension World {
                     id: "burst-\(number)", url: source.url, source: source.key, variants: catalogue.wishes[0],
                     lane: .fast,
                     expires: nil)
-                cluster.publish(job.newRecord(partitions: Cluster.partitionCount, at: World.begin + now / 1_000))
+                cluster.publish(job.newRecord(partitions: Cluster.partitionCount, at: wall))
             }
         }
     }
@@ -67,10 +68,10 @@ extension World {
             published += 1
             count(.publishedImpatient)
             let source = catalogue.sources[24 + host + Origins.hostCount * chance.below(24)]
-            let begin = World.begin + now / 1_000
+            let begin = wall
             let job = Job(
                 id: "impatient-\(published)", url: source.url, source: source.key, variants: catalogue.wishes[0],
-                lane: .fast, expires: begin + chance.within(300...1_500))
+                lane: .fast, expires: begin + .milliseconds(chance.within(300...1_500)))
             cluster.publish(job.newRecord(partitions: Cluster.partitionCount, at: begin))
         }
     }
@@ -87,16 +88,16 @@ extension World {
         let hasTime = !isLate && choices.isOne(in: 8)
         let freshness: JobFreshness = choices.isOne(in: 12) ? .force : choices.isOne(in: 12) ? .cacheOnly : .ifStale
         promises.publish("job-\(published)", hasTime: hasTime, freshness)
-        let life = isLate ? chance.within(0...6_000) : hasTime ? Promises.longLife : nil
+        let life: Duration? = isLate ? .milliseconds(chance.within(0...6_000)) : hasTime ? Promises.longLife : nil
         let job = Job(
             id: "job-\(published)", url: source.url, source: source.key, variants: chance.pick(catalogue.wishes),
             lane: lane,
-            expires: life.map { World.begin + now / 1_000 + $0 },
+            expires: life.map { wall + $0 },
             freshness: freshness,
             fallback: choices.isOne(in: 4) ? .degraded : choices.isOne(in: 6) ? .none : .stale)
         if job.freshness == .force { count(.publishedForced) }
         if job.freshness == .cacheOnly { count(.publishedCacheOnly) }
-        var record = job.newRecord(partitions: Cluster.partitionCount, at: World.begin + now / 1_000)
+        var record = job.newRecord(partitions: Cluster.partitionCount, at: wall)
         count(isLate ? .publishedExpiring : .published)
         switch chance.below(60) {
         case 0:

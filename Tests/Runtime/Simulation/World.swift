@@ -1,5 +1,8 @@
 internal import Canonical
+internal import Clocks
+internal import Hosts
 internal import Partition
+internal import Permits
 internal import Planning
 internal import Ports
 internal import Records
@@ -9,17 +12,18 @@ internal import WorkerRuntime
 ///
 /// - Concurrency: lives on one thread.
 final class World: @unchecked Sendable {
-    /// When it begins, milliseconds since 1970.
-    static let begin: Int64 = 1_700_000_000_000
+    static let begin = WallTime(milliseconds: 1_700_000_000_000)
     static let attempts = 4
     /// How long the changelog keeps tombstones, and what is not to be compacted yet.
-    static let tombstoneSeconds: Int64 = 60
-    static let compactionLag: Int64 = 45_000
+    static let tombstonesKept = Duration.minutes(1)
+    static let compactionLag = Duration.seconds(45)
 
     let catalogue = Catalogue.shared
     let plant: Plant?
     /// Microseconds since the beginning.
     private(set) var now: Int64 = 0
+    var wall: WallTime { Self.wall(at: now) }
+    static func wall(at now: Int64) -> WallTime { begin + .milliseconds(now / 1_000) }
     var chance: Chance
     /// What jobs say of freshness: by a chance of its own, so that all else of a seed is as it would be without it.
     var choices: Chance
@@ -183,8 +187,10 @@ final class World: @unchecked Sendable {
 
     func rules(of machine: Machine) -> WorkerConfiguration {
         let rules = PartitionRules(
-            reuse: ReuseRules(), retry: RetryPolicy(attempts: Self.attempts, base: 300, cap: 4_000), maxAge: 40_000,
-            holdLimit: 3_000, shortWaits: Self.shortWaits)
+            reuse: ReuseRules(),
+            retry: RetryPolicy(attempts: Self.attempts, base: .milliseconds(300), cap: .seconds(4)),
+            maxAge: .seconds(40),
+            holdLimit: .seconds(3), shortWaits: Self.shortWaits)
         var configuration = WorkerConfiguration(
             partition: rules, permits: grantedPermits,
             canonical: catalogue.rules, readAhead: Self.readAhead * (plants(.readOn) ? 3 : 1),
@@ -198,7 +204,7 @@ final class World: @unchecked Sendable {
     var permits: PermitRules {
         var rules = usualPermits
         // Of answers few are late, of stalls all.
-        rules.lateAfter = 400
+        rules.lateAfter = .milliseconds(400)
         return rules
     }
     private var grantedPermits: PermitRules {
@@ -207,23 +213,24 @@ final class World: @unchecked Sendable {
         return rules
     }
     private var usualPermits: PermitRules {
-        let slowWait = plants(.slowFirst) ? 0 : plants(.loseAged) ? .max : Self.slowWait
+        let slowWait = plants(.slowFirst) ? .zero : plants(.loseAged) ? .days(36_500) : Self.slowWait
         return floods
             ? PermitRules(fetch: 3, render: 1, slowWait: slowWait, origins: Self.originRules)
             : PermitRules(fetch: 6, render: 3, slow: 1, slowWait: slowWait, origins: Self.originRules)
     }
     /// Hosts fail for seconds here.
     private static var originRules: OriginRules {
-        var rules = OriginRules(concurrency: ceiling, failures: 5, backoff: 400)
-        (rules.pause, rules.pauseCap, rules.backoffCap, rules.quiet) = (500, 2_000, 3_000, 20_000)
+        var rules = OriginRules(concurrency: ceiling, failures: 5, backoff: .milliseconds(400))
+        (rules.pause, rules.pauseCap, rules.backoffCap, rules.quiet) = (
+            .milliseconds(500), .seconds(2), .seconds(3), .seconds(20)
+        )
         return rules
     }
     /// Requests at once at a host, of all workers.
     static let ceiling = 3
     /// Those of slow flights among them.
     static let slowCeiling = 1
-    /// Milliseconds.
-    static let slowWait: Int64 = 4_000
+    static let slowWait = Duration.seconds(4)
 
     // MARK: A run
 

@@ -1,6 +1,8 @@
+import Clocks
 import Foundation
 import Synchronization
 import Telemetry
+import TestSupport
 import Testing
 
 /// An output into a file, and what came there.
@@ -10,7 +12,7 @@ final class Captured {
     let output: LogOutput
 
     /// - Parameter time: what the clock on the wall says.
-    init(isTerminal: Bool, time: Int64 = 1_795_256_916_007) throws {
+    init(isTerminal: Bool, time: WallTime = 1_795_256_916_007) throws {
         path = FileManager.default.temporaryDirectory.appending(path: "mezzotint-log-\(UUID().uuidString)").path
         try Data().write(to: URL(filePath: path))
         file = try #require(FileHandle(forWritingAtPath: path))

@@ -38,7 +38,8 @@ struct SpanTests {
     @Test("A batch is OTLP in JSON: ids as digits, whole numbers as text, a failure as a status")
     func batch() throws {
         let span = Span(
-            trace: Self.trace, id: "00f067aa0ba902b7", parent: nil, name: "job", kind: .consumer, begin: 17, end: 12,
+            trace: Self.trace, id: "00f067aa0ba902b7", parent: nil, name: "job", kind: .consumer,
+            begin: .nanoseconds(17), end: .nanoseconds(12),
             attributes: [("a", .string("\u{1b}\"é")), ("n", .int(-4))], failure: "It \"broke\".")
         let json = SpanBatch([span], service: "s", version: "1", instance: "i").json
         let read = try JSONSerialization.jsonObject(with: Data(json)) as? NSDictionary

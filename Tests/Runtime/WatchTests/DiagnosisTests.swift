@@ -1,7 +1,9 @@
+import Clocks
 import ImageModel
 import Ports
 import Records
 import Telemetry
+import TestSupport
 import Testing
 
 @testable import Watch

@@ -1,5 +1,7 @@
+import Clocks
 import ImageModel
 import Records
+import TestSupport
 import Testing
 
 @testable import Watch
@@ -23,7 +25,7 @@ struct HostBlameTests {
             for _ in 0..<jobs {
                 sample.count(
                     .init(lane: "fast", host: "https://a.example", code: code),
-                    since: scene.now - Int64(seconds) * 1_000, message: "")
+                    since: scene.now - .seconds(seconds), message: "")
             }
             scene.apply(.sample(sample))
         }

@@ -1,8 +1,10 @@
+import Clocks
 import Foundation
 import ImageModel
 import Ports
 import Records
 import Telemetry
+import TestSupport
 import Testing
 
 @testable import Watch

@@ -1,8 +1,10 @@
 import Canonical
+import Clocks
 import Foundation
 import ImageModel
 import Ports
 import Records
+import TestSupport
 import Testing
 
 @testable import Watch
@@ -44,7 +46,7 @@ struct PageTests {
             var sample = PlaceSample(topic, PartitionID(0))
             sample.count(
                 .init(lane: "fast", host: "https://a.example", code: "fetch.connection"),
-                since: scene.now - age * 1_000)
+                since: scene.now - .seconds(age))
             scene.apply(.sample(sample))
         }
         let page = Self.page(scene)
@@ -137,11 +139,12 @@ struct PageTests {
         scene.look()
         if let block {
             var row = OriginRow(host: "https://a.example", by: "w1", at: scene.now)
-            (row.state, row.code, row.until) = (.blocked, "fetch.connection", scene.now + block * 1_000)
+            (row.state, row.code, row.until) = (.blocked, "fetch.connection", scene.now + .seconds(block))
             scene.apply(.hosts([row]))
         }
         let headers = [
-            ("ce_id", "a"), ("mz_lane", "fast"), ("mz_attempt", "1"), ("mz_not_before", "\(scene.now + due * 1_000)"),
+            ("ce_id", "a"), ("mz_lane", "fast"), ("mz_attempt", "1"),
+            ("mz_not_before", "\((scene.now + .seconds(due)).milliseconds)"),
             ("mz_first_seen", "77"), ("mz_code", "retry.host-blocked"), ("mz_message", "m"),
             ("mz_origin", "jobs.fast-0-3"),
         ]
@@ -158,6 +161,6 @@ struct PageTests {
     /// After the one look of a scene.
     private static func clock(_ seconds: Int64) -> String {
         let now = Scene.start + 2_000
-        return Words.clock(now + seconds * 1_000, at: now)
+        return Words.clock(now + .seconds(seconds), at: now)
     }
 }

@@ -1,6 +1,8 @@
 import Canonical
+import Clocks
 import ImageModel
 import Records
+import TestSupport
 import Testing
 
 @testable import Watch
@@ -72,11 +74,11 @@ struct RecordReadingTests {
 
     @Test(
         "An end counts by the later of the worker's time and the brokers', so that neither clock hides it",
-        arguments: [(0, -3_600_000), (-3_600_000, 0)] as [(Int64, Int64)])
-    func clocks(worker: Int64, brokers: Int64) {
-        let now: Int64 = 1_790_000_000_000
+        arguments: [(0, -3_600_000), (-3_600_000, 0)] as [(Duration, Duration)])
+    func clocks(worker: Duration, brokers: Duration) {
+        let now: WallTime = 1_790_000_000_000
         let body =
-            "{\"job\":\"j\",\"url\":\"https://a.example/\",\"lane\":\"fast\",\"kind\":\"stored\",\"attempts\":0,\"at\":\(now + worker),\"variants\":[]}"
+            "{\"job\":\"j\",\"url\":\"https://a.example/\",\"lane\":\"fast\",\"kind\":\"stored\",\"attempts\":0,\"at\":\((now + worker).milliseconds),\"variants\":[]}"
         let outcome = Record(
             topic: .outcomes, partition: partition, offset: 0, timestamp: now + brokers, key: [],
             value: Array(body.utf8),
@@ -146,7 +148,7 @@ struct RecordReadingTests {
         var change = LetterChange(partition, isWhole: true)
         change.added = offsets.map { offset in
             .init(
-                id: id ?? "\(offset)", code: "c", host: "", at: offset,
+                id: id ?? "\(offset)", code: "c", host: "", at: WallTime(milliseconds: offset),
                 origin: RecordOrigin(topic: .jobsFast, partition: partition, offset: offset), offset: offset)
         }
         return change

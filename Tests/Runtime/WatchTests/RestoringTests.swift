@@ -1,6 +1,8 @@
+import Clocks
 import ImageModel
 import Ports
 import Records
+import TestSupport
 import Testing
 
 @testable import Watch
@@ -9,7 +11,7 @@ import Testing
 struct RestoringTests {
     private static func number(_ partition: Int32) -> PartitionID { PartitionID(partition) }
 
-    private static func epoch(_ partition: Int32, _ epoch: Int64, at time: Int64) -> WatchEvent {
+    private static func epoch(_ partition: Int32, _ epoch: Int64, at time: WallTime) -> WatchEvent {
         .epoch(EpochRow(partition: number(partition), epoch: epoch, owner: "w", isClean: false, at: time))
     }
 
@@ -39,7 +41,7 @@ struct RestoringTests {
         scene.look(8)
         #expect(scene.report.diagnosis.cause == .noWorker)
         var figures = Scene.figures(owned: 0)
-        figures.started = Double(scene.now) / 1_000
+        figures.started = scene.now
         scene.workers = [WorkerSight("10.0.0.1:9464", .figures(figures))]
         scene.look(4)
         let diagnosis = scene.report.diagnosis

@@ -1,11 +1,13 @@
+import Clocks
 import ImageModel
 import Ports
 import Records
 
+import TestSupport
 @testable import Watch
 
 extension LetterChange.Letter {
-    init(id: String, code: String, host: String, at: Int64) {
+    init(id: String, code: String, host: String, at: WallTime) {
         self.init(
             id: id, code: code, host: host, at: at,
             origin: RecordOrigin(topic: .jobsFast, partition: PartitionID(0), offset: 0), offset: 0)
@@ -14,7 +16,7 @@ extension LetterChange.Letter {
 
 /// A watch that is told what a test wants, look by look.
 struct Scene {
-    static let start: Int64 = 1_790_000_000_000
+    static let start: WallTime = 1_790_000_000_000
     private(set) var state: WatchState
     private(set) var now = Scene.start
     let count: Int
@@ -51,7 +53,7 @@ struct Scene {
         var figures = WorkerFigures()
         (figures.owned, figures.restoring, figures.rowsLeft) = (owned, restoring, rowsLeft)
         (figures.fetchPermits, figures.renderPermits) = (.init(used: fetches, all: 32), .init(used: renders, all: 2))
-        (figures.failures, figures.started, figures.steps) = (failures, 1_789_999_000, steps)
+        (figures.failures, figures.started, figures.steps) = (failures, 1_789_999_000_000, steps)
         return figures
     }
 
@@ -72,7 +74,7 @@ struct Scene {
     /// The worker was started again.
     mutating func restart(after lastLine: String? = nil) {
         guard case .figures(var figures) = workers[0].answer else { return }
-        (figures.started, figures.lastLine) = (Double(now) / 1000, lastLine)
+        (figures.started, figures.lastLine) = (now, lastLine)
         workers[0] = WorkerSight(workers[0].address, .figures(figures))
     }
 
@@ -109,7 +111,7 @@ struct Scene {
         apply(
             .head(
                 LogPoint(topic, PartitionID(Int32(partition)), committed[topic]?[partition]),
-                appended: now - seconds * 1000))
+                appended: now - .seconds(seconds)))
     }
 
     /// A worker tells this of a host.

@@ -1,6 +1,8 @@
+import Clocks
 import ImageModel
 import Ports
 import Records
+import TestSupport
 import Testing
 
 @testable import Watch

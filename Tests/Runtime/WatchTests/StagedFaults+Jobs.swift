@@ -1,7 +1,9 @@
+import Clocks
 import ImageModel
 import Ports
 import Records
 
+import TestSupport
 @testable import Watch
 
 extension StagedFault {

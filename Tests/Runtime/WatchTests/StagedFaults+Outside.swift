@@ -1,7 +1,9 @@
+import Clocks
 import ImageModel
 import Ports
 import Records
 
+import TestSupport
 @testable import Watch
 
 extension StagedFault {
@@ -35,7 +37,7 @@ extension StagedFault {
             ]
         ) {
             var figures = Scene.figures(owned: 2)
-            figures.clockSkew = 3_600
+            figures.clockSkew = .hours(1)
             $0.workers.append(WorkerSight("10.0.0.2:9464", .figures(figures)))
             $0.look(2)
         },
@@ -43,7 +45,7 @@ extension StagedFault {
             "two clocks that are behind", .clockSkewed,
             ["10.0.0.2:9464 is 45 s behind the brokers'", "too late; 1 other clock differs, too."]
         ) {
-            for (number, skew) in [(2, -45.0), (3, -12.0), (4, 9.9)] {
+            for (number, skew) in [(2, -45_000), (3, -12_000), (4, 9_900)] as [(Int, Duration)] {
                 var figures = Scene.figures(owned: 2)
                 figures.clockSkew = skew
                 $0.workers.append(WorkerSight("10.0.0.\(number):9464", .figures(figures)))
@@ -55,7 +57,7 @@ extension StagedFault {
             ["The brokers' clock is 1 h behind the clocks of all 2 workers: the ages of jobs are wrong by as much."],
             asks: "Set the clock of the brokers' machines"
         ) {
-            $0.workers = [3_600.0, 3_599].enumerated().map { number, skew in
+            $0.workers = ([3_600_000, 3_599_000] as [Duration]).enumerated().map { number, skew in
                 var figures = Scene.figures(owned: 2)
                 figures.clockSkew = skew
                 return WorkerSight("10.0.0.\(number):9464", .figures(figures))
@@ -143,9 +145,9 @@ extension StagedFault {
                         Scene.figures(
                             owned: 4,
                             steps: [
-                                "fetch": .init(sources: 9, oldestSeconds: 29),
-                                "store": .init(sources: 20, oldestSeconds: 16.4),
-                                "look": .init(sources: 1, oldestSeconds: 15.1),
+                                "fetch": .init(sources: 9, oldest: 29_000),
+                                "store": .init(sources: 20, oldest: 16_400),
+                                "look": .init(sources: 1, oldest: 15_100),
                             ])))
             ]
             $0.look()

@@ -1,3 +1,5 @@
+import Clocks
+import TestSupport
 import Testing
 
 @testable import Watch
@@ -26,7 +28,7 @@ struct WorkerFiguresTests {
         #expect(figures.owned == 6 && figures.fetchPermits == .init(used: 7, all: 32))
         #expect(figures.failures == ["store.full": 3, "a \"b\\c\\u000a": 1])
         #expect(figures.version == "9.9" && figures.client == "w1" && figures.memory == 15_000_000)
-        #expect(figures.steps == ["store": .init(sources: 20, oldestSeconds: 16.5)])
+        #expect(figures.steps == ["store": .init(sources: 20, oldest: 16_500)])
         #expect(figures.lastLine == "10:28:36 ERROR \\u001b[2JNo space.")
         #expect(figures.restoring == nil && figures.rendererLosses == nil && figures.renderPermits == .init())
     }

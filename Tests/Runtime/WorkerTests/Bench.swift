@@ -1,5 +1,6 @@
 import Access
 import Canonical
+import Clocks
 import Digest
 import EmbeddedLog
 import Foundation
@@ -8,6 +9,7 @@ import Images
 import Index
 import Origin
 import Partition
+internal import Permits
 import Planning
 import Ports
 import Posix
@@ -70,7 +72,7 @@ final class Bench: Sendable {
 
     /// Runs a worker until `watching` has returned and nothing is left, and returns its counters.
     ///
-    /// - Parameter ahead: of the wall's clock, milliseconds.
+    /// - Parameter ahead: of the wall's clock.
     @discardableResult
     func work(
         _ change: (inout WorkerConfiguration) -> Void = { _ in }, renderer: String? = nil,
@@ -81,7 +83,7 @@ final class Bench: Sendable {
         originals: String? = nil,
         storing: (any BlobStore) -> any BlobStore = { $0 },
         indexes: (any VariantIndexes) -> any VariantIndexes = { $0 },
-        ahead: Int64 = 0,
+        ahead: Duration = .zero,
         time: (any TimeSource)? = nil,
         sent: SentHeaders = SentHeaders(),
         logger: Logger = Logger(level: .error),
@@ -175,13 +177,12 @@ private struct CountingRenderer: Renderer {
 
 /// The machine's clocks, of which the wall's is ahead.
 private struct LaterTime: TimeSource {
-    /// Milliseconds.
-    let ahead: Int64
+    let ahead: Duration
     private let system = SystemTimeSource()
 
-    init(ahead: Int64) { self.ahead = ahead }
+    init(ahead: Duration) { self.ahead = ahead }
 
-    var wallMilliseconds: Int64 { system.wallMilliseconds + ahead }
-    var monotonicNanoseconds: Int64 { system.monotonicNanoseconds }
+    var wall: WallTime { system.wall + ahead }
+    var monotonic: Instant { system.monotonic }
     func sleep(for duration: Duration) async { await system.sleep(for: duration) }
 }

@@ -1,5 +1,6 @@
 import CacheSuite
 import Canonical
+import Clocks
 import Digest
 import EmbeddedLog
 import Foundation
@@ -53,7 +54,7 @@ struct CacheSuiteJobTests {
 
     private func results(of tests: [CacheSuite.Test]) async throws -> [String: CacheSuite.Result] {
         let asked = try tests.enumerated().map { try AskedTest($1, on: "127.0.\(1 + $0 / 200).\(1 + $0 % 200)") }
-        var now = SystemTime.wallMilliseconds / 1_000 * 1_000
+        var now = WallTime(milliseconds: SystemTime.wall.milliseconds / 1_000 * 1_000)
         while asked.contains(where: { $0.isLeft }) {
             let step = asked.filter { $0.isLeft && !$0.isPaused }
             if step.isEmpty {
@@ -67,7 +68,7 @@ struct CacheSuiteJobTests {
     }
 
     /// The next request of each.
-    private func ask(_ tests: [AskedTest], at now: Int64) async throws {
+    private func ask(_ tests: [AskedTest], at now: WallTime) async throws {
         var sent = SentHeaders()
         let log = try bench.log
         let intake = Intake(rules: bench.rules)
@@ -84,12 +85,12 @@ struct CacheSuiteJobTests {
             { configuration in
                 configuration.partition.sent = sent
                 // The suite takes what says nothing to be stale at once.
-                configuration.partition.freshness.standard = 0
-                configuration.partition.freshness.ceiling = .max
+                configuration.partition.freshness.standard = .zero
+                configuration.partition.freshness.ceiling = .days(100_000_000)
                 configuration.partition.retry.attempts = 1
                 // What an answer from the store owes is left: the suite's client asks sooner.
                 configuration.patience = .zero
-            }, log: log, time: StillTime(wallMilliseconds: now), sent: sent)
+            }, log: log, time: StillTime(wall: now), sent: sent)
         let outcomes = Dictionary(try await bench.outcomes().map { ($0.job, $0) }) { first, _ in first }
         for test in tests {
             let location = outcomes[test.job]?.variants.first?.location
@@ -164,7 +165,7 @@ private final class AskedTest {
             var origin: SuiteOrigin
             /// Of the request that is being made, from 1.
             var number = 0
-            var now: Int64 = 0
+            var now: WallTime = 0
         }
         let state: Mutex<State>
 
@@ -198,7 +199,7 @@ private final class AskedTest {
     var isLeft: Bool { served.count < test.requests.count }
 
     /// - Returns: what is sent with the next request.
-    func begin(at now: Int64) -> [SuiteOrigin.Header] {
+    func begin(at now: WallTime) -> [SuiteOrigin.Header] {
         let number = served.count + 1
         book.state.withLock { ($0.number, $0.now) = (number, now) }
         return SuiteOrigin.headers(test.requests[number - 1]["request_headers"], at: now)
@@ -257,11 +258,11 @@ private final class AskedTest {
 
 /// The wall's clock stands still.
 private struct StillTime: TimeSource {
-    let wallMilliseconds: Int64
+    let wall: WallTime
     private let system = SystemTimeSource()
 
-    init(wallMilliseconds: Int64) { self.wallMilliseconds = wallMilliseconds }
+    init(wall: WallTime) { self.wall = wall }
 
-    var monotonicNanoseconds: Int64 { system.monotonicNanoseconds }
+    var monotonic: Instant { system.monotonic }
     func sleep(for duration: Duration) async { await system.sleep(for: duration) }
 }

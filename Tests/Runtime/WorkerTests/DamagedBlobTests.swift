@@ -1,15 +1,15 @@
 import Canonical
 import Digest
 import EmbeddedLog
-import Foundation
 import Failures
+import Foundation
 import ImageModel
-import Records
-import VariantSpec
 import Partition
+import Records
 import TestPixels
 import TestSupport
 import Testing
+import VariantSpec
 import WorkerRuntime
 
 @Suite("Stored files that are not what was stored", .timeLimit(.minutes(2)))
@@ -38,7 +38,7 @@ struct DamagedBlobTests {
 
     private var source: SourceKey { get throws { try bench.rules.source(of: bench.url("/a.png")).key } }
 
-    private func work(_ variants: [String], maxAge: Int64 = 3_600_000, originals: Int = 0) async throws -> Int {
+    private func work(_ variants: [String], maxAge: Duration = 3_600_000, originals: Int = 0) async throws -> Int {
         let log = try bench.log
         try await bench.publish([(bench.url("/a.png"), variants, .fast)], to: log)
         return try await bench.work(

@@ -1,3 +1,4 @@
+import Clocks
 import EmbeddedLog
 import Ports
 import Posix
@@ -10,9 +11,9 @@ import WorkerRuntime
 @Suite("Rows of hosts that are not asked any more", .timeLimit(.minutes(1)))
 struct IdleHostTests {
     private static func row(
-        _ host: String, by: String = "gone", age: Int64, _ state: OriginRow.State = .open, left: Int64? = nil
+        _ host: String, by: String = "gone", age: Duration, _ state: OriginRow.State = .open, left: Duration? = nil
     ) -> OriginRow {
-        let now = SystemTime.wallMilliseconds
+        let now = SystemTime.wall
         var row = OriginRow(host: "https://\(host).example", by: by, at: now - age)
         row.state = state
         row.until = left.map { now + $0 }
@@ -53,18 +54,18 @@ struct IdleHostTests {
     func swept() async throws {
         let bench = try Bench()
         let log = try bench.log
-        let hour: Int64 = 3_600_000
+        let hour = Duration.hours(1)
         let kept = [
-            Self.row("young", age: hour / 2), Self.row("blocked", age: 2 * hour, .blocked, left: hour),
-            Self.row("word", by: OriginRow.operatorName, age: 40 * hour),
+            Self.row("young", age: hour / 2), Self.row("blocked", age: hour * 2, .blocked, left: hour),
+            Self.row("word", by: OriginRow.operatorName, age: hour * 40),
         ]
         let old =
-            (0..<2_000).map { Self.row("old-\($0)", age: 2 * hour) } + [
-                Self.row("over", age: 3 * hour, .blocked, left: -hour), Self.row("slowed", age: 2 * hour, .slowed),
+            (0..<2_000).map { Self.row("old-\($0)", age: hour * 2) } + [
+                Self.row("over", age: hour * 3, .blocked, left: .zero - hour), Self.row("slowed", age: hour * 2, .slowed),
             ]
         try await bench.append((old + kept).map { $0.newRecord() }, to: log)
         #expect(
-            Set(try await log.originReport(owners: nil, at: SystemTime.wallMilliseconds).hosts.map(\.host))
+            Set(try await log.originReport(owners: nil, at: SystemTime.wall).hosts.map(\.host))
                 == Set(kept.map(\.host)))
         try await bench.work(
             {

@@ -1,11 +1,14 @@
 import Access
 import Canonical
+import Clocks
 import EmbeddedLog
 import Foundation
 import HTTP
+internal import Hosts
 import ImageModel
 import Origin
 import Partition
+internal import Permits
 import Ports
 import Posix
 import Records
@@ -44,7 +47,7 @@ struct ImpatientJobTests {
                     try? await publish(4, from: host, to: log, bench)
                     let known = await worker.counters.expired
                     try? await eventually { await worker.counters.expired >= known + 1 }
-                    let report = try? await log.originReport(owners: nil, at: SystemTime.wallMilliseconds)
+                    let report = try? await log.originReport(owners: nil, at: SystemTime.wall)
                     if report?.hosts.contains(where: { $0.state == .blocked && $0.code == "fetch.deadline" }) == true {
                         isBlocked.store(true, ordering: .relaxed)
                     }
@@ -58,10 +61,10 @@ struct ImpatientJobTests {
         _ count: Int, from host: BrokenOrigin, to log: EmbeddedLog, _ bench: Bench
     ) async throws {
         let intake = Intake(rules: bench.rules)
-        let expires = SystemTime.wallMilliseconds + 600
+        let expires = SystemTime.wall + 600
         let records = try (0..<count).map { _ in
             let line =
-                #"{"url":"\#(host.url("/\(UUID().uuidString).png"))","variants":["32x32.png"],"expires":\#(expires)}"#
+                #"{"url":"\#(host.url("/\(UUID().uuidString).png"))","variants":["32x32.png"],"expires":\#(expires.milliseconds)}"#
             return try intake.job(line: Array(line.utf8), id: UUID().uuidString, lane: .fast)
                 .newRecord(partitions: log.partitionCount, at: 0)
         }

@@ -1,15 +1,17 @@
 import Canonical
+import Clocks
 import ImageModel
 import Ports
 import Records
 import Telemetry
+import TestSupport
 import Testing
 
 @testable import WorkerRuntime
 
 @Suite("A line a minute for each lane", .timeLimit(.minutes(1)))
 struct LaneLinesTests {
-    private static let start: Int64 = 1_790_000_000_000
+    private static let start: WallTime = 1_790_000_000_000
 
     private static func offsets(_ end: Int64, _ topic: Topic = .jobsFast, _ partition: Int32 = 0) -> PartitionOffsets {
         PartitionOffsets(topic: topic, partition: PartitionID(partition), bounds: 0..<end, committed: nil)
@@ -58,7 +60,7 @@ struct LaneLinesTests {
     func changes() {
         var lines = LaneLines(targets: Self.targets, at: Self.start)
         func told(_ status: LaneStatus, after seconds: Int64) -> [String] {
-            lines.changes([.fast: status, .slow: status], Counters(), at: Self.start + seconds * 1000).map(\.text)
+            lines.changes([.fast: status, .slow: status], Counters(), at: Self.start + .seconds(seconds)).map(\.text)
         }
         #expect(told(Self.busy, after: 5) == [])
         #expect(
@@ -77,7 +79,7 @@ struct LaneLinesTests {
         let owned: Set = [PartitionID(0)]
         var lines = LaneLines(targets: Self.targets, at: Self.start)
         func changes(_ status: LaneStatus, _ counters: Counters = Counters(), after seconds: Int64) -> [String] {
-            lines.changes([.fast: status], counters, at: Self.start + seconds * 1000).map(\.text)
+            lines.changes([.fast: status], counters, at: Self.start + .seconds(seconds)).map(\.text)
         }
         #expect(changes(Self.busy, after: 6).count == 1)
         lines.count([Self.offsets(1), Self.offsets(1, .retry10s)], owned: owned)

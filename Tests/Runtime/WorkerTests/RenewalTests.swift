@@ -1,4 +1,5 @@
 import Canonical
+import Clocks
 import EmbeddedLog
 import Foundation
 import ImageModel

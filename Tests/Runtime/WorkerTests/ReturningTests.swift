@@ -3,6 +3,7 @@ import EmbeddedLog
 import Foundation
 import ImageModel
 import Partition
+internal import Permits
 import Ports
 import Records
 import Synchronization

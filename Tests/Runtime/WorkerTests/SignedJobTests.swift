@@ -1,4 +1,5 @@
 import Canonical
+import Clocks
 import EmbeddedLog
 import Foundation
 import ImageModel
@@ -27,7 +28,7 @@ struct SignedJobTests {
             url: bench.url(path), variants: variants.map { try bench.rules.spec(of: $0) }, id: id, lane: .fast)
     }
 
-    private func work(_ records: [NewRecord], retry: Int64 = 20) async throws -> [String: OutcomeReport] {
+    private func work(_ records: [NewRecord], retry: Duration = 20) async throws -> [String: OutcomeReport] {
         let log = try bench.log
         try await bench.append(records, to: log)
         try await bench.work(

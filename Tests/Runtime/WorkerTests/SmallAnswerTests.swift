@@ -14,7 +14,7 @@ import WorkerRuntime
 @Suite("Answers that the log finds too large", .timeLimit(.minutes(2)))
 struct SmallAnswerTests {
     /// The worker's records are refused above a limit, as Kafka's topics do; what others append is not.
-    private func work(_ bench: Bench, limit: Int, on topics: Set<Topic> = Set(Topic.allCases), wait: Int64 = 20)
+    private func work(_ bench: Bench, limit: Int, on topics: Set<Topic> = Set(Topic.allCases), wait: Duration = 20)
         async throws -> Counters
     {
         let log = try bench.log

@@ -1,9 +1,11 @@
 import Canonical
+import Clocks
 import Digest
 import ImageModel
 import Partition
 import Ports
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
@@ -24,7 +26,7 @@ struct SnapshotCacheTests {
 
         /// The variants found for a job whose record was appended at `appended`.
         mutating func look(
-            _ wanted: [VariantSpec] = [large, small], appended: Int64, at now: Int64, wall: Int64? = nil
+            _ wanted: [VariantSpec] = [large, small], appended: WallTime, at now: WallTime, wall: WallTime? = nil
         ) throws(IndexFailure) -> [VariantSpec] {
             let record = Record(
                 topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: appended, key: [], value: [],
@@ -34,7 +36,7 @@ struct SnapshotCacheTests {
             defer { (self.reads, self.asked) = (reads, asked) }
             let gone = Set(gone.map(\.description))
             return try cache.snapshot(
-                for: PendingJob(job: job, record: record), at: Moment(wall: wall ?? now, monotonic: now),
+                for: PendingJob(job: job, record: record), at: moment(now, wall: wall),
                 isGone: { location, _ in
                     asked.append(location)
                     return gone.contains(location)
@@ -47,13 +49,13 @@ struct SnapshotCacheTests {
         }
 
         /// A look at another source.
-        mutating func other(_ number: Int, at now: Int64) {
+        mutating func other(_ number: Int, at now: WallTime) {
             let record = Record(
                 topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: 0, key: [], value: [], headers: [])
             let key = SourceKey(SHA256.digest(of: Array("another \(number)".utf8)))
             let job = Job(id: "1", url: "http://o/b", source: key, variants: [large], lane: .fast)
             _ = try? cache.snapshot(
-                for: PendingJob(job: job, record: record), at: Moment(wall: now, monotonic: now),
+                for: PendingJob(job: job, record: record), at: moment(now),
                 isGone: { _, _ in false },
                 read: { SourceSnapshot() })
         }
@@ -71,15 +73,18 @@ struct SnapshotCacheTests {
     @Test("Jobs that were appended before a look share it")
     func burst() throws {
         var desk = Desk()
-        for number in 0..<100 { #expect(try desk.look(appended: Int64(number), at: 1_000 + Int64(number)).count == 2) }
+        for number in 0..<100 {
+            #expect(
+                try desk.look(appended: .epoch + .milliseconds(number), at: 1_000 + .milliseconds(number)).count == 2)
+        }
         #expect(desk.reads == 1)
         #expect(desk.asked.count == 2)
     }
 
     @Test(
         "A job looks anew when it came with the look or after it, and when the look is old",
-        arguments: [(appended: Int64(1_000), at: Int64(1_001)), (1_500, 1_600), (500, 2_000)])
-    func tooLate(_ job: (appended: Int64, at: Int64)) throws {
+        arguments: [(appended: WallTime(1_000), at: WallTime(1_001)), (1_500, 1_600), (500, 2_000)])
+    func tooLate(_ job: (appended: WallTime, at: WallTime)) throws {
         var desk = Desk()
         _ = try desk.look(appended: 0, at: 1_000)
         desk.gone = [Self.small]
@@ -120,12 +125,13 @@ struct SnapshotCacheTests {
     }
 
     /// A slice of one record, and the looks that were made ahead of its job.
-    private static func slice(appended: Int64, lookedAt now: Int64) -> ([Record], [SourceKey: SnapshotCache.Look]) {
+    private static func slice(appended: WallTime, lookedAt now: WallTime) -> ([Record], [SourceKey: SnapshotCache.Look])
+    {
         let record = Record(
             topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: appended,
             key: RecordKey.job(source).bytes, value: [], headers: [])
         let look = SnapshotCache.Look(
-            snapshot: SourceSnapshot(), asked: [large, small], at: Moment(wall: now, monotonic: now))
+            snapshot: SourceSnapshot(), asked: [large, small], at: moment(now))
         return ([record], [source: look])
     }
 
@@ -177,4 +183,9 @@ struct SnapshotCacheTests {
         _ = try desk.look(appended: 0, at: 1_999)
         #expect(desk.reads >= 2)
     }
+}
+
+/// Both clocks show `now`, or the wall's another time.
+private func moment(_ now: WallTime, wall: WallTime? = nil) -> Moment {
+    Moment(wall: wall ?? now, monotonic: Instant(milliseconds: now.milliseconds))
 }

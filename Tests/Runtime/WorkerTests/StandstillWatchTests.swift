@@ -1,5 +1,8 @@
+import Clocks
+internal import Ledger
 import Partition
 import Records
+import TestSupport
 import Testing
 import WorkerRuntime
 
@@ -23,7 +26,7 @@ struct StandstillWatchTests {
         var moments = moments[...]
         var busyUntil: Int64 = 0
         for now in stride(from: 0, through: end * 1000, by: Int(milliseconds)) {
-            watch.tick(at: now)
+            watch.tick(at: Instant(milliseconds: now))
             while let moment = moments.first, moment.second * 1000 <= now {
                 moments.removeFirst()
                 switch moment.event {
@@ -85,7 +88,7 @@ struct StandstillWatchTests {
         watch.begin(.fetch, of: Self.flight(3))
         watch.tick(at: 1_400)
         #expect(
-            watch.loads.map { "\($0.step) \($0.sources) \($0.oldest)" } == [
+            watch.loads.map { "\($0.step) \($0.sources) \($0.oldest.milliseconds)" } == [
                 "fetch 1 500", "render 0 0", "store 2 1400", "look 0 0",
             ])
         watch.comeOn(Self.flight(1))

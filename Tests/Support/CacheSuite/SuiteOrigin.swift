@@ -1,3 +1,4 @@
+package import Clocks
 internal import Foundation
 
 /// The origin of one of the suite's tests, as its `handle-test.mjs` answers.
@@ -7,7 +8,7 @@ package struct SuiteOrigin: Sendable {
     package struct Seen: Sendable {
         /// Which of the client's requests it came for, from 1.
         package let number: Int
-        package let at: Int64
+        package let at: WallTime
         /// Names in lower case.
         package let headers: [Header]
         package let saved: [Header]
@@ -30,8 +31,8 @@ package struct SuiteOrigin: Sendable {
         let seconds: Int?
         let isSaved: Bool
 
-        func header(_ now: Int64) -> Header {
-            (name, seconds.map { SuiteOrigin.date(now + Int64($0) * 1000) } ?? text)
+        func header(_ now: WallTime) -> Header {
+            (name, seconds.map { SuiteOrigin.date(now + .seconds($0)) } ?? text)
         }
     }
 
@@ -51,10 +52,9 @@ package struct SuiteOrigin: Sendable {
     /// - Parameters:
     ///   - asked: the request's headers, names in lower case.
     ///   - number: of the client's request, from 1.
-    ///   - now: milliseconds since 1970.
     /// - Returns: names in lower case; nil where it ends the connection.
     package mutating func answer(
-        _ asked: [Header], to number: Int, at now: Int64
+        _ asked: [Header], to number: Int, at now: WallTime
     ) -> (status: Int, headers: [Header])? {
         let script = scripts[number - 1]
         var status = script.status
@@ -70,7 +70,7 @@ package struct SuiteOrigin: Sendable {
         }
         let own: [Header] = [
             ("server-request-count", "\(seen.count + 1)"), ("client-request-count", "\(number)"),
-            ("server-now", "\(now)"),
+            ("server-now", "\(now.milliseconds)"),
         ]
         let said = script.fields.map { $0.header(now) }
         let date: [Header] = said.contains { $0.name == "date" } ? [] : [("date", Self.date(now))]
@@ -80,7 +80,7 @@ package struct SuiteOrigin: Sendable {
     }
 
     /// What a test says of headers. Numbers in dates are seconds from now.
-    package static func headers(_ said: Any?, at now: Int64) -> [Header] { fields(said).map { $0.header(now) } }
+    package static func headers(_ said: Any?, at now: WallTime) -> [Header] { fields(said).map { $0.header(now) } }
 
     private static func fields(_ said: Any?) -> [Field] {
         (said as? [[Any]] ?? []).map { field in
@@ -90,11 +90,11 @@ package struct SuiteOrigin: Sendable {
         }
     }
 
-    private static func date(_ milliseconds: Int64) -> String {
+    private static func date(_ time: WallTime) -> String {
         let format = DateFormatter()
         format.locale = Locale(identifier: "en_US_POSIX")
         format.timeZone = TimeZone(identifier: "GMT")
         format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return format.string(from: Date(timeIntervalSince1970: Double(milliseconds / 1000)))
+        return format.string(from: Date(timeIntervalSince1970: Double(time.milliseconds / 1000)))
     }
 }

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Glibc
 internal import Posix
 internal import Synchronization
@@ -8,12 +9,12 @@ package final class BrokenOrigin: Sendable {
     package enum Behaviour: Sendable {
         /// These bytes, then the connection is closed.
         case answer([UInt8])
-        /// These bytes so many milliseconds after the request, then the connection is closed.
-        case late([UInt8], after: Int32)
+        /// These bytes so long after the request, then the connection is closed.
+        case late([UInt8], after: Duration)
         /// These bytes, then nothing, the connection open.
         case stall([UInt8])
-        /// These bytes, then one more every so many milliseconds, for ever.
-        case drip([UInt8], every: Int32)
+        /// These bytes, then one more every so often, for ever.
+        case drip([UInt8], every: Duration)
         /// These bytes, then others again and again, as fast as they go.
         case flood([UInt8], [UInt8])
         /// What the request's bytes make of it.
@@ -134,10 +135,10 @@ package final class BrokenOrigin: Sendable {
         }
     }
 
-    /// Waits so many milliseconds; false once the peer has gone.
-    private static func pause(_ connection: Int32, _ milliseconds: Int32) -> Bool {
+    /// Waits so long; false once the peer has gone.
+    private static func pause(_ connection: Int32, _ time: Duration) -> Bool {
         var wait = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
-        return poll(&wait, 1, milliseconds) == 0
+        return poll(&wait, 1, Int32(time.milliseconds)) == 0
     }
 
     @discardableResult

@@ -1,7 +1,7 @@
 package import Digest
-package import Records
 package import Ports
 package import Posix
+package import Records
 internal import Synchronization
 
 /// A store that keeps its blobs in this process.

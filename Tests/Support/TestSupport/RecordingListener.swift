@@ -1,3 +1,4 @@
+package import Clocks
 package import Ports
 package import Records
 internal import Synchronization
@@ -65,7 +66,7 @@ package final class RecordingListener: LogListener {
         return changelogStart ?? changelog.lowerBound
     }
     package func readable(_ topic: Topic, _ partition: PartitionID) { note(.readable(topic, partition)) }
-    package func revoked(_ partition: PartitionID, deadline: Int64) { note(.revoked(partition)) }
+    package func revoked(_ partition: PartitionID, deadline: Instant) { note(.revoked(partition)) }
     package func lost(_ partition: PartitionID) { note(.lost(partition)) }
     package func failed(_ failure: LogFailure) { note(.failed(failure)) }
 }

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import CommandLine
 internal import Foundation
 internal import ImageModel
@@ -27,13 +28,13 @@ enum KafkaKillBenchmark {
     ) { arguments in
         let trial = Trial(
             bench: try KafkaBench(arguments), rate: try arguments.number("rate", in: 1...10_000),
-            span: Int64(try arguments.number("seconds", in: 5...3_600) ?? 60) * 1_000)
+            span: .seconds(try arguments.number("seconds", in: 5...3_600) ?? 60))
         var runs: [Run] = []
         for _ in 0..<(try arguments.number("rounds", in: 1...99) ?? 3) { runs.append(try await trial.run()) }
         var figures = Figures("kafka-kill")
         figures.add([
             "load": .text(trial.rate.map { "\($0) a second" } ?? "all they can do"), "workers": .whole(3),
-            "partitions": .whole(Double(trial.bench.partitions)), "seconds": .whole(Double(trial.span / 1_000)),
+            "partitions": .whole(Double(trial.bench.partitions)), "seconds": .whole(trial.span.seconds),
             "jobsPerSecondBefore": .number(runs.map(\.before).median),
             "jobsPerSecondAfter": .number(runs.map(\.after).median),
             "jobsPerSecondLater": .number(runs.map(\.later).median),
@@ -52,14 +53,13 @@ enum KafkaKillBenchmark {
         let bench: KafkaBench
         /// nil: so many always wait that no worker is idle.
         let rate: Int?
-        /// Milliseconds.
-        let span: Int64
+        let span: Duration
 
-        private static var now: Int64 { SystemTime.wallMilliseconds }
+        private static var now: WallTime { SystemTime.wall }
         /// Jobs that wait in each partition at least, a second's work and more.
         private static let backlog = 250
         /// Renderers start, and indexes get their first rows.
-        private static let warmUp: Int64 = 10_000
+        private static let warmUp: Duration = .seconds(10)
 
         func run() async throws -> Run {
             try bench.startAnew()
@@ -71,7 +71,7 @@ enum KafkaKillBenchmark {
             let next = try await publish(until: Self.now + Self.warmUp + span, from: 200, to: log)
             workers[0].kill()
             let killed = Self.now
-            _ = try await publish(until: killed + 2 * span, from: next, to: log)
+            _ = try await publish(until: killed + span * 2, from: next, to: log)
             let answers = try await log.all(.outcomes)
             await log.close()
             for worker in workers.dropFirst() { _ = try worker.stop() }
@@ -79,13 +79,13 @@ enum KafkaKillBenchmark {
         }
 
         /// As much as there is to be, until a time; the number of the next job.
-        private func publish(until end: Int64, from first: Int, to log: any Log) async throws -> Int {
+        private func publish(until end: WallTime, from first: Int, to log: any Log) async throws -> Int {
             let begun = Self.now
             var next = first
             while case let now = Self.now, now < end {
                 let due: Int
                 if let rate {
-                    due = first + rate * Int(now - begun) / 1_000 - next
+                    due = first + rate * Int((now - begun).milliseconds) / 1_000 - next
                 } else {
                     // What waits for an owner is not counted as work for others.
                     let waiting = try await log.partitionOffsets([.jobsFast], log.partitions).map(\.records)
@@ -111,7 +111,7 @@ enum KafkaKillBenchmark {
             }
         }
 
-        private func figures(_ answers: [Record], killed: Int64) throws -> Run {
+        private func figures(_ answers: [Record], killed: WallTime) throws -> Run {
             var seen: Set<String> = []
             var (before, after, later) = (0, 0, 0)
             var times = Dictionary(
@@ -123,11 +123,11 @@ enum KafkaKillBenchmark {
                 }
                 guard seen.insert(outcome.job).inserted else { continue }
                 switch record.timestamp - killed {
-                case -span..<0: before += 1
-                case 0..<span:
+                case .zero - span ..< .zero: before += 1
+                case .zero..<span:
                     after += 1
                     times[record.partition]?.append(record.timestamp)
-                case span..<2 * span: later += 1
+                case span..<span * 2: later += 1
                 default: break
                 }
             }
@@ -135,10 +135,10 @@ enum KafkaKillBenchmark {
             let silences = times.values.map { times in
                 zip(times, times.dropFirst() + [killed + span]).map { $1 - $0 }.max() ?? span
             }
-            let seconds = Double(span) / 1_000
+            let seconds = span.seconds
             return (
                 Double(before) / seconds, Double(after) / seconds, Double(later) / seconds,
-                Double(silences.max() ?? 0) / 1_000
+                (silences.max() ?? .zero).seconds
             )
         }
     }

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import CommandLine
 internal import Foundation
 internal import ImageModel
@@ -38,11 +39,12 @@ enum KafkaLatencyBenchmark {
                 let row = rows[outcome.variants.first?.location ?? ""],
                 let asked = requests[start.target]?.first
             else { continue }
-            let published = Double(clocks.wall) + Double(start.at - clocks.monotonic) / 1e6
-            stored.append(Double(row.announced) - published)
-            answered.append(Double(record.timestamp) - published)
+            // Since 1970, more finely than `WallTime`.
+            let published: Duration = clocks.wall - .epoch + (start.at - clocks.monotonic)
+            stored.append((row.announced - .epoch - published) / .milliseconds(1))
+            answered.append((record.timestamp - .epoch - published) / .milliseconds(1))
             // All that is not fetching, rendering or storing: before the origin is asked, and after the file is there.
-            share.append(Double(asked - start.at) / 1e6 + Double(row.announced - row.stored))
+            share.append(((asked - start.at) + (row.announced - row.stored)) / .milliseconds(1))
         }
         await log.close()
         guard stored.count == jobs else {
@@ -62,9 +64,9 @@ enum KafkaLatencyBenchmark {
     /// One job at a time, each for a source of its own; when each was handed to the log, by job.
     private static func publish(
         _ count: Int, _ rate: Int, _ bench: KafkaBench, _ log: any Log
-    ) async throws -> [String: (number: Int, at: Int64, target: String)] {
+    ) async throws -> [String: (number: Int, at: Instant, target: String)] {
         let intake = Intake(rules: CanonicalRules())
-        var begun: [String: (number: Int, at: Int64, target: String)] = [:]
+        var begun: [String: (number: Int, at: Instant, target: String)] = [:]
         let clock = ContinuousClock()
         var due = clock.now
         for number in 0..<count {
@@ -72,8 +74,8 @@ enum KafkaLatencyBenchmark {
             let job = try intake.job(
                 url: bench.workers.address + target, variants: [VariantSpec(width: 8, height: 8, format: .webp)],
                 id: "latency-\(number)", lane: .fast)
-            let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wallMilliseconds)
-            begun[job.id] = (number, SystemTime.monotonicNanoseconds, target)
+            let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wall)
+            begun[job.id] = (number, SystemTime.monotonic, target)
             let results = await log.append([record])
             guard results.allSatisfy({ $0.offset != nil }) else {
                 throw BenchFailure(description: "A job was not published.")
@@ -85,8 +87,8 @@ enum KafkaLatencyBenchmark {
     }
 
     /// When each file was there, and when its row was in the log, by location.
-    private static func rows(_ log: any Log) async throws -> [String: (stored: Int64, announced: Int64)] {
-        var rows: [String: (stored: Int64, announced: Int64)] = [:]
+    private static func rows(_ log: any Log) async throws -> [String: (stored: WallTime, announced: WallTime)] {
+        var rows: [String: (stored: WallTime, announced: WallTime)] = [:]
         for record in try await log.all(.variants) {
             guard case .change(.variant(let row)) = try ChangelogEntry(record) else { continue }
             rows[row.location] = (row.storedAt, record.timestamp)

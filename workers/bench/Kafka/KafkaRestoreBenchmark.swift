@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import CommandLine
 internal import Digest
 internal import Foundation
@@ -22,7 +23,7 @@ enum KafkaRestoreBenchmark {
         // The rows name no files: without it, workers wait for the store that has these (store.foreign).
         let bench = try KafkaBench(arguments, settings: ["store.adopt=true"])
         let log = try await bench.open()
-        let now = SystemTime.wallMilliseconds
+        let now = SystemTime.wall
         try await log.append(rows) { [count = log.partitionCount] number in
             let written = row(number, at: now)
             return written.newRecord(partition: written.source.partition(of: count))
@@ -38,7 +39,7 @@ enum KafkaRestoreBenchmark {
                 throw BenchFailure(description: "The worker's indexes have \(bench.workers.stateBytes) bytes: too few for \(rows) rows.")
             }
             seconds.append(restoring["seconds"] - resting["seconds"])
-            cpu.append((restoring.cpuSeconds - resting.cpuSeconds) * 1e6 / Double(rows))
+            cpu.append((restoring.cpu - resting.cpu) / .microseconds(1) / Double(rows))
             memory.append(restoring["peakMemoryBytes"])
         }
         var figures = Figures("kafka-restore")
@@ -53,7 +54,7 @@ enum KafkaRestoreBenchmark {
     }
 
     /// Five variants of each source, as a worker writes them.
-    private static func row(_ number: Int, at now: Int64) -> VariantRow {
+    private static func row(_ number: Int, at now: WallTime) -> VariantRow {
         let digest = SHA256.digest(of: Array("source \(number / 5)".utf8))
         let (source, version) = (SourceKey(digest), SourceVersion(digest))
         let side = [1280, 960, 640, 320, 160][number % 5]
@@ -64,6 +65,6 @@ enum KafkaRestoreBenchmark {
             bytes: side * 40, digest: SHA256.digest(of: Array("variant \(number)".utf8)),
             location: "\(source.hex.prefix(2))/\(source.hex.dropFirst(2).prefix(2))/\(source.hex)/\(version)/\(spec)",
             madeFrom: .origin, sourceSize: size, region: Region(whole: size), hasAlpha: false, storedAt: now,
-            expires: now + 604_800_000)
+            expires: now + .days(7))
     }
 }

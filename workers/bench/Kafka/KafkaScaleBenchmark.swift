@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import CommandLine
 internal import Digest
 internal import Foundation
@@ -81,10 +82,10 @@ enum KafkaScaleBenchmark {
                 throw BenchFailure(description: "The workers rendered \(renders) variants of \(3 * pictures.count).")
             }
             let log = try await bench.log()
-            let last = try await log.all(.outcomes).map(\.timestamp).max() ?? 0
+            let last = try await log.all(.outcomes).map(\.timestamp).max() ?? .epoch
             await log.close()
             let first = bench.requests.all.values.compactMap(\.first).min() ?? monotonic
-            return renders / (Double(last - wall) / 1e3 - Double(first - monotonic) / 1e9)
+            return renders / ((last - wall) - (first - monotonic)).seconds
         }
 
         /// The peer waits for itself when it disconnects from within a message: it is ended once it has said its figures.

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import CommandLine
 internal import Foundation
 internal import ImageModel
@@ -66,7 +67,7 @@ enum KafkaSkipBenchmark {
         try await log.append(jobs) { [count = log.partitionCount] number in
             var job = bodies[about[number]]
             job.id = "skip-\(stamp)-\(number)"
-            return job.newRecord(partitions: count, at: 0)
+            return job.newRecord(partitions: count, at: .epoch)
         }
         let run = try bench.workers.work()
         guard run["unchanged"] == Double(3 * jobs), run["fetches"] == 0 else {
@@ -79,7 +80,7 @@ enum KafkaSkipBenchmark {
         }
         // Those of the first batch had begun before time runs.
         let counted = times.count { $0 > first }
-        return (Double(counted) * 1_000 / Double(last - first), (run.cpuSeconds - idle) * 1e6 / Double(jobs))
+        return (Double(counted) / (last - first).seconds, (run.cpu - idle) / .microseconds(1) / Double(jobs))
     }
 
     /// The probe that says what librdkafka itself can read of the same topic, without headers or a worker.
@@ -119,6 +120,6 @@ enum KafkaSkipBenchmark {
         guard let unit = words.firstIndex(of: "msg/s"), unit > 0, let rate = Double(words[unit - 1]) else {
             throw BenchFailure(description: "Noop.java printed no figures: \(text)")
         }
-        return (rate, (bench.workers.childrenCPU() - before) * 1e6 / Double(jobs))
+        return (rate, (bench.workers.childrenCPU() - before) / .microseconds(1) / Double(jobs))
     }
 }

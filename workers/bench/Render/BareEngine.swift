@@ -1,4 +1,6 @@
+internal import Clocks
 internal import Foundation
+internal import Posix
 internal import VariantSpec
 
 /// Bare calls of libvips in a loop, in as many processes as jobs.
@@ -16,19 +18,19 @@ struct BareEngine: BenchmarkEngine {
             try Part(["bare", formats, "\(part)", "\(jobs)", folder] + pictures.map(\.path))
         }
         for part in parts { part.awaitReady() }
-        let start = Date()
+        let start = SystemTime.monotonic
         for part in parts { part.go() }
         var figures = RenderFigures(
-            engine: "libvips", ladder: ladder, variants: 0, seconds: 0, cpuMilliseconds: 0, bytes: 0, peakMemoryBytes: 0
+            engine: "libvips", ladder: ladder, variants: 0, time: .zero, cpu: .zero, bytes: 0, peakMemoryBytes: 0
         )
         for part in parts {
             let numbers = try part.numbers()
             figures.variants += Int(numbers[0])
-            figures.cpuMilliseconds += numbers[2]
+            figures.cpu += .milliseconds(numbers[2])
             figures.bytes += Int(numbers[3])
             figures.peakMemoryBytes = max(figures.peakMemoryBytes, Int(numbers[4]))
         }
-        figures.seconds = Date().timeIntervalSince(start)
+        figures.time = SystemTime.monotonic - start
         return figures
     }
 

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import CommandLine
 internal import Foundation
 internal import Posix
@@ -22,8 +23,8 @@ enum BareProcess {
             _ = readLine()
             var variants = 0
             var bytes = 0
-            let start = SystemTime.monotonicNanoseconds
-            let cpu = ProcessMemory.cpuNanoseconds
+            let start = SystemTime.monotonic
+            let cpu = ProcessMemory.cpuTime
             for (url, content) in files {
                 let made = try content.withUnsafeBytes {
                     try BareLibvips.render($0, formats, quality: 80)
@@ -37,8 +38,8 @@ enum BareProcess {
                     }
                 }
             }
-            let seconds = Double(SystemTime.monotonicNanoseconds - start) / 1e9
-            let cpuMs = Double(ProcessMemory.cpuNanoseconds - cpu) / 1e6
+            let seconds = (SystemTime.monotonic - start).seconds
+            let cpuMs = Double((ProcessMemory.cpuTime - cpu).nanoseconds) / 1e6
             Console.print("\(variants) \(seconds) \(cpuMs) \(bytes) \(ProcessMemory.of()?.peak ?? 0)")
             exit(0)
         } catch {

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import CommandLine
 internal import Foundation
 internal import ImageModel
@@ -43,11 +44,11 @@ enum InspectBenchmark {
                     }
                 }
             }
-            var times: [Int64] = []
+            var times: [Duration] = []
             for number in 0..<count {
-                let start = SystemTime.monotonicNanoseconds
+                let start = SystemTime.monotonic
                 _ = try await pool.inspect(files[number % files.count])
-                times.append(SystemTime.monotonicNanoseconds - start)
+                times.append(SystemTime.monotonic - start)
                 // Fetches do not come one after the other without a pause.
                 if isBusy { try await Task.sleep(for: .milliseconds(2)) }
             }
@@ -55,7 +56,7 @@ enum InspectBenchmark {
             for render in renders { try await render.value }
             times.sort()
             func milliseconds(_ part: Double) -> Figures.Value {
-                .number(Double(times[Int(Double(times.count - 1) * part)]) / 1e6)
+                .number(times[Int(Double(times.count - 1) * part)] / .milliseconds(1))
             }
             figures.add([
                 "renders": .whole(Double(isBusy ? cores : 0)), "p50Ms": milliseconds(0.5), "p99Ms": milliseconds(0.99),

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import CommandLine
 internal import Foundation
 internal import ImageModel
@@ -30,7 +31,7 @@ enum LargeBenchmark {
             let idle = pool.processes.first?.memory?.now ?? 0
             var end = "rendered"
             var estimate = 0
-            let start = SystemTime.monotonicNanoseconds
+            let start = SystemTime.monotonic
             do throws(RenderFailure) {
                 let file: OpenFile
                 do throws(SystemFailure) { file = try OpenFile(reading: folder.appending(path: name).path) } catch {
@@ -48,13 +49,13 @@ enum LargeBenchmark {
             } catch {
                 end = error.kind.rawValue
             }
-            let milliseconds = Double(SystemTime.monotonicNanoseconds - start) / 1e6
+            let time = SystemTime.monotonic - start
             let peak = pool.peakMemoryBytes
             await pool.stop()
             figures.add([
                 "picture": .text(name), "end": .text(end), "estimateMiB": .whole(Double(estimate >> 20)),
                 "idleMiB": .whole(Double(idle >> 20)), "peakMiB": .whole(Double(peak >> 20)),
-                "ms": .whole(milliseconds),
+                "ms": .whole(time / .milliseconds(1)),
             ])
         }
         Console.print(figures.print(asJSON: arguments.flag("json")))

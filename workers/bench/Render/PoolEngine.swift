@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Foundation
 internal import ImageModel
 internal import Images
@@ -22,15 +23,14 @@ struct PoolEngine: BenchmarkEngine {
 
     func run(_ ladder: Ladder) async throws -> RenderFigures {
         try await withPool { pool in
-            let start = SystemTime.monotonicNanoseconds
-            let cpu = cpuNanoseconds(pool)
+            let start = SystemTime.monotonic
+            let cpu = cpuTime(pool)
             let lengths = try await each(Array(repeatElement(pictures, count: repeats).joined())) { url, host in
                 try await variants(of: url, from: host, ladder.formats, pool).map(\.content.length)
             }
             return RenderFigures(
                 engine: "mezzotint \(isolation.rawValue)/\(hosts)", ladder: ladder, variants: lengths.count,
-                seconds: Double(SystemTime.monotonicNanoseconds - start) / 1e9,
-                cpuMilliseconds: Double(cpuNanoseconds(pool) - cpu) / 1e6, bytes: lengths.reduce(0, +),
+                time: SystemTime.monotonic - start, cpu: cpuTime(pool) - cpu, bytes: lengths.reduce(0, +),
                 peakMemoryBytes: pool.peakMemoryBytes)
         }
     }
@@ -86,9 +86,9 @@ struct PoolEngine: BenchmarkEngine {
         return result
     }
 
-    private func cpuNanoseconds(_ pool: RendererPool) -> Int64 {
-        (pool.processes + pool.parents + pool.inspectorProcesses).reduce(ProcessMemory.ownCPUNanoseconds) {
-            $0 + ($1.cpuNanoseconds ?? 0)
+    private func cpuTime(_ pool: RendererPool) -> Duration {
+        (pool.processes + pool.parents + pool.inspectorProcesses).reduce(ProcessMemory.ownCPUTime) {
+            $0 + ($1.cpuTime ?? .zero)
         }
     }
 

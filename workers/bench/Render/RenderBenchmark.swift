@@ -103,7 +103,7 @@ struct RenderBenchmark {
         }
         var figures: [RenderFigures] = []
         for (i, engine) in engines.enumerated() {
-            var median = results[i].sorted { $0.seconds < $1.seconds }[rounds / 2]
+            var median = results[i].sorted { $0.time < $1.time }[rounds / 2]
             median.peakMemoryBytes = results[i].map(\.peakMemoryBytes).max() ?? 0
             median.allMemoryBytes = try await engine.memory(ladder)
             if !scored.isEmpty {

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import CommandLine
 internal import Foundation
 
@@ -6,8 +7,8 @@ struct RenderFigures {
     var engine: String
     var ladder: Ladder
     var variants: Int
-    var seconds: Double
-    var cpuMilliseconds: Double
+    var time: Duration
+    var cpu: Duration
     var bytes: Int
     /// Of the largest process that rendered.
     var peakMemoryBytes: Int
@@ -17,8 +18,8 @@ struct RenderFigures {
     var photographs: Scores?
     var drawings: Scores?
 
-    var variantsPerSecond: Double { Double(variants) / seconds }
-    var cpuMsPerVariant: Double { cpuMilliseconds / Double(variants) }
+    var variantsPerSecond: Double { Double(variants) / time.seconds }
+    var cpuMsPerVariant: Double { cpu / .milliseconds(1) / Double(variants) }
 
     /// One line of JSON, as scripts read it.
     var json: String {

@@ -44,8 +44,8 @@ struct SharpEngine: BenchmarkEngine {
             "node", ["-e", code, script.path, folder, "\(jobs)", "webp"], environment: modules)
         let report = try JSONDecoder().decode(Report.self, from: Data(text.utf8))
         return RenderFigures(
-            engine: "sharp", ladder: ladder, variants: report.variants, seconds: report.seconds,
-            cpuMilliseconds: report.cpuPerVariantMs * Double(report.variants), bytes: report.bytes,
+            engine: "sharp", ladder: ladder, variants: report.variants, time: .seconds(report.seconds),
+            cpu: .milliseconds(report.cpuPerVariantMs * Double(report.variants)), bytes: report.bytes,
             peakMemoryBytes: report.maxRssMiB << 20)
     }
 

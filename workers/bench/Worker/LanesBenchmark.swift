@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import CommandLine
 internal import Foundation
 internal import ImageModel
@@ -88,14 +89,15 @@ enum LanesBenchmark {
         // Time to read the backlog. Jobs without room are in a delay topic then.
         try await Task.sleep(for: .seconds(2))
         let intake = Intake(rules: CanonicalRules())
-        var published: [String: Double] = [:]
+        // Since 1970, more finely than `WallTime`.
+        var published: [String: Duration] = [:]
         var due = ContinuousClock.now
         for number in 0..<fast {
             let job = try intake.job(
                 url: "\(fastHost)/fast/\(number).png", variants: [VariantSpec(width: 8, height: 8, format: .webp)],
                 id: "fast-\(number)", lane: .fast)
-            published[job.id] = Date().timeIntervalSince1970 * 1_000
-            let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wallMilliseconds)
+            published[job.id] = .seconds(Date().timeIntervalSince1970)
+            let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wall)
             guard await log.append([record]).allSatisfy({ $0.offset != nil }) else {
                 throw BenchFailure(description: "A job was not published.")
             }
@@ -106,7 +108,8 @@ enum LanesBenchmark {
             var times: [Double] = []
             for record in try await log.all(.outcomes) {
                 guard let begin = published[try OutcomeReport(record).job] else { continue }
-                times.append(Double(record.timestamp) + 0.5 - begin)
+                let answered = record.timestamp - .epoch + .microseconds(500)
+                times.append((answered - begin) / .milliseconds(1))
             }
             if times.count == fast {
                 await log.close()

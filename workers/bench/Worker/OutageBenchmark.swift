@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import CommandLine
 internal import Foundation
 internal import ImageModel
@@ -80,8 +81,8 @@ enum OutageBenchmark {
         private let worker: ChildProgram
         private let log: any Log
         private let intake = Intake(rules: CanonicalRules())
-        /// When each job was handed to the log, milliseconds since 1970.
-        private var published: [String: Double] = [:]
+        /// When each job was handed to the log, since 1970 and more finely than `WallTime`.
+        private var published: [String: Duration] = [:]
         private var count = 0
 
         init(_ name: String, _ rate: Int) async throws {
@@ -130,8 +131,8 @@ enum OutageBenchmark {
                     url: "\(bench.address)/dot?\(name)=\(count)",
                     variants: [VariantSpec(width: 8, height: 8, format: .webp)],
                     id: "\(name)-\(count)", lane: .fast)
-                let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wallMilliseconds)
-                if counts { published[job.id] = Date().timeIntervalSince1970 * 1_000 }
+                let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wall)
+                if counts { published[job.id] = .seconds(Date().timeIntervalSince1970) }
                 guard await log.append([record]).allSatisfy({ $0.offset != nil }) else {
                     throw BenchFailure(description: "A job was not published.")
                 }
@@ -161,7 +162,8 @@ enum OutageBenchmark {
                 guard outcome.kind == .stored else {
                     throw BenchFailure(description: "The job \(outcome.job) ended as \(outcome.kind.rawValue).")
                 }
-                times[outcome.job] = times[outcome.job] ?? Double(record.timestamp) + 0.5 - began
+                let answered = record.timestamp - .epoch + .microseconds(500)
+                times[outcome.job] = times[outcome.job] ?? (answered - began) / .milliseconds(1)
             }
             return Array(times.values)
         }

@@ -44,7 +44,7 @@ enum PipelineBenchmark {
                 throw BenchFailure(
                     description: "The worker rendered \(run["renders"]) variants of \(3 * pictures.count).")
             }
-            whole.append((run.cpuSeconds - idle.cpuSeconds) * 1_000 / run["renders"])
+            whole.append((run.cpu - idle.cpu) / .milliseconds(1) / run["renders"])
             rates.append(run["renders"] / (run["seconds"] - idle["seconds"]))
         }
         figures.add([

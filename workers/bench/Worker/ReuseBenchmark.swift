@@ -1,3 +1,4 @@
+internal import Clocks
 internal import CommandLine
 internal import Foundation
 internal import VariantSpec
@@ -59,11 +60,11 @@ enum ReuseBenchmark {
         let bench = try WorkerBench(pictures: Photographs.served(pictures))
         bench.settings = settings
         let idle = try bench.work()
-        var (cpu, bytes, fetches, reused, renders) = (0.0, 0.0, 0.0, 0.0, 0.0)
+        var (cpu, bytes, fetches, reused, renders) = (Duration.zero, 0.0, 0.0, 0.0, 0.0)
         for variants in rounds {
             try bench.publish(pictures.enumerated().map { (url: Photographs.path($1), variants: variants($0)) })
             let run = try bench.work()
-            cpu += run.cpuSeconds - idle.cpuSeconds
+            cpu += run.cpu - idle.cpu
             bytes += run["fetchedBytes"]
             fetches += run["fetches"]
             reused += run["reused"]
@@ -71,7 +72,8 @@ enum ReuseBenchmark {
         }
         figures.add([
             "format": .text(format.rawValue), "order": .text(order), "policy": .text(policy), "fetches": .whole(fetches),
-            "fetchedBytes": .whole(bytes), "reused": .whole(reused), "renders": .whole(renders), "cpuSeconds": .number(cpu),
+            "fetchedBytes": .whole(bytes), "reused": .whole(reused), "renders": .whole(renders),
+            "cpuSeconds": .number(cpu.seconds),
         ])
     }
 }

@@ -26,7 +26,7 @@ enum SkipBenchmark {
                     description: "The worker found \(run["unchanged"]) variants unchanged of \(3 * jobs).")
             }
             rates.append(Double(jobs) / (run["seconds"] - idle["seconds"]))
-            cpu.append((run.cpuSeconds - idle.cpuSeconds) * 1e6 / Double(jobs))
+            cpu.append((run.cpu - idle.cpu) / .microseconds(1) / Double(jobs))
             memory.append(run["peakMemoryBytes"])
         }
         var figures = Figures("skip")

@@ -1,3 +1,4 @@
+internal import Clocks
 internal import Foundation
 internal import Glibc
 internal import Posix
@@ -9,12 +10,12 @@ final class WorkerBench {
     /// What one run of the worker came to: its own summary, and the processor time of it and its renderers.
     struct Run {
         let summary: [String: Double]
-        let cpuSeconds: Double
+        let cpu: Duration
         subscript(_ name: String) -> Double { summary[name] ?? 0 }
     }
 
     let origin: WebServer
-    /// When each target was asked for, monotonic nanoseconds.
+    /// When each target was asked for.
     let requests = RequestBook()
     private let scratch: URL
     private let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -65,7 +66,7 @@ final class WorkerBench {
     /// Runs the worker until nothing is left.
     func work() throws -> Run {
         let before = childrenCPU()
-        return Run(summary: try summary(of: worker()), cpuSeconds: childrenCPU() - before)
+        return Run(summary: try summary(of: worker()), cpu: childrenCPU() - before)
     }
 
     /// A worker at work.
@@ -106,13 +107,13 @@ final class WorkerBench {
     var address: String { origin.address }
 
     /// The log's clock and the origin's, at one moment.
-    var clocks: (wall: Int64, monotonic: Int64) { (SystemTime.wallMilliseconds, SystemTime.monotonicNanoseconds) }
+    var clocks: (wall: WallTime, monotonic: Instant) { (SystemTime.wall, SystemTime.monotonic) }
 
     /// What every program here is set to.
     var assignments: [String] { ["data=\(data.path)"] + settings }
 
     /// Processor time of every child that ended, and of theirs.
-    func childrenCPU() -> Double { Double(ProcessMemory.childrenCPUNanoseconds) / 1e9 }
+    func childrenCPU() -> Duration { ProcessMemory.childrenCPUTime }
 
     /// A grey PNG of 16 × 16 pixels.
     static let dot = Array(
@@ -124,11 +125,11 @@ final class WorkerBench {
 
 /// When an origin was asked for what.
 final class RequestBook: Sendable {
-    private let times = Mutex<[String: [Int64]]>([:])
+    private let times = Mutex<[String: [Instant]]>([:])
 
-    func note(_ target: String) { times.withLock { $0[target, default: []].append(SystemTime.monotonicNanoseconds) } }
+    func note(_ target: String) { times.withLock { $0[target, default: []].append(SystemTime.monotonic) } }
     /// By target, in the order that they came.
-    var all: [String: [Int64]] { times.withLock { $0 } }
+    var all: [String: [Instant]] { times.withLock { $0 } }
     func forget() { times.withLock { $0 = [:] } }
 }
 

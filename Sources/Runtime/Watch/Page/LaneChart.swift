@@ -1,3 +1,4 @@
+internal import Clocks
 internal import ImageModel
 internal import Ports
 
@@ -5,7 +6,7 @@ extension WatchReport.LaneReport {
     /// The worst of the last hour, in words.
     var atMost: String {
         guard let worst = minutes.compactMap(\.oldest).max() else { return "not known" }
-        if worst > 0 { return "at most \(Words.span(worst)) old" }
+        if worst > .zero { return "at most \(Words.span(worst)) old" }
         // What has just come was not looked at yet.
         return lag.records == 0 ? "no job waited" : "not known"
     }
@@ -15,34 +16,38 @@ extension HTML {
     private static let (width, height) = (600, 100)
 
     /// The oldest job's age over the last hour, a bar a minute, against the target; what it shows is said beside it.
-    mutating func chart(_ lane: WatchReport.LaneReport, at now: Int64, marks: [(at: Int64, text: String)]) {
+    mutating func chart(_ lane: WatchReport.LaneReport, at now: WallTime, marks: [(at: WallTime, text: String)]) {
         let known = lane.minutes.compactMap(\.oldest)
         // The target is a third of the height at least, so that calm looks calm.
-        let top = max(known.max() ?? 0, lane.target * 3, 1)
-        let begin = now - LaneHistory.milliseconds
+        let top = max(known.max() ?? .zero, lane.target * 3, .milliseconds(1))
+        let begin = now - LaneHistory.span
         raw("<svg class=chart viewBox=\"0 0 600 100\" preserveAspectRatio=none role=img aria-label=\"")
         put("Age of the oldest unread \(lane.lane.rawValue) job over the last hour: \(lane.atMost).")
         raw("\">")
         gaps(lane.minutes, from: begin, to: now)
         for minute in lane.minutes {
-            let bar = Int(Double(minute.oldest ?? 0) / Double(top) * Double(Self.height))
+            let bar = Self.height(of: minute.oldest ?? .zero, top)
             guard bar > 0, let oldest = minute.oldest else { continue }
             rectangle(oldest > lane.target ? "over" : "bar", Self.x(minute.at, from: begin), 9, Self.height - bar)
         }
         for mark in marks where mark.at > begin {
             line("mark", vertical: Self.x(mark.at, from: begin))
         }
-        line("goal", horizontal: Self.height - Int(Double(lane.target) / Double(top) * Double(Self.height)))
+        line("goal", horizontal: Self.height - Self.height(of: lane.target, top))
         line("rule", horizontal: Self.height - 1)
         raw("</svg>")
     }
 
-    private static func x(_ time: Int64, from begin: Int64) -> Int {
-        max(0, Int((time - begin) * Int64(width) / LaneHistory.milliseconds))
+    private static func x(_ time: WallTime, from begin: WallTime) -> Int {
+        max(0, Int((time - begin).milliseconds * Int64(width) / LaneHistory.span.milliseconds))
+    }
+
+    private static func height(of age: Duration, _ top: Duration) -> Int {
+        Int(Double(age.milliseconds) / Double(top.milliseconds) * Double(height))
     }
 
     /// What was not seen looks like nothing else, calm least of all.
-    private mutating func gaps(_ minutes: [LaneHistory.Point], from begin: Int64, to now: Int64) {
+    private mutating func gaps(_ minutes: [LaneHistory.Point], from begin: WallTime, to now: WallTime) {
         var seen = begin
         for minute in minutes where minute.oldest != nil {
             if minute.at > seen { gap(from: seen, to: minute.at, begin) }
@@ -51,7 +56,7 @@ extension HTML {
         if now > seen { gap(from: seen, to: now, begin) }
     }
 
-    private mutating func gap(from: Int64, to: Int64, _ begin: Int64) {
+    private mutating func gap(from: WallTime, to: WallTime, _ begin: WallTime) {
         let x = Self.x(from, from: begin)
         rectangle("gap", x, Self.x(to, from: begin) - x, 0)
     }

@@ -1,3 +1,5 @@
+internal import Clocks
+
 /// What every page has around its content; its style and its script are files beside it, for the policy's sake.
 package enum PageFrame {
     /// Nothing but what this server itself serves, and nobody's frame.
@@ -7,9 +9,9 @@ package enum PageFrame {
 
     /// - Parameters:
     ///   - isLive: whether it updates itself: with the script in place, without it as a whole.
-    ///   - age: milliseconds from what is shown to now; nil where nothing was seen yet.
+    ///   - age: from what is shown to now; nil where nothing was seen yet.
     static func page(
-        _ title: String, isLive: Bool, at: String, age: Int64? = nil, _ body: (inout HTML) -> Void
+        _ title: String, isLive: Bool, at: String, age: Duration? = nil, _ body: (inout HTML) -> Void
     ) -> [UInt8] {
         var html = HTML()
         html.raw(
@@ -31,7 +33,7 @@ package enum PageFrame {
         html.raw("<p class=age><span id=lost class=stale role=status></span> <span id=age")
         if let age {
             html.raw(" data-age=")
-            html.put(age)
+            html.put(age.milliseconds)
         }
         html.raw(">As of ")
         html.put(at)

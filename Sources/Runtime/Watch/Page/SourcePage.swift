@@ -1,3 +1,4 @@
+package import Clocks
 internal import HTTPCache
 package import ImageModel
 internal import JSONText
@@ -23,10 +24,10 @@ package struct SourceReport: Sendable {
         package let kind: String
         package let code: String?
         package let message: String?
-        package let at: Int64
+        package let at: WallTime
         /// As people may see it.
         package let url: String
-        package init(job: String, kind: String, code: String?, message: String?, at: Int64, url: String) {
+        package init(job: String, kind: String, code: String?, message: String?, at: WallTime, url: String) {
             (self.job, self.kind, self.code, self.message) = (job, kind, code, message)
             (self.at, self.url) = (at, url)
         }
@@ -37,10 +38,11 @@ package struct SourceReport: Sendable {
         package let topic: String
         package let code: String?
         package let message: String?
-        package let since: Int64
-        /// Milliseconds since 1970, before which it is not begun.
-        package let notBefore: Int64?
-        package init(job: String, topic: String, code: String?, message: String?, since: Int64, notBefore: Int64?) {
+        package let since: WallTime
+        /// It is not begun before.
+        package let notBefore: WallTime?
+        package init(job: String, topic: String, code: String?, message: String?, since: WallTime, notBefore: WallTime?)
+        {
             (self.job, self.topic, self.code, self.message) = (job, topic, code, message)
             (self.since, self.notBefore) = (since, notBefore)
         }
@@ -61,7 +63,7 @@ extension SourceReport {
         }
     }
 
-    package func page(at now: Int64) -> [UInt8] {
+    package func page(at now: WallTime) -> [UInt8] {
         PageFrame.page("Source - mezzotint", isLive: false, at: Words.clock(now, at: now)) { html in
             html.raw("<h1>")
             html.put(Words.cut(url ?? ends.first?.url ?? "A source without a known URL", 2_048))
@@ -83,7 +85,7 @@ extension SourceReport {
     }
 
     /// The one sentence: what there is, and what the next job will do.
-    private func why(at now: Int64) -> String {
+    private func why(at now: WallTime) -> String {
         if let wait = waiting.first {
             let cause = wait.code.map { " after \($0)" } ?? ""
             let due = wait.notBefore.map { $0 > now ? " until \(Words.clock($0, at: now))" : ", due" } ?? ""
@@ -106,7 +108,7 @@ extension HTML {
         raw("</dd>")
     }
 
-    fileprivate mutating func fetch(_ source: SourceRow?, at now: Int64) {
+    fileprivate mutating func fetch(_ source: SourceRow?, at now: WallTime) {
         guard let source else { return pair("Last fetch", "unknown: no row of the source is in the log") }
         pair("Last fetch", "\(Timestamp.text(source.fetchedAt)), \(Words.span(now - source.fetchedAt)) ago")
         pair("Fresh until", "\(Timestamp.text(source.expires))\(source.expires > now ? "" : ", which is over")")
@@ -124,7 +126,7 @@ extension HTML {
         pair("Original", source.original ?? "not kept")
     }
 
-    fileprivate mutating func lineage(_ report: SourceReport, at now: Int64) {
+    fileprivate mutating func lineage(_ report: SourceReport, at now: WallTime) {
         raw("<h2>Lineage</h2>")
         guard !report.variants.isEmpty else {
             raw("<p class=dim>No variant is stored.</p>")
@@ -152,7 +154,7 @@ extension HTML {
         }
     }
 
-    fileprivate mutating func jobs(_ report: SourceReport, at now: Int64) {
+    fileprivate mutating func jobs(_ report: SourceReport, at now: WallTime) {
         raw("<h2>Jobs</h2>")
         guard !report.ends.isEmpty || !report.waiting.isEmpty else {
             raw("<p class=dim>None was found in what was read.</p>")

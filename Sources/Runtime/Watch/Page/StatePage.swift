@@ -1,3 +1,4 @@
+internal import Clocks
 internal import ImageModel
 internal import Ports
 internal import Records
@@ -8,7 +9,7 @@ extension WatchReport {
         let title = "\(diagnosis.cause.rawValue) - mezzotint"
         return PageFrame.page(
             title, isLive: true, at: answeredAt.map { Words.clock($0, at: at) } ?? "never",
-            age: answeredAt.map { max(0, at - $0) }
+            age: answeredAt.map { max(.zero, at - $0) }
         ) { html in
             html.verdict(self)
             html.lanes(self)
@@ -81,7 +82,7 @@ extension HTML {
     private func drained(_ lane: WatchReport.LaneReport) -> String {
         if lane.lag.records == 0, lane.retried?.jobs == 0 { return "nothing is pending" }
         guard lane.drain != nil else { return "unknown" }
-        return lane.drainMilliseconds.map(Words.span) ?? "it does not shrink now"
+        return lane.drainTime.map(Words.span) ?? "it does not shrink now"
     }
 
     private mutating func entry(_ name: StaticString, _ value: String) {
@@ -204,7 +205,7 @@ extension HTML {
         raw("<h2>Partitions</h2>")
         strip(report)
         let age = { (partition: PartitionReport) in
-            ((partition.lanes + [partition.retries]).compactMap(\.oldest).min() ?? .max, partition.number)
+            ((partition.lanes + [partition.retries]).compactMap(\.oldest).min() ?? .distantFuture, partition.number)
         }
         let shown = report.partitions.sorted {
             ($0.state.rank, age($0).0, age($0).1) < ($1.state.rank, age($1).0, age($1).1)
@@ -231,7 +232,7 @@ extension HTML {
 
     private typealias PartitionReport = WatchReport.PartitionReport
 
-    private mutating func lag(_ lag: Lag, at now: Int64) {
+    private mutating func lag(_ lag: Lag, at now: WallTime) {
         guard let records = lag.records else { return cell("unknown", .number) }
         let age = lag.oldest.map { ", \(Words.span(now - $0))" } ?? (records > 0 ? ", age unknown" : "")
         cell(Words.count(Int(records)) + age, .number)

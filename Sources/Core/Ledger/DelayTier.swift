@@ -1,0 +1,44 @@
+internal import Clocks
+package import ImageModel
+package import Records
+
+/// A retry topic whose records all wait equally long: so reading stops at a head that is not due, and jobs that wait cost
+/// no memory.
+package enum DelayTier: Sendable, Hashable, CaseIterable {
+    case tenSeconds, minute, tenMinutes, hour
+
+    package init?(_ topic: Topic) {
+        guard let tier = Self.allCases.first(where: { $0.topic == topic }) else { return nil }
+        self = tier
+    }
+
+    package var topic: Topic {
+        switch self {
+        case .tenSeconds: .retry10s
+        case .minute: .retry1m
+        case .tenMinutes: .retry10m
+        case .hour: .retry1h
+        }
+    }
+
+    package var wait: Duration {
+        switch self {
+        case .tenSeconds: .seconds(10)
+        case .minute: .minutes(1)
+        case .tenMinutes: .minutes(10)
+        case .hour: .hours(1)
+        }
+    }
+
+    /// The longest that is not above a wait; the lane's shortest where all are. The shortest of all is for urgent lanes, and
+    /// for what must not wait longer than `limit`.
+    package init(within wait: Duration, _ lane: Lane, atMost limit: Duration? = nil) {
+        let isShort = limit.map { $0 < Self.minute.wait } ?? false
+        let least = lane.isUrgent || isShort ? Self.tenSeconds : .minute
+        let most = max(limit.map { min(wait, $0) } ?? wait, least.wait)
+        self = Self.allCases.last { $0.wait <= most } ?? least
+    }
+
+    /// Waits below this are kept in memory where there is room.
+    package static let shortest = tenSeconds.wait
+}

@@ -1,0 +1,36 @@
+package import Clocks
+package import Ledger
+
+/// Suspects run alone: what is under way then gets the permits that it needs to end, and nothing else begins.
+extension PermitScheduler {
+    package func holds(_ kind: PermitKind, _ flight: FlightID) -> Bool { seats[flight]?.holds.contains(kind) ?? false }
+
+    /// No row has the flight whose turn it was as under way any more.
+    package mutating func endSolitude(at now: Moment) { solitude.cleared(at: now.monotonic) }
+
+    mutating func isolate(_ asked: Solitude.Request, due: Instant) {
+        if solitude.flight == asked.flight {
+            // Where another suspect joined it, it waits for its permit already, or has it and is being named.
+            if seats[asked.flight].map({ $0.waits == nil && !$0.holds.contains(asked.kind) }) ?? true { request(asked) }
+            return
+        }
+        if isDraining { return }
+        // A suspect may have joined a flight that waits for its permit already.
+        drop(asked.flight)
+        solitude.add(asked, due: due)
+    }
+
+    /// nil: others may begin. While this machine cannot do its part, one of those is the probe, if there is any.
+    mutating func aloneGrants(at now: Moment) -> [Grant]? {
+        guard solitude.isClosed || (solitude.isWanted && (machine.isClosed || seats.isEmpty)) else { return nil }
+        let isUnderWay = seats.values.contains(where: \.isUnderWay)
+        if let next = solitude.step(at: now.monotonic, isUnderWay: isUnderWay, isIdle: seats.isEmpty) { request(next) }
+        guard solitude.isClosed else { return nil }
+        let waiting = seats.filter { $0.value.waits != nil && ($0.value.isUnderWay || $0.key == solitude.flight) }
+        return grants(for: waiting.keys.sorted())
+    }
+
+    private mutating func request(_ asked: Solitude.Request) {
+        request(asked.kind, asked.flight, lane: asked.lane, since: asked.since, host: asked.host)
+    }
+}

@@ -1,0 +1,166 @@
+package import Clocks
+package import Ledger
+package import Records
+
+/// While this machine cannot do its part, only probes get permits; what one partition's log does not take holds back that
+/// partition alone.
+///
+/// A flight whose rows are not acknowledged waits for half a minute before it fails: with `rules.announcing` of those a
+/// partition gets no permit until half of them are done.
+extension PermitScheduler {
+    /// What was in the way of flights, until one got through.
+    package enum Obstacle: Sendable, Equatable {
+        case machine
+        case log
+    }
+
+    /// What a flight tells is done; people hear of breakers that open and close.
+    package mutating func apply(_ change: PermitChange, at now: Moment) -> [PermitNotice] {
+        clock = now.monotonic
+        switch change {
+        case .request(let kind, let flight, let lane, let since, let host, let behind):
+            request(kind, flight, lane: lane, since: since, host: host, behind: behind)
+        case .isolate(let request, let patience): isolate(request, due: now.monotonic + patience)
+        case .release(let kind, let flight): release(kind, flight)
+        case .move(let flight, let lane, let since): move(flight, to: lane, since: since)
+        case .fail(let flight, let obstacle): return fail(flight, by: obstacle, at: now) ? [.opened(obstacle)] : []
+        case .pass(let flight): return pass(flight, at: now).map { .closed($0) }
+        case .hear(let answer, let flight, let code, let failingSince):
+            return hear(answer, of: flight, because: code, failingSince: failingSince, at: now)
+        case .forget(let flight): forget(flight)
+        }
+        return []
+    }
+
+    /// A flight ended by the obstacle's fault, not by its job's. True if that stops what went on until now.
+    package mutating func fail(_ flight: FlightID, by obstacle: Obstacle, at now: Moment) -> Bool {
+        let next = now.monotonic + rules.probeEvery
+        switch obstacle {
+        case .machine: return machine.open(for: flight, until: next)
+        case .log:
+            if isDraining, logs[flight.partition] == nil { return false }
+            return logs[flight.partition, default: CircuitBreaker()].open(for: flight, until: next)
+        }
+    }
+
+    /// A flight's work is stored and announced. Returns what stood in the way until now, and does no more.
+    package mutating func pass(_ flight: FlightID, at now: Moment) -> [Obstacle] {
+        guard var seat = seats[flight] else { return [] }
+        lastPass = now.wall
+        endTail(&seat, flight)
+        seats[flight] = seat
+        return (machine.close() ? [.machine] : []) + (closeLog(of: flight.partition) ? [.log] : [])
+    }
+
+    /// The partition's log takes rows, or the partition is another's now. True if it did not until now.
+    @discardableResult
+    package mutating func closeLog(of partition: PartitionID) -> Bool {
+        guard logs.removeValue(forKey: partition) != nil else { return false }
+        if isOpen(partition) { lift(.partition(partition)) }
+        return true
+    }
+
+    mutating func endProbe(_ flight: FlightID) {
+        machine.forget(flight)
+        logs[flight.partition]?.forget(flight)
+    }
+
+    /// The flight's rows are on their way to its partition's log.
+    package mutating func announce(_ flight: FlightID) {
+        guard seats[flight]?.tail == .storing else { return }
+        seats[flight]?.tail = .announcing
+        announcements += 1
+    }
+
+    /// Whether the flight waits for its partition's log alone.
+    package func isAnnouncing(_ flight: FlightID) -> Bool { seats[flight]?.tail == .announcing }
+
+    mutating func beginTail(_ seat: inout Seat, _ flight: FlightID) {
+        guard seat.tail == .none else { return }
+        seat.tail = .storing
+        tails[flight.partition, default: 0] += 1
+        if tails[flight.partition, default: 0] >= rules.announcing { congested.insert(flight.partition) }
+    }
+
+    mutating func endTail(_ seat: inout Seat, _ flight: FlightID) {
+        if seat.tail == .none { return }
+        if seat.tail == .announcing { announcements -= 1 }
+        seat.tail = .none
+        let partition = flight.partition
+        let left = tails[partition, default: 0] - 1
+        tails[partition] = left == 0 ? nil : left
+        // Not at the first: what is set aside and brought back for each costs more than what is granted.
+        guard left <= rules.announcing / 2, congested.remove(partition) != nil, isOpen(partition) else { return }
+        lift(.partition(partition))
+    }
+
+    /// Whether the partition's flights may have permits as others do.
+    func isOpen(_ partition: PartitionID) -> Bool {
+        isDraining || (logs[partition] == nil && !congested.contains(partition))
+    }
+
+    /// What this machine's probes ask for, and the next of them when it is time. Those that need no fetch any more go first:
+    /// their sources wait in memory. Partitions whose log is away have theirs if there are no others.
+    mutating func machineProbes(at now: Moment) -> [Grant] {
+        let granted = grants(for: machine.probes)
+        guard machine.mayProbe(at: now.monotonic) else { return granted }
+        for queue in Queue.all where mayProbe(queue) {
+            guard let flight = first(queue)?.flight else { continue }
+            machine.probe(flight, next: now.monotonic + rules.probeEvery)
+            return granted + [grant(queue.kind, flight)]
+        }
+        return granted + logProbes(at: now)
+    }
+
+    /// What the probes of all partitions ask for, and the next of each when it is time. They go before all others: where
+    /// those never leave a permit idle, a partition would never be tried again.
+    mutating func logProbes(at now: Moment) -> [Grant] {
+        guard !logs.isEmpty, !isDraining else { return [] }
+        var granted: [Grant] = []
+        for (partition, breaker) in logs.sorted(by: { $0.key < $1.key }) {
+            granted += grants(for: breaker.probes)
+            guard breaker.mayProbe(at: now.monotonic), tails[partition, default: 0] < rules.announcing else { continue }
+            for queue in Queue.all where mayProbe(queue) {
+                guard let flight = oldest(queue, of: partition)?.flight else { continue }
+                logs[partition]?.probe(flight, next: now.monotonic + rules.probeEvery)
+                granted.append(grant(queue.kind, flight))
+                break
+            }
+        }
+        return granted
+    }
+
+    /// Of renders it may be one more than `rules.slow`: a probe waits for none that hang.
+    private func mayProbe(_ queue: Queue) -> Bool {
+        free[queue.kind] > 0 && (queue.kind == .render || mayBegin(.fetch, isSlow: queue.rank != .fast))
+    }
+
+    /// What probes that are under way ask for.
+    mutating func grants(for probes: [FlightID]) -> [Grant] {
+        var granted: [Grant] = []
+        for flight in probes {
+            guard let seat = seats[flight], let kind = seat.waits, free[kind] > 0 else { continue }
+            let mayBegin =
+                kind == .render || (hasRoom(seat.host, seat.rank) && mayBegin(kind, isSlow: seat.rank != .fast))
+            if mayBegin { granted.append(grant(kind, flight)) }
+        }
+        return granted
+    }
+
+    /// The oldest flight of the partition that its host lets go.
+    private mutating func oldest(_ queue: Queue, of partition: PartitionID) -> Ticket? {
+        var oldest: Ticket?
+        for group in self[queue].groups(of: partition)
+        where group.host.map({ hasRoom($0, queue.rank) }) ?? true {
+            while let ticket = self[queue].first(of: group) {
+                guard stands(ticket) else {
+                    self[queue].removeFirst(of: group)
+                    continue
+                }
+                oldest = min(oldest ?? ticket, ticket)
+                break
+            }
+        }
+        return oldest
+    }
+}

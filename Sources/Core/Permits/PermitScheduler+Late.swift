@@ -1,0 +1,60 @@
+package import Canonical
+internal import Clocks
+internal import Hosts
+internal import ImageModel
+
+/// A fetch that takes long leaves its permit to others, and counts among the late ones: else hosts that are silent, or send
+/// a little at a time, hold all permits until their deadlines, and quick hosts wait for those.
+///
+/// As many fetches may be late as there are permits, and half of them may be of slow flights. When there are so many, further
+/// ones keep their permits, and a host with a late fetch begins no other. Hosts that have not answered well may all become
+/// late: with half as many fetches as permits, each has one at a time, and all together leave a quarter of the permits.
+extension PermitScheduler {
+    /// Fetches grow old by time alone: this is asked before permits are given, at each tick at least.
+    mutating func countLate() {
+        guard let lateAfter = rules.lateAfter else { return }
+        guard fetches.contains(where: { clock - $0.value >= lateAfter }) else {
+            lateHosts = []
+            return liftYielding()
+        }
+        let old = fetches.filter { clock - $0.value >= lateAfter }
+        for (flight, _) in old.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) where late.all < rules.late {
+            guard var seat = seats[flight], !seat.isLate else { continue }
+            guard seat.lane.isUrgent || late.slow < rules.slowLate else { continue }
+            count(.fetch, seat, -1)
+            seat.isLate = true
+            count(.fetch, seat, 1)
+            seats[flight] = seat
+            doubtful.insert(flight)
+            aged[flight] = nil
+        }
+        lateHosts = late.all < rules.late ? [] : Set(old.keys.compactMap { seats[$0]?.host })
+        liftYielding()
+    }
+
+    /// Whether the host is to leave permits to others.
+    func yields(_ host: OriginHost) -> Bool {
+        guard rules.lateAfter != nil else { return false }
+        if isProven(host) { return late.all >= rules.late && lateHosts.contains(host) }
+        return doubtful.count >= rules.doubtful
+            || (doubtful.count >= rules.fetchPerHost && (origins[host]?.inUse.all ?? 0) > 0)
+    }
+
+    package func isProven(_ host: OriginHost) -> Bool { origins[host]?.isProven ?? false }
+
+    /// As many hosts as there are permits, those first that have waited longest: to look at all of them each time costs more.
+    private mutating func liftYielding() {
+        var room = free[.fetch]
+        guard room > 0, !yielding.isEmpty else { return }
+        let waiting = yielding
+        yielding = []
+        for host in waiting {
+            if room > 0, !yields(host) {
+                lift(.host(host))
+                room -= 1
+            } else {
+                yielding.append(host)
+            }
+        }
+    }
+}
