@@ -185,6 +185,22 @@ struct LogCommandTests {
         #expect(try run("lag").output.contains("jobs.slow  all"))
     }
 
+    @Test("The age of a job that is retried counts from its first record, as lagwatch's does")
+    func lagOfRetried() async throws {
+        let now = SystemTimeSource().wall
+        let note = RetryNote(
+            job: "a", lane: .fast, attempt: 3, notBefore: now, firstSeen: now - .hours(1),
+            cause: FailureNote(code: "fetch.status", message: "No.", verdict: .retry),
+            origin: RecordOrigin(topic: .jobsFast, partition: PartitionID(2), offset: 0))
+        try await append { _ in
+            [note.newRecord(topic: .retry1m, key: [], body: [], partition: PartitionID(2), at: now)]
+        }
+        let waiting = try array("lag").filter { $0["records"] as? Int == 1 }
+        #expect(waiting.map { $0["topic"] as? String } == ["retry.1m"])
+        let seconds = try #require(waiting.first?["seconds"] as? Double)
+        #expect(seconds >= 3_600 && seconds < 3_660)
+    }
+
     @Test("Records that are finished behind an unfinished one do not wait")
     func lagOfFinished() async throws {
         let partition = PartitionID(3)
