@@ -255,7 +255,7 @@ enum DoctorCommand {
         let (wall, monotonic) = (SystemTime.wall, SystemTime.monotonic)
         clock.note(written: written, appended: record.timestamp, wall: wall, monotonic: monotonic)
         let skew = clock.skew(wall: wall, monotonic: monotonic) ?? .zero
-        guard max(skew, .zero - skew) >= LogClock.tolerance else {
+        guard skew.magnitude >= LogClock.tolerance else {
             return finding(true, "It agrees with the brokers' to \(abs(skew.milliseconds)) ms.")
         }
         return finding(

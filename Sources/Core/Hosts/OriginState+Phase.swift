@@ -10,6 +10,12 @@ extension OriginState {
         case probing(FlightID)
     }
 
+    /// What is wrong, and since when.
+    package struct Trouble: Sendable, Equatable {
+        package let since: Moment
+        package let code: String
+    }
+
     /// What people hear of.
     package enum Change: Sendable, Equatable { case blocked, opened }
 }

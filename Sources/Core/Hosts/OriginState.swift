@@ -21,12 +21,6 @@ package struct OriginState: Sendable {
         let isWish: Bool
     }
 
-    /// What is wrong, and since when.
-    package struct Trouble: Sendable, Equatable {
-        package let since: Moment
-        package let code: String
-    }
-
     package private(set) var phase = Phase.open
     package private(set) var limit: Int
     /// Since it last answered well.

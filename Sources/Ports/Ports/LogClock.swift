@@ -37,6 +37,6 @@ package struct LogClock: Sendable {
 
     /// `3600 s ahead of the brokers'`.
     package static func text(_ skew: Duration) -> String {
-        "\(max(skew, .zero - skew).components.seconds) s \(skew > .zero ? "ahead of" : "behind") the brokers'"
+        "\(skew.magnitude.components.seconds) s \(skew > .zero ? "ahead of" : "behind") the brokers'"
     }
 }

@@ -107,7 +107,7 @@ struct Findings {
         let least = (since ?? now) + Self.rebalanceTime
         let workers = state.workers.values.filter { $0.silence == nil && $0.answeredAt ?? .distantPast >= least }
         // Without this the cause changes for some seconds at each start.
-        let joining = workers.count { $0.figures?.started.map { max(now - $0, $0 - now) < Self.joinTime } ?? false }
+        let joining = workers.count { $0.figures?.started.map { (now - $0).magnitude < Self.joinTime } ?? false }
         let responding = workers.count
         if responding > joining {
             return Diagnosis(
@@ -162,12 +162,12 @@ struct Findings {
     /// The clock that differs most from the brokers'.
     var skewedClock: Diagnosis? {
         func skew(_ worker: WatchReport.WorkerReport) -> Duration { worker.figures?.clockSkew ?? .zero }
-        let skewed = report.workers.filter { $0.silence == nil && Self.size(skew($0)) >= Self.skew }
-        guard let worst = skewed.max(by: { Self.size(skew($0)) < Self.size(skew($1)) }) else { return nil }
-        let (size, isAhead) = (Self.size(skew(worst)), skew(worst) > .zero)
+        let skewed = report.workers.filter { $0.silence == nil && skew($0).magnitude >= Self.skew }
+        guard let worst = skewed.max(by: { skew($0).magnitude < skew($1).magnitude }) else { return nil }
+        let (size, isAhead) = (skew(worst).magnitude, skew(worst) > .zero)
         // Clocks of several machines are seldom wrong by the same time.
         let known = report.workers.filter { $0.silence == nil && $0.figures?.clockSkew != nil }
-        if known.count > 1, known.allSatisfy({ Self.size(skew($0) - skew(worst)) < Self.sameSkew }) {
+        if known.count > 1, known.allSatisfy({ (skew($0) - skew(worst)).magnitude < Self.sameSkew }) {
             return Diagnosis(
                 .clockSkewed,
                 "The brokers' clock is \(Words.span(size)) \(isAhead ? "behind" : "ahead of") the clocks of all \(known.count) workers: the ages of jobs are wrong by as much.",
@@ -181,8 +181,6 @@ struct Findings {
             "The clock of the worker at \(Words.cut(worst.address, 80)) is \(Words.span(size)) \(isAhead ? "ahead of" : "behind") the brokers': jobs and sources expire too \(isAhead ? "early" : "late")\(others).",
             since: nil)
     }
-
-    private static func size(_ skew: Duration) -> Duration { max(skew, .zero - skew) }
 
     /// An owner that none of its jobs come on with, for whatever reason, where nothing else explains it.
     var standstill: Diagnosis? {

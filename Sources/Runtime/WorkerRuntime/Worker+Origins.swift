@@ -234,7 +234,7 @@ extension Worker {
             }
             told.row.at = row.at
             // Of two clocks, and so never the same to the millisecond.
-            if let since = told.row.slowSince, let new = row.slowSince, max(new - since, since - new) < OriginBoard.interval {
+            if let since = told.row.slowSince, let new = row.slowSince, (new - since).magnitude < OriginBoard.interval {
                 row.slowSince = since
             }
             // Told with what else is, and when it ends.

@@ -313,7 +313,7 @@ package actor Worker {
     }
 
     private func compareClocks() {
-        guard let skew = clockSkew, (max(skew, .zero - skew) >= LogClock.tolerance) != isSkewTold else { return }
+        guard let skew = clockSkew, (skew.magnitude >= LogClock.tolerance) != isSkewTold else { return }
         isSkewTold.toggle()
         guard isSkewTold else { return logger.notice("The clock of this machine agrees with the brokers' again.") }
         logger.warning(

@@ -10,7 +10,7 @@ import Partition
 import Permits
 import Planning
 import Ports
-internal import Positions
+import Positions
 import Records
 import TestSupport
 import Testing
