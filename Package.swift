@@ -98,10 +98,16 @@ let package = Package(
             ]),
         module("Permits", in: "Core", needs: ["Canonical", "Clocks", "Hosts", "ImageModel", "Ledger", "Records"]),
         module(
-            "Partition", in: "Core",
+            "Jobs", in: "Core",
             needs: [
                 "Canonical", "Clocks", "Failures", "HTTPCache", "Hosts", "ImageModel", "Images", "Ledger", "Permits",
                 "Planning", "Ports", "Positions", "Records", "VariantSpec",
+            ]),
+        module(
+            "Partition", in: "Core",
+            needs: [
+                "Canonical", "Clocks", "Failures", "Hosts", "ImageModel", "Jobs", "Ledger", "Permits", "Planning",
+                "Ports", "Positions", "Records", "VariantSpec",
             ]),
 
         // Adapters. Implementations of the ports.
@@ -137,7 +143,7 @@ let package = Package(
         module("Telemetry", in: "Runtime", needs: ["Clocks", "JSONText"]),
         module(
             "WorkerRuntime", in: "Runtime",
-            needs: ["Hosts", "Ledger", "Permits", "Positions", "Clocks", 
+            needs: ["Hosts", "Jobs", "Ledger", "Permits", "Positions", "Clocks", 
                 "Digest", "Failures", "VariantSpec", "Canonical", "Images", "ImageModel", "Records", "JSONText",
                 "Planning", "Partition", "Ports", "Posix", "Telemetry",
             ]),
@@ -154,7 +160,7 @@ let package = Package(
             path: "workers/log"),
         program(
             "mezzotint-worker", in: "worker",
-            needs: ["Hosts", "Permits", "Clocks", 
+            needs: ["Hosts", "Jobs", "Permits", "Clocks", 
                 "Access", "Failures", "Canonical", "HTTPCache", "Images", "ImageModel", "Records", "Planning",
                 "Partition", "Ports", "WorkerRuntime", "LogChoice", "Index", "Origin", "Store", "HTTP", "Telemetry",
                 "CommandLine", "Settings", "Posix", "WebServer", "RenderProtocol", "RendererPool",
@@ -207,7 +213,7 @@ let package = Package(
         // Three workers of the product in a world of one seed, and the program that runs seeds; neither is installed.
         .target(
             name: "Simulation",
-            dependencies: ["Hosts", "Ledger", "Permits", "Positions", "Clocks", 
+            dependencies: ["Hosts", "Jobs", "Ledger", "Permits", "Positions", "Clocks", 
                 "Canonical", "Digest", "Failures", "HTTPCache", "Images", "ImageModel", "Partition", "Planning",
                 "Ports", "Posix", "Records", "Telemetry", "VariantSpec", "WorkerRuntime",
             ],
@@ -302,7 +308,7 @@ let package = Package(
             data: ["private-authority.pem", "private-host.pem", "private_host.py"]),
         tests(
             "Partition", in: "Core",
-            needs: ["Hosts", "Ledger", "Permits", "Positions", 
+            needs: ["Hosts", "Jobs", "Ledger", "Permits", "Positions", 
                 "Failures", "VariantSpec", "Canonical", "HTTPCache", "Images", "ImageModel", "Records", "Partition",
                 "Planning", "Digest", "Ports", "Posix",
             ]),
@@ -347,7 +353,7 @@ let package = Package(
         tests("Telemetry", in: "Runtime", needs: ["Telemetry"]),
         tests(
             "Worker", in: "Runtime",
-            needs: ["Hosts", "Ledger", "Permits", 
+            needs: ["Hosts", "Jobs", "Ledger", "Permits", 
                 "Access", "CacheSuite", "Digest", "EmbeddedLog", "VariantSpec", "Canonical", "Failures", "HTTP",
                 "HTTPCache", "Images", "ImageModel", "Records", "Index", "Origin", "Partition", "Planning", "Ports",
                 "Posix", "Store", "Telemetry", "TestPixels", "WorkerRuntime", "mezzotint-inspector",

@@ -7,6 +7,7 @@ internal import HTTPCache
 internal import Hosts
 internal import Images
 internal import Index
+internal import Jobs
 internal import LogChoice
 internal import Origin
 internal import Partition

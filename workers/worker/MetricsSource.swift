@@ -4,6 +4,7 @@ internal import CommandLine
 internal import Failures
 internal import ImageModel
 internal import Images
+internal import Jobs
 internal import Partition
 internal import Planning
 internal import Ports

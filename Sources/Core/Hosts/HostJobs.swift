@@ -2,10 +2,8 @@ package import Canonical
 package import ImageModel
 package import Records
 
-/// Jobs of each host: how many flights hold in memory, and how many wait in tiers for their host's sake.
+/// Jobs of each host that wait in tiers for their host's sake.
 package struct HostJobs: Sendable {
-    /// By the flight's host and lane.
-    package private(set) var held: [HostLane: Int] = [:]
     /// Jobs that went to tiers for the sake of their host, and are not back: of this owner's, more may be there.
     private var away: [OriginHost: [Lane: Int]] = [:]
     /// Fast ones among them whose host has not failed: they do not become slow while they wait.
@@ -17,12 +15,6 @@ package struct HostJobs: Sendable {
     package static let limit = 4_096
 
     package init() {}
-
-    /// So many more jobs, or fewer, are held by flights.
-    package mutating func hold(_ share: HostLane, _ step: Int) {
-        let count = held[share, default: 0] + step
-        held[share] = count == 0 ? nil : count
-    }
 
     /// One goes to a tier, or is answered there; `isUrgent`: it is fast, and its host has not failed.
     package mutating func goAway(_ host: OriginHost, _ lane: Lane, isUrgent: Bool) {

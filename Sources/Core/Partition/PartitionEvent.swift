@@ -1,6 +1,7 @@
 package import Failures
 package import Hosts
 package import ImageModel
+package import Jobs
 package import Ledger
 package import Permits
 package import Ports

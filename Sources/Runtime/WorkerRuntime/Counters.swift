@@ -1,7 +1,8 @@
 package import Canonical
 internal import Failures
 package import ImageModel
-package import Partition
+package import Jobs
+internal import Partition
 package import Records
 
 /// What a run came to: `stored`, `reused`, `unchanged` and `renders` count variants, the others jobs.

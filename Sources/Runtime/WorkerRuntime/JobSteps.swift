@@ -3,6 +3,7 @@ internal import Failures
 internal import Hosts
 internal import ImageModel
 internal import Images
+internal import Jobs
 internal import Ledger
 internal import Partition
 internal import Planning
@@ -17,13 +18,13 @@ internal import VariantSpec
 ///
 /// | step | decides | performs |
 /// |---|---|---|
-/// | 1 take up | `Intake`, `PartitionState.arrive` | `takeUp` |
-/// | 2 look up | `Plan`, `PartitionState.begin` | `lookUp` |
-/// | 3 fetch | `PermitScheduler`, `PartitionState.granted` | `fetch` |
-/// | 4 render | `FetchedPlan`, `PartitionState.renderTask` | `render` |
+/// | 1 take up | `Intake`, `Jobs.arrive` | `takeUp` |
+/// | 2 look up | `Plan`, `Jobs.begin` | `lookUp` |
+/// | 3 fetch | `PermitScheduler`, `Jobs.granted` | `fetch` |
+/// | 4 render | `FetchedPlan`, `Jobs.renderTask` | `render` |
 /// | 5 store | `BlobName` | `store` |
-/// | 6 announce and fold | `EpochFold`, `PartitionState.fold` | `announce`, `Worker+Fold` |
-/// | 7 answer and commit | `PartitionState.answer`, `CommittableOffset` | `send`, `Worker+Answers` |
+/// | 6 announce and fold | `EpochFold`, `Jobs.fold` | `announce`, `Worker+Fold` |
+/// | 7 answer and commit | `Jobs.answer`, `CommittableOffset` | `send`, `Worker+Answers` |
 extension Worker {
     /// 1. A record becomes a job, canonicalised again, or is refused with the reason.
     func takeUp(_ records: [Record], of topic: Topic, _ owned: OwnedPartition) {

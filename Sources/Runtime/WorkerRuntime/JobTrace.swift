@@ -3,7 +3,8 @@ package import Clocks
 internal import Digest
 internal import Failures
 internal import ImageModel
-package import Partition
+package import Jobs
+internal import Partition
 package import Records
 package import Telemetry
 

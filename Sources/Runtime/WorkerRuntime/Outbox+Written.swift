@@ -1,6 +1,7 @@
 internal import Clocks
 internal import Failures
 internal import ImageModel
+internal import Jobs
 internal import JSONText
 internal import Ledger
 internal import Partition

@@ -1,4 +1,5 @@
 internal import Clocks
+internal import Jobs
 internal import Partition
 internal import Ports
 internal import Records

@@ -1,4 +1,5 @@
 internal import ImageModel
+internal import Jobs
 internal import Ledger
 internal import Partition
 internal import Permits

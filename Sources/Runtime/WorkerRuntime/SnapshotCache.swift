@@ -1,6 +1,7 @@
 internal import Canonical
 internal import Clocks
 internal import ImageModel
+internal import Jobs
 internal import Partition
 internal import Ports
 internal import Records

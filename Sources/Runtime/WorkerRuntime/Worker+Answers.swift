@@ -3,6 +3,7 @@ internal import Clocks
 internal import Failures
 internal import Hosts
 internal import ImageModel
+internal import Jobs
 internal import JSONText
 internal import Partition
 internal import Permits

@@ -2,6 +2,7 @@ internal import Canonical
 internal import Clocks
 internal import Failures
 internal import ImageModel
+internal import Jobs
 internal import Ledger
 internal import Partition
 internal import Ports

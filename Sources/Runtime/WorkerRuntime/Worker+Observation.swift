@@ -1,5 +1,6 @@
 internal import Clocks
 internal import ImageModel
+internal import Jobs
 internal import Ledger
 internal import Partition
 internal import Ports

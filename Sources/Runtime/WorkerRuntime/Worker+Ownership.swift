@@ -1,4 +1,5 @@
 internal import Clocks
+internal import Jobs
 internal import Ledger
 internal import Partition
 internal import Permits

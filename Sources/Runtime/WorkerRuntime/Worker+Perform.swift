@@ -2,6 +2,7 @@ internal import Clocks
 internal import Failures
 internal import Hosts
 internal import ImageModel
+internal import Jobs
 internal import Ledger
 internal import Partition
 internal import Permits

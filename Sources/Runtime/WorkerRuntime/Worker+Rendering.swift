@@ -3,6 +3,7 @@ internal import Digest
 internal import Failures
 internal import ImageModel
 internal import Images
+internal import Jobs
 internal import Ledger
 internal import Partition
 internal import Planning

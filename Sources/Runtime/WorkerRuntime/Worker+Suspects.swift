@@ -1,5 +1,6 @@
 internal import Clocks
 internal import Failures
+internal import Jobs
 internal import Ledger
 internal import Partition
 internal import Permits
@@ -10,38 +11,25 @@ internal import Telemetry
 
 /// After an owner died, its successor names what it begins: see `Suspects`.
 extension Worker {
-    /// Grants what can be granted, and begins it: at once, or when it is named.
-    func grant() {
-        if let ended = scheduler.solitude.ended {
-            if let owned = partitions[ended.partition], owned.state.suspects.isAlone {
-                name(owned)
-            } else {
-                scheduler.endSolitude(at: moment)
-            }
-        }
-        passOnHeld()
-        for (kind, flight) in scheduler.grants(at: moment) {
-            guard let owned = partitions[flight.partition] else {
-                scheduler.forget(flight)
-                continue
-            }
-            if owned.state.needsName(flight) {
-                owned.naming.add(Naming.Grant(kind, flight), at: monotonic)
-            } else {
-                feed(granted(kind, flight), to: owned)
-            }
-        }
-        // What was granted may be a probe, behind which all others of its host wait elsewhere.
-        passOnHeld()
+    /// Whether the flight begins once a durable row names it, and not at once.
+    func waitsForName(_ kind: PermitKind, _ flight: FlightID, _ owned: OwnedPartition) -> Bool {
+        guard owned.state.needsName(flight) else { return false }
+        owned.naming.add(Naming.Grant(kind, flight), at: monotonic)
+        return true
+    }
+
+    func nameWaiting() {
         for owned in partitions.values where owned.naming.isWaiting { name(owned) }
     }
 
-    private func passOnHeld() {
-        for (flight, hold) in scheduler.takeHeld(at: moment) { feed(.held(flight, hold)) }
-    }
-
-    private func granted(_ kind: PermitKind, _ flight: FlightID) -> PartitionEvent {
-        .granted(kind, flight, heldBy: kind == .fetch ? scheduler.seats[flight]?.heldBy : nil)
+    /// A flight that ran alone is over: others begin again, once no durable row says that nothing else runs.
+    func endSolitude() {
+        guard let ended = scheduler.solitude.ended else { return }
+        if let owned = partitions[ended.partition], owned.state.suspects.isAlone {
+            name(owned)
+        } else {
+            scheduler.endSolitude(at: moment)
+        }
     }
 
     /// A row that names what is under way and what waits to begin, unless another is on its way.

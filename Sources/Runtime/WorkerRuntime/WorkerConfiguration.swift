@@ -1,5 +1,6 @@
 package import Canonical
-package import Partition
+package import Jobs
+internal import Partition
 package import Permits
 package import Ports
 package import Records

@@ -3,6 +3,7 @@ import Clocks
 import Digest
 import Failures
 import ImageModel
+@testable import Jobs
 import Planning
 import Ports
 import Positions

@@ -6,6 +6,7 @@ import HTTPCache
 import Hosts
 import ImageModel
 import Images
+import Jobs
 import Ledger
 import Partition
 import Permits

@@ -4,6 +4,7 @@ import Digest
 import Hosts
 import ImageModel
 import Images
+import Jobs
 import Ledger
 import Partition
 import Permits

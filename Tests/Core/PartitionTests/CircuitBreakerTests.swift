@@ -1,6 +1,7 @@
 import Canonical
 import Clocks
 import ImageModel
+import Jobs
 import Ledger
 import Partition
 import Permits

@@ -5,6 +5,7 @@ import Failures
 internal import Hosts
 import ImageModel
 import Images
+import Jobs
 import Ledger
 import Partition
 import Permits
@@ -70,7 +71,7 @@ struct CrowdTests {
                 flood.publish(round * 200 + host, SourceURL("http://\(name)\(end)"))
             }
         }
-        #expect(flood.state.hostJobs.held.count == 200 && flood.state.hostJobs.held.values.allSatisfy { $0 == 4 })
+        #expect(flood.state.held.count == 200 && flood.state.held.values.allSatisfy { $0 == 4 })
     }
 
     /// The first two of 40,000 jobs are fetched.
@@ -89,7 +90,7 @@ struct CrowdTests {
         var flood = flooded()
         // Those under way hold it still; many others have waited for a turn, and wait elsewhere by now.
         let (held, span) = (flood.state.committable(.jobsFast), flood.state.reading(.jobsFast).span)
-        let inMemory = flood.state.hostJobs.held.values.reduce(0, +)
+        let inMemory = flood.state.held.values.reduce(0, +)
         #expect(held == 0 && span == 40_000 && inMemory <= 64)
         let note = FailureNote(code: "x", message: "", verdict: .deadLetter)
         for id in flood.flights { flood.feed(.failed(id, note)) }

@@ -3,6 +3,7 @@ import Clocks
 import Failures
 import Hosts
 import ImageModel
+import Jobs
 internal import Ledger
 import Partition
 import Positions

@@ -2,6 +2,7 @@ import Clocks
 import Digest
 import ImageModel
 import Images
+internal import Jobs
 import Ledger
 internal import Partition
 import Permits

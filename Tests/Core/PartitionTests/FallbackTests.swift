@@ -4,6 +4,7 @@ import Digest
 import Failures
 import Hosts
 import ImageModel
+import Jobs
 internal import Ledger
 import Partition
 import Permits

@@ -4,6 +4,7 @@ import Digest
 import Failures
 import Hosts
 import ImageModel
+@testable import Jobs
 import Ledger
 import Permits
 import Planning
@@ -98,7 +99,7 @@ struct LaneRoomTests {
                 variants: [PartitionStateTests.small], lane: lane)
         }
 
-        func jobs(_ lane: Lane) -> Int { state.hostJobs.held[HostLane(LaneRoomTests.host, lane)] ?? 0 }
+        func jobs(_ lane: Lane) -> Int { state.held[HostLane(LaneRoomTests.host, lane)] ?? 0 }
 
         mutating func end(_ flight: FlightID, at now: Moment = 0) {
             let note = FailureNote(code: "fetch.not-found", message: "no", verdict: .fail)
@@ -155,7 +156,7 @@ struct LaneRoomTests {
         let held = (world.jobs(.slow), world.jobs(.fast))
         #expect(held == (isJoined ? slow - 1 : slow, isJoined ? 3 : 2))
         for fetch in world.fetches { world.end(fetch.flight) }
-        let left = world.state.hostJobs.held.values.reduce(0, +)
+        let left = world.state.held.values.reduce(0, +)
         #expect(left == (isJoined ? 62 : 63))
     }
 

@@ -4,6 +4,7 @@ import Digest
 import Failures
 import Hosts
 import ImageModel
+@testable import Jobs
 import Ledger
 import Permits
 import Planning

@@ -1,5 +1,6 @@
 import Clocks
 import ImageModel
+import Jobs
 import Partition
 import Records
 import TestSupport

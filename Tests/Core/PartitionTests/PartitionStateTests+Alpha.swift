@@ -3,6 +3,7 @@ import Digest
 import Failures
 import ImageModel
 import Images
+import Jobs
 import Partition
 import Permits
 import Planning

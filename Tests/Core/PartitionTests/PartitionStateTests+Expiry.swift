@@ -4,6 +4,7 @@ import Digest
 import Failures
 internal import Hosts
 import ImageModel
+internal import Jobs
 import Partition
 import Permits
 import Planning
@@ -155,7 +156,7 @@ extension PartitionStateTests {
         #expect(isAborted != row.goesOn && driver.state.has(id) == row.goesOn)
         // The permit is free once the fetch has ended.
         #expect(!effects.contains { if case .permit = $0 { true } else { false } })
-        #expect(driver.state.hostJobs.held.values.reduce(0, +) == 2 - row.expired.count)
+        #expect(driver.state.held.values.reduce(0, +) == 2 - row.expired.count)
         let again = driver.feed(.fetched(id, Self.picture), at: row.now)
         guard row.goesOn else {
             #expect(again.isEmpty)

@@ -3,6 +3,7 @@ import Clocks
 import Digest
 import Failures
 import ImageModel
+import Jobs
 import Ledger
 import Partition
 import Permits

@@ -5,6 +5,7 @@ import Failures
 import Hosts
 import ImageModel
 import Images
+import Jobs
 import Ledger
 import Partition
 import Permits
@@ -44,8 +45,9 @@ struct PartitionStateTests {
 
         mutating func feed(_ event: PartitionEvent, at now: Moment = 0) -> [PartitionEffect] {
             var effects: [PartitionEffect] = []
-            state.lastPass.worker = max(state.lastPass.worker, lastPass)
+            state.notePass(at: lastPass)
             state.reduce(event, at: now, into: &effects)
+            if case .announced = event { lastPass = max(lastPass, now.wall) }
             var next = 0
             while next < effects.count {
                 if case .lookUp(let pending) = effects[next] {

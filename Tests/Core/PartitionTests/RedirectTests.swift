@@ -4,6 +4,7 @@ import Digest
 import Failures
 import Hosts
 import ImageModel
+import Jobs
 import Ledger
 import Partition
 import Permits
@@ -172,7 +173,7 @@ struct RedirectTests {
         let (isFrontOpen, isIdle, hasFlights) = (
             world.isOpen(World.front), world.permits.isIdle, world.state.hasFlights
         )
-        #expect(isFrontOpen && isIdle && !hasFlights && world.state.hostJobs.held.isEmpty)
+        #expect(isFrontOpen && isIdle && !hasFlights && world.state.held.isEmpty)
         #expect(world.state.hostWaits == [World.target: ByLane([.fast: 1])])
         // It comes back: it is in the target's share of the memory from the beginning.
         let again = Record(
@@ -180,7 +181,7 @@ struct RedirectTests {
         world.feed(
             .arrived(
                 PendingJob(job: passed.pending.job, record: again, heldBy: passed.cause.hold, awaited: World.target)))
-        #expect(world.state.hostWaits.isEmpty && world.state.hostJobs.held == [HostLane(World.target, .fast): 1])
+        #expect(world.state.hostWaits.isEmpty && world.state.held == [HostLane(World.target, .fast): 1])
     }
 
     @Test("A job that has waited for a target does not ask its own host again while that is left alone")
@@ -250,7 +251,7 @@ struct RedirectTests {
         let passed = world.passed.map(\.cause.code)
         #expect(passed == [String](repeating: RetryCause.Code.hostCrowded.rawValue, count: 2))
         #expect(
-            world.state.hostJobs.held == [HostLane(World.target, .fast): 3]
+            world.state.held == [HostLane(World.target, .fast): 3]
                 && world.passed.allSatisfy { $0.pending.awaited == World.target })
         // One that waited for it asks its own host only once there is room.
         world.publish("front9", awaited: World.target)

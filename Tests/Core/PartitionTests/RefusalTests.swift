@@ -5,6 +5,7 @@ import HTTPCache
 import Hosts
 import ImageModel
 import Images
+import Jobs
 import Ledger
 import Partition
 internal import Permits

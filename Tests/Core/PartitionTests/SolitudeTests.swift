@@ -2,6 +2,7 @@ import Canonical
 import Clocks
 import Hosts
 import ImageModel
+import Jobs
 import Ledger
 import Partition
 import Permits

@@ -1,3 +1,4 @@
+import Jobs
 import Partition
 import Records
 import TestSupport

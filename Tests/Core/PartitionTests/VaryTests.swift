@@ -1,6 +1,7 @@
 import Canonical
 import HTTPCache
 import ImageModel
+import Jobs
 import Partition
 import Permits
 import Ports

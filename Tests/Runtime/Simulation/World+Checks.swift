@@ -4,6 +4,7 @@ internal import Digest
 internal import Failures
 internal import Hosts
 internal import ImageModel
+internal import Jobs
 internal import Ledger
 internal import Partition
 internal import Permits

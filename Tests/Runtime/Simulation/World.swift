@@ -1,6 +1,7 @@
 internal import Canonical
 internal import Clocks
 internal import Hosts
+internal import Jobs
 internal import Partition
 internal import Permits
 internal import Planning

@@ -7,6 +7,7 @@ import Foundation
 import ImageModel
 import Images
 import Index
+import Jobs
 import Origin
 import Partition
 internal import Permits

@@ -6,6 +6,7 @@ import EmbeddedLog
 import Foundation
 import HTTPCache
 import ImageModel
+internal import Jobs
 import Partition
 import Ports
 import Posix

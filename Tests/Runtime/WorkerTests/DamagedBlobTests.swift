@@ -4,6 +4,7 @@ import EmbeddedLog
 import Failures
 import Foundation
 import ImageModel
+internal import Jobs
 import Partition
 import Records
 import TestPixels

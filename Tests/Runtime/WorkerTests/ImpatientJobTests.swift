@@ -6,6 +6,7 @@ import Foundation
 import HTTP
 internal import Hosts
 import ImageModel
+internal import Jobs
 import Origin
 import Partition
 internal import Permits

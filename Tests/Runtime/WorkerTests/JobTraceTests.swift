@@ -2,6 +2,7 @@ import Canonical
 import Clocks
 import Failures
 import ImageModel
+import Jobs
 import Partition
 import Records
 import Telemetry

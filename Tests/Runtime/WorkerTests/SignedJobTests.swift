@@ -3,6 +3,7 @@ import Clocks
 import EmbeddedLog
 import Foundation
 import ImageModel
+import Jobs
 import Partition
 import Records
 import TestPixels

@@ -3,6 +3,7 @@ import Digest
 import EmbeddedLog
 import Failures
 import ImageModel
+import Jobs
 import Partition
 import Ports
 import Records

@@ -2,6 +2,7 @@ import Canonical
 import Clocks
 import Digest
 import ImageModel
+import Jobs
 import Partition
 import Ports
 import Records

@@ -11,7 +11,7 @@ internal import Records
 internal import VariantSpec
 
 /// What answers a job while its origin fails, and how it is made good: the source is asked for again on the slow lane.
-extension PartitionState {
+extension Jobs {
     /// What is stored, if the job takes it and its origin lets it stand in: the very variants, or the nearest ones.
     func fallback(
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ results: [VariantSpec: VariantOutcome], _ now: Moment

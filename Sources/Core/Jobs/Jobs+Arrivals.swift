@@ -1,25 +1,19 @@
 internal import Canonical
-internal import Clocks
-internal import Failures
+package import Clocks
+package import Failures
 internal import Hosts
-internal import ImageModel
+package import ImageModel
 internal import Images
 internal import Ledger
 internal import Permits
 internal import Planning
-internal import Positions
-internal import Records
+package import Positions
+package import Records
 internal import VariantSpec
 
 /// Taking jobs up: joined to the flight of their source, answered at once, or given a flight.
-extension PartitionState {
-    mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
-        defer { noteRead(pending.record) }
-        guard receive(pending.record, &effects) else { return }
-        countBack(pending)
-        if let cause = positions.cause(of: pending.record) {
-            return effects.answer(pending, .dead, failure: cause, at: now)
-        }
+extension Jobs {
+    package mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         suspects.note(pending.place, deaths: pending.deaths)
         if suspects.isCondemned(pending.place) { return condemn(pending, now, &effects) }
         resume(pending, now, &effects)
@@ -32,12 +26,9 @@ extension PartitionState {
         guard var flight = flights[id] else { return }
         let since = min(flight.since, pending.firstSeen)
         if lane < flight.lane {
-            countJobs(of: flight, -flight.jobCount)
             flight.lane = lane
-            countJobs(of: flight, flight.jobCount)
             effects.append(.permit(.move(id, flight.lane, since: since)))
         }
-        countJobs(of: flight, 1)
         flight.since = since
         let isForced = pending.job.freshness == .force
         // A change that the flight cannot tell of is looked at again once that is over.
@@ -65,13 +56,13 @@ extension PartitionState {
     }
 
     /// The plan of a job: answered at once, expired, joined to the flight of its source, or given one.
-    mutating func begin(
+    package mutating func begin(
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         let job = pending.job
         let snapshot = usable(snapshot, job.url, at: now.wall)
         // The owner that wrote it may be at work, and its rows on their way; so may another job that makes the rest.
-        if job.isChange, let id = bySource[job.source] {
+        if job.isChange, let id = flights.flight(of: job.source) {
             return join(pending, snapshot, id, pending.lane(at: now.wall, rules.retry), &effects)
         }
         let left = pending.change(in: snapshot)
@@ -99,7 +90,7 @@ extension PartitionState {
             return answerFromStore(pending, plan, snapshot, now, &effects)
         }
         let lane = pending.lane(at: now.wall, rules.retry)
-        if let id = bySource[pending.job.source] { return join(pending, snapshot, id, lane, &effects) }
+        if let id = flights.flight(of: job.source) { return join(pending, snapshot, id, lane, &effects) }
         let isForced = job.freshness == .force || left != nil
         let kind: PermitKind = plan.reuses.isEmpty || isForced ? .fetch : .render
         let origin = origin(of: pending)
@@ -117,9 +108,7 @@ extension PartitionState {
             origin: origin, share: share, pendingJobs: [pending], lane: lane, since: pending.firstSeen,
             stage: .queued(kind), snapshot: snapshot)
         flight.left = left
-        countJobs(of: flight, 1)
         flights[id] = flight
-        bySource[pending.job.source] = id
         request(kind, for: flight, &effects)
     }
 
@@ -132,8 +121,9 @@ extension PartitionState {
     }
 
     /// Jobs whose wait is over run; what has held the committable offset too long is moved aside.
-    mutating func tick(_ now: Moment, _ effects: inout [PartitionEffect]) {
-        endWaits(now, &effects)
+    package mutating func tick(_ positions: Positions, _ now: Moment, _ effects: inout [PartitionEffect]) {
+        assert(flights.isConsistent)
+        endWaits(positions, now, &effects)
         expireFetches(now, &effects)
         for topic in Topic.lanes {
             guard let oldest = positions.oldest(topic), oldest.isHeldBack else { continue }
@@ -151,7 +141,7 @@ extension PartitionState {
     ) {
         // What is under way is named by its place.
         if suspects.isNaming { return }
-        for (id, flight) in flights {
+        for flight in flights.all {
             // One of a flood is waited for no longer than its like are read behind it.
             let isBrief = isPressed && isCrowded(flight.hostLane)
             let limit = isBrief ? min(.milliseconds(500), rules.holdLimit) : rules.holdLimit
@@ -165,9 +155,8 @@ extension PartitionState {
             let pending = flight.pendingJobs[index]
             let attempts = pending.attempts + 1
             if attempts >= rules.retry.most { return }
-            flights[id]?.pendingJobs.remove(at: index)
-            flights[id]?.aside.append(pending)
-            countJobs(of: flight, -1)
+            flights[flight.id]?.pendingJobs.remove(at: index)
+            flights[flight.id]?.aside.append(pending)
             let note = FailureNote(RetryCause.slow(now.monotonic - course.began))
             let later = pending.putOff(
                 until: now.wall + rules.retry.base, attempts: attempts, heldSince: pending.heldSince)
@@ -209,7 +198,7 @@ extension PendingJob {
 }
 
 extension [PartitionEffect] {
-    mutating func answer(
+    package mutating func answer(
         _ pending: PendingJob, _ kind: OutcomeKind, variants: VariantOutcomes = [], failure: FailureNote? = nil,
         at now: Moment
     ) {

@@ -1,10 +1,25 @@
+package import Canonical
 package import Clocks
+package import Hosts
 internal import ImageModel
 package import Ledger
 package import Planning
 
-/// What those who measure may know of a flight; no decision depends on it.
-extension PartitionState {
+/// What others may know of flights.
+extension Jobs {
+    package func has(_ flight: FlightID) -> Bool { flights[flight] != nil }
+    /// Whether the flight has had a permit.
+    package func hasBegun(_ flight: FlightID) -> Bool { flights[flight]?.course != nil }
+    /// Whether a fetch, or a render and what follows it, runs for the flight.
+    package func isAtWork(_ flight: FlightID) -> Bool { flights[flight]?.isAtWork ?? false }
+    /// Whether a flight that has had a permit is not over.
+    package var isUnderWay: Bool { flights.all.contains { $0.course != nil } }
+    package func isInFlight(_ source: SourceKey) -> Bool { flights.flight(of: source) != nil }
+    package var hasFlights: Bool { !flights.isEmpty }
+    /// Jobs that flights hold, by the host whose share they take.
+    package var held: [HostLane: Int] { flights.held }
+    package var flightIDs: some Sequence<FlightID> { flights.ids }
+
     /// The jobs that the flight is to answer.
     package func pendingJobs(of flight: FlightID) -> [PendingJob] { flights[flight]?.pendingJobs ?? [] }
 

@@ -1,18 +1,18 @@
 internal import Canonical
-internal import Clocks
+package import Clocks
 internal import Failures
 internal import HTTPCache
 internal import Hosts
 package import ImageModel
 internal import Images
-internal import Ledger
+package import Ledger
 internal import Planning
 package import Ports
 internal import Records
 package import VariantSpec
 
 /// What HTTP caching adds to a flight: it asks whether what is stored still holds, and what it does with a yes.
-extension PartitionState {
+extension Jobs {
     /// What is stored, as a request may use it that is sent now: where `Vary` says that its answer was for other headers, it
     /// is fresh no longer, and stands in for nothing. What a clock stored that was ahead is fresh no longer, either. All that a
     /// job's flight knows goes through here.
@@ -72,7 +72,7 @@ extension PartitionState {
         return plan.toFetch.isEmpty && !wanted.contains(where: \.isAuto) ? source.policy : nil
     }
 
-    mutating func notModified(
+    package mutating func notModified(
         _ id: FlightID, _ head: AnswerHead, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         guard let flight = flights[id], case .fetching(_, let course) = flight.stage else { return }
@@ -177,7 +177,7 @@ extension PendingJob {
     }
 }
 
-extension PartitionState {
+extension Jobs {
     /// All of a source's change is made anew, by whatever job, or nothing more can be: its own job ends, and tells of it if
     /// nobody did.
     mutating func end(

@@ -2,10 +2,11 @@ internal import Clocks
 internal import Failures
 internal import ImageModel
 package import Ledger
+internal import Positions
 package import Records
 
 /// Jobs that owners may have died of: which are named, which run alone, and which are not run again.
-extension PartitionState {
+extension Jobs {
     /// Whether the flight must be named by a durable row before it begins.
     package func needsName(_ id: FlightID) -> Bool {
         suspects.isNaming && (!hasBegun(id) || flights[id]?.redirect != nil)
@@ -21,9 +22,9 @@ extension PartitionState {
         let begun = Set(begun)
         var places: Set<RecordPlace> = []
         // Between two hosts a flight runs nothing that an owner could die of.
-        for flight in flights.values
+        for flight in flights.all
         where (flight.course != nil && flight.redirect == nil) || begun.contains(flight.id) {
-            for pending in flight.pendingJobs where pending.place.incarnation == incarnation(pending.place.topic) {
+            for pending in flight.pendingJobs where pending.place.incarnation == incarnations[pending.place.topic] {
                 places.insert(pending.place)
             }
         }
@@ -50,7 +51,7 @@ extension PartitionState {
     private func names(in row: ProgressRow) -> Set<RecordPlace> {
         var places: Set<RecordPlace> = []
         for suspect in row.suspects where suspect.begun != nil {
-            places.insert(RecordPlace(suspect.topic, suspect.offset, incarnation: incarnation(suspect.topic)))
+            places.insert(RecordPlace(suspect.topic, suspect.offset, incarnation: incarnations[suspect.topic]))
         }
         return places
     }

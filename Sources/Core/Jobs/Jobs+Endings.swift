@@ -1,5 +1,5 @@
 internal import Canonical
-internal import Clocks
+package import Clocks
 internal import Failures
 internal import HTTPCache
 internal import Hosts
@@ -12,7 +12,7 @@ internal import Records
 internal import VariantSpec
 
 /// How flights end, and what their jobs are told.
-extension PartitionState {
+extension Jobs {
     /// Nothing more to make: answers wait until the index holds what was announced.
     mutating func land(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard let course = flights[id]?.course, course.position > folded, !isLeaving else {
@@ -22,7 +22,7 @@ extension PartitionState {
         folding.push(Folding(position: course.position, flight: id))
     }
 
-    mutating func fold(_ position: Int64, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    package mutating func fold(_ position: Int64, _ now: Moment, _ effects: inout [PartitionEffect]) {
         folded = max(folded, position)
         while let first = folding.first, first.position <= folded, let done = folding.pop() {
             finish(done.flight, now, &effects)
@@ -30,11 +30,11 @@ extension PartitionState {
     }
 
     /// Jobs of flights that have announced something, or are about to, are looked up again. What runs for these ends unseen.
-    mutating func fencedAgain(_ position: Int64, _ effects: inout [PartitionEffect]) {
+    package mutating func fencedAgain(_ position: Int64, _ effects: inout [PartitionEffect]) {
         (folded, folding) = (position, Heap())
-        for id in flights.keys.sorted() {
+        for id in flights.ids.sorted() {
             guard let flight = flights[id], flight.hasAnnounced else { continue }
-            remove(flight)
+            flights[id] = nil
             if !flight.isAtWork { effects.append(.permit(.forget(id))) }
             for pending in flight.pendingJobs + flight.late { effects.append(.lookUp(pending)) }
         }
@@ -45,14 +45,13 @@ extension PartitionState {
         guard var flight = flights[id], let course = flight.course,
             !flight.outdated.isEmpty || course.change?.variants(by: flight.snapshot.variants).isEmpty == false
         else { return end(id, now, &effects) }
-        let late = flight.late
-        countJobs(of: flight, -flight.jobCount)
-        answer(flight, nil, lastPass.worker, now, &effects)
+        let done = flight
         (flight.pendingJobs, flight.late, flight.isRemaking, flight.lane) = ([], [], true, .background)
         flight.stage = .waiting(.render, course)
         flights[id] = flight
+        answer(done, nil, lastPass.worker, now, &effects)
         request(.render, for: flight, &effects)
-        for pending in late { effects.append(.lookUp(pending)) }
+        for pending in done.late { effects.append(.lookUp(pending)) }
     }
 
     mutating func end(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
@@ -68,7 +67,7 @@ extension PartitionState {
         _ id: FlightID, _ note: FailureNote?, _ lastPass: WallTime, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         guard let flight = flights[id] else { return }
-        remove(flight)
+        flights[id] = nil
         effects.append(flight.isFetching && note == nil ? .work(.abort(id)) : .permit(.forget(id)))
         answer(flight, note, lastPass, now, &effects)
         for pending in flight.late { effects.append(.lookUp(pending)) }

@@ -3,17 +3,17 @@ package import Clocks
 internal import Failures
 package import Hosts
 package import ImageModel
-internal import Ledger
+package import Ledger
 package import Permits
 internal import Planning
-internal import Ports
+package import Ports
 internal import Positions
 package import Records
 internal import VariantSpec
 
 /// What hosts do to jobs: those that fail are tried again, those of a host that may not be asked wait in the tiers.
-extension PartitionState {
-    mutating func unfetched(
+extension Jobs {
+    package mutating func unfetched(
         _ id: FlightID, _ report: Unfetched, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         guard let flight = flights[id] else { return }
@@ -26,7 +26,7 @@ extension PartitionState {
                 at: now.monotonic)
             lookUpOthers(id)
         }
-        fail(id, report.note, by: .machine, lastPass.worker, now, &effects)
+        fail(id, report.note, by: .machine, now, &effects)
     }
 
     /// What the flight's URL gave tells nothing of the source's other URLs: jobs that name those are looked up once it is over.
@@ -49,7 +49,7 @@ extension PartitionState {
     /// An answer led elsewhere: another host's permit is asked for as any flight asks for its first, with the age that the
     /// flight has. What cannot have it now goes to a tier, and begins anew at its own URL: where that leads may be another
     /// place by then, or for a while alone.
-    mutating func redirected(
+    package mutating func redirected(
         _ id: FlightID, _ redirect: Redirect, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         guard var flight = flights[id], case .fetching(let host, let course) = flight.stage else { return }
@@ -75,17 +75,13 @@ extension PartitionState {
     private mutating func share(_ flight: Flight, with host: OriginHost) -> Bool {
         if flight.share == host { return true }
         guard room(for: HostLane(host, flight.lane)) > 0 else { return false }
-        countJobs(of: flight, -flight.jobCount)
-        var flight = flight
-        flight.share = host
-        countJobs(of: flight, flight.jobCount)
-        flights[flight.id] = flight
+        flights[flight.id]?.share = host
         return true
     }
 
     /// Its partition leaves, and it waits for a permit: that is another owner's to ask for.
     mutating func leave(_ flight: Flight, _ effects: inout [PartitionEffect]) {
-        remove(flight)
+        flights[flight.id] = nil
         effects.append(.permit(.forget(flight.id)))
     }
 
@@ -99,10 +95,10 @@ extension PartitionState {
     /// too late are looked up anew.
     private mutating func giveBack(
         _ flight: Flight, _ effects: inout [PartitionEffect],
-        _ pass: (inout PartitionState, PendingJob, inout [PartitionEffect]) -> Void
+        _ pass: (inout Jobs, PendingJob, inout [PartitionEffect]) -> Void
     ) {
         guard let flight = flights[flight.id] else { return }
-        remove(flight)
+        flights[flight.id] = nil
         effects.append(.permit(.forget(flight.id)))
         for pending in flight.pendingJobs {
             if suspects.isNaming, flight.course != nil { suspects.outlive(pending.place) }
@@ -112,7 +108,7 @@ extension PartitionState {
     }
 
     /// Its jobs go to tiers as they came, without an attempt: the tier is as long as their host has been away, or will be.
-    mutating func held(
+    package mutating func held(
         _ id: FlightID, _ hold: PermitScheduler.Hold, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         guard let flight = flights[id], flight.isInQueue else { return }
@@ -203,31 +199,30 @@ extension PartitionState {
     mutating func passOnOldest(
         of topic: Topic, below offset: Int64, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        for (id, flight) in flights {
+        for flight in flights.all {
             guard flight.isInQueue, isCrowded(flight.hostLane), !runsAlone(flight) else { continue }
             let isOld = { (pending: PendingJob) in pending.record.topic == topic && pending.record.offset < offset }
             let old = flight.pendingJobs.filter(isOld)
             if old.isEmpty { continue }
-            flights[id]?.pendingJobs.removeAll(where: isOld)
-            countJobs(of: flight, -old.count)
+            flights[flight.id]?.pendingJobs.removeAll(where: isOld)
             let cause = origins.crowded(flight.share)
             for pending in old {
                 passOn(pending, to: flight.share, for: now.wall - pending.firstSeen, cause, now, &effects)
             }
-            if let flight = flights[id], flight.pendingJobs.isEmpty { end(id, now, &effects) }
+            if flights[flight.id]?.pendingJobs.isEmpty == true { end(flight.id, now, &effects) }
         }
     }
 
     /// Whether its flights fill half of its share of the memory.
-    func isCrowded(_ share: HostLane) -> Bool { hostJobs.held[share, default: 0] >= rules.hostShare / 2 }
+    func isCrowded(_ share: HostLane) -> Bool { flights.held(share) >= rules.hostShare / 2 }
 
     /// So many more jobs of the host may wait in memory on this lane.
     package func room(for share: HostLane, atMost use: Int = .max) -> Int {
-        min(rules.hostShare, use) - hostJobs.held[share, default: 0]
+        min(rules.hostShare, use) - flights.held(share)
     }
 
     /// One has come back from its tier.
-    mutating func countBack(_ pending: PendingJob) {
+    package mutating func countBack(_ pending: PendingJob) {
         // In a tier it was for its host's sake alone.
         guard pending.heldBy != nil else { return }
         hostJobs.comeBack(
@@ -235,8 +230,8 @@ extension PartitionState {
             at: pending.record.offset)
     }
 
-    mutating func noteRead(_ record: Record) {
-        if record.incarnation == incarnation(record.topic) { hostJobs.read(record.topic, upTo: record.offset + 1) }
+    package mutating func noteRead(_ record: Record) {
+        if record.incarnation == incarnations[record.topic] { hostJobs.read(record.topic, upTo: record.offset + 1) }
     }
 
     /// Jobs that wait for their host outside its queue: in tiers as far as this owner knows, and in memory.
@@ -276,18 +271,4 @@ extension PartitionState {
 
     /// For the next owner.
     package var away: [ProgressRow.Away] { hostJobs.told }
-
-    /// Hosts whose waiting jobs are counted for people.
-    package static let hostsAway = HostJobs.limit
-
-    mutating func countJobs(of flight: Flight, _ step: Int) {
-        hostJobs.hold(flight.hostLane, step)
-    }
-
-    /// The flight is none any more.
-    mutating func remove(_ flight: Flight) {
-        flights[flight.id] = nil
-        bySource[flight.source] = nil
-        countJobs(of: flight, -flight.jobCount)
-    }
 }

@@ -4,13 +4,13 @@ internal import Failures
 internal import ImageModel
 internal import Ledger
 internal import Positions
-internal import Records
+package import Records
 
 /// Jobs that come again: short waits are kept in memory, longer ones go to the retry topics.
 ///
 /// The record of a job that waits in memory is not finished: a crash makes it come again. How often it was tried is in the
 /// partition's progress row meanwhile, so that the next owner goes on counting there.
-extension PartitionState {
+extension Jobs {
     /// The clocks of brokers and workers differ: what comes so little too early is begun at once.
     private static let slack = Duration.seconds(1)
 
@@ -50,7 +50,7 @@ extension PartitionState {
     /// - Parameter host: that it waits for, if for nothing else.
     mutating func keep(_ pending: PendingJob, for host: OriginHost? = nil, _ now: Moment) -> Bool {
         // A record of a log that was replaced does not come again.
-        guard isShort(pending, now), pending.record.incarnation == incarnation(pending.record.topic),
+        guard isShort(pending, now), pending.record.incarnation == incarnations[pending.record.topic],
             waits.hasRoom(for: pending.place, limit: rules.shortWaits)
         else { return false }
         waits.remember(pending)
@@ -67,7 +67,7 @@ extension PartitionState {
     }
 
     /// Those whose time has come run. One that holds back too many others goes to a retry topic.
-    mutating func endWaits(_ now: Moment, _ effects: inout [PartitionEffect]) {
+    mutating func endWaits(_ positions: Positions, _ now: Moment, _ effects: inout [PartitionEffect]) {
         while let pending = waits.popDue(at: now) { effects.append(.lookUp(pending)) }
         guard waits.count > 0 else { return }
         for topic in Topic.worked {
@@ -78,9 +78,17 @@ extension PartitionState {
         }
     }
 
-    /// Whether all that was taken up waits in memory, until later than this.
-    package func waits(beyond limit: Instant) -> Bool {
+    /// Whether all that was taken up, so many jobs, waits in memory until later than this.
+    package func waits(_ unfinished: Int, beyond limit: Instant) -> Bool {
         unfinished == waits.count && (waits.next ?? .distantFuture) > limit
+    }
+
+    /// Of the topic's jobs, those that wait in memory for their time.
+    package func waiting(_ topic: Topic) -> Int { waits.count(topic) }
+
+    /// The same with how often they were tried, for a progress row.
+    package func waits(_ topic: Topic, from next: Int64) -> [TopicProgress.Wait] {
+        waits.progress(topic, incarnation: incarnations[topic], from: next)
     }
 
     private func isShort(_ pending: PendingJob, _ now: Moment) -> Bool {

@@ -1,19 +1,19 @@
 internal import Canonical
-internal import Clocks
-internal import Failures
+package import Clocks
+package import Failures
 internal import HTTPCache
 internal import Hosts
-internal import ImageModel
+package import ImageModel
 internal import Images
-internal import Ledger
-internal import Permits
+package import Ledger
+package import Permits
 internal import Planning
-internal import Ports
-internal import Records
-internal import VariantSpec
+package import Ports
+package import Records
+package import VariantSpec
 
 /// One job's way through a flight: plan → fetch → render → announce → fold → answer, in this order.
-extension PartitionState {
+extension Jobs {
     /// Whatever is planned next for a flight: another permit, or its end.
     private mutating func advance(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard var flight = flights[id] else { return }
@@ -64,7 +64,14 @@ extension PartitionState {
                 .request(kind, flight.id, flight.lane, since: flight.since, flight.asked, behind: flight.behind)))
     }
 
-    mutating func granted(_ kind: PermitKind, _ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    /// - Parameter hold: what of its host held the flight back until now.
+    package mutating func granted(
+        _ kind: PermitKind, _ id: FlightID, heldBy hold: HostHold?, _ now: Moment,
+        _ effects: inout [PartitionEffect]
+    ) {
+        if let hold, let held = flights[id]?.pendingJobs.map({ $0.held(by: hold) }) {
+            flights[id]?.pendingJobs = held
+        }
         var course: Flight.Course
         switch flights[id]?.stage {
         case .queued(kind): course = Flight.Course(began: now.monotonic)
@@ -119,7 +126,6 @@ extension PartitionState {
             }
         }
         flights[id]?.pendingJobs.removeAll(where: isLate)
-        countJobs(of: flight, (flights[id]?.pendingJobs.count ?? 0) - flight.pendingJobs.count)
         let isAwaited = flights[id]?.pendingJobs.isEmpty == false || flight.isAwaitedAside(at: now.wall)
         if !isAwaited { end(id, now, &effects) }
         return true
@@ -134,7 +140,7 @@ extension PartitionState {
         }
     }
 
-    mutating func fetched(
+    package mutating func fetched(
         _ id: FlightID, _ picture: FetchedPicture, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         guard var flight = flights[id], case .fetching(_, var course) = flight.stage else { return }
@@ -209,14 +215,14 @@ extension PartitionState {
             isLate: flight.results.values.contains { $0.failure?.code == RenderFailure.Code.deadline.rawValue })
     }
 
-    mutating func rendered(_ id: FlightID, _ effects: inout [PartitionEffect]) {
+    package mutating func rendered(_ id: FlightID, _ effects: inout [PartitionEffect]) {
         effects.append(.permit(.release(.render, id)))
         guard let flight = flights[id], case .rendering(let task, let course) = flight.stage else { return }
         flights[id]?.stage = .announcing(task, course)
         for pending in flight.pendingJobs { suspects.clear(pending.place) }
     }
 
-    mutating func announced(
+    package mutating func announced(
         _ id: FlightID, _ original: String?, _ rows: [VariantRow], _ position: Int64, _ now: Moment,
         _ effects: inout [PartitionEffect]
     ) {
@@ -251,7 +257,7 @@ extension PartitionState {
         advance(id, now, &effects)
     }
 
-    mutating func blobsGone(
+    package mutating func blobsGone(
         _ id: FlightID, _ locations: [String], _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         effects.append(.permit(.release(.render, id)))
@@ -263,7 +269,7 @@ extension PartitionState {
     }
 
     /// The formats that were left open are chosen, and the flight is planned with them.
-    mutating func looked(_ id: FlightID, _ row: SourceRow, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    package mutating func looked(_ id: FlightID, _ row: SourceRow, _ now: Moment, _ effects: inout [PartitionEffect]) {
         effects.append(.permit(.release(.render, id)))
         guard var flight = flights[id] else { return }
         (flight.snapshot.source, flight.looked) = (row, row)
@@ -272,7 +278,7 @@ extension PartitionState {
         advance(id, now, &effects)
     }
 
-    mutating func refused(
+    package mutating func refused(
         _ id: FlightID, _ specs: [VariantSpec], _ note: FailureNote, _ made: [RenderedVariant], _ now: Moment,
         _ effects: inout [PartitionEffect]
     ) {
@@ -290,7 +296,7 @@ extension PartitionState {
     }
 
     /// The pixels that were fetched cannot be decoded: that is so the next time, too.
-    mutating func noteDamage(_ id: FlightID, _ note: FailureNote, _ now: Moment) {
+    package mutating func noteDamage(_ id: FlightID, _ note: FailureNote, _ now: Moment) {
         guard note.isOfPixels, let flight = flights[id], case .rendering(let task, _) = flight.stage,
             let batch = task.batch
         else { return }

@@ -1,0 +1,49 @@
+internal import Canonical
+internal import Hosts
+internal import ImageModel
+internal import Ledger
+
+/// The flights of a partition, by id and by source, and how many jobs they hold of each host and lane.
+///
+/// Every change of a flight goes through the subscript, which keeps the three in step.
+struct FlightTable: Sendable {
+    private var byID: [FlightID: Flight] = [:]
+    private var bySource: [SourceKey: FlightID] = [:]
+    /// Jobs in memory, by the host whose share they take; no zeros.
+    private(set) var held: [HostLane: Int] = [:]
+
+    /// nil: no flight, or it is over.
+    subscript(id: FlightID) -> Flight? {
+        get { byID[id] }
+        _modify {
+            let before = byID[id].map { ($0.source, $0.hostLane, $0.jobCount) }
+            yield &byID[id]
+            let after = byID[id].map { ($0.source, $0.hostLane, $0.jobCount) }
+            if let (_, share, count) = before { hold(share, -count) }
+            if let (_, share, count) = after { hold(share, count) }
+            if before == nil, let after { bySource[after.0] = id }
+            if after == nil, let before { bySource[before.0] = nil }
+        }
+    }
+
+    private mutating func hold(_ share: HostLane, _ step: Int) {
+        let count = held[share, default: 0] + step
+        held[share] = count == 0 ? nil : count
+    }
+
+    func flight(of source: SourceKey) -> FlightID? { bySource[source] }
+
+    /// Jobs that flights hold of the host on the lane.
+    func held(_ share: HostLane) -> Int { held[share, default: 0] }
+
+    var isEmpty: Bool { byID.isEmpty }
+    var ids: Dictionary<FlightID, Flight>.Keys { byID.keys }
+    var all: Dictionary<FlightID, Flight>.Values { byID.values }
+
+    /// Whether the indexes agree with the flights: for assertions.
+    var isConsistent: Bool {
+        var jobs: [HostLane: Int] = [:]
+        for flight in byID.values where flight.jobCount > 0 { jobs[flight.hostLane, default: 0] += flight.jobCount }
+        return jobs == held && bySource.count == byID.count && byID.allSatisfy { bySource[$0.value.source] == $0.key }
+    }
+}
