@@ -13,7 +13,7 @@ internal import VariantSpec
 
 /// Taking jobs up: joined to the flight of their source, answered at once, or given a flight.
 extension Jobs {
-    package mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    package mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) {
         suspects.note(pending.place, deaths: pending.deaths)
         if suspects.isCondemned(pending.place) { return condemn(pending, now, &effects) }
         resume(pending, now, &effects)
@@ -21,7 +21,7 @@ extension Jobs {
 
     private mutating func join(
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ id: FlightID, _ lane: Lane,
-        _ effects: inout [PartitionEffect]
+        _ effects: inout [JobEffect]
     ) {
         guard var flight = flights[id] else { return }
         let since = min(flight.since, pending.firstSeen)
@@ -57,7 +57,7 @@ extension Jobs {
 
     /// The plan of a job: answered at once, expired, joined to the flight of its source, or given one.
     package mutating func begin(
-        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         let job = pending.job
         let snapshot = usable(snapshot, job.url, at: now.wall)
@@ -121,7 +121,7 @@ extension Jobs {
     }
 
     /// Jobs whose wait is over run; what has held the committable offset too long is moved aside.
-    package mutating func tick(_ positions: Positions, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    package mutating func tick(_ positions: Positions, _ now: Moment, _ effects: inout [JobEffect]) {
         assert(flights.isConsistent)
         endWaits(positions, now, &effects)
         expireFetches(now, &effects)
@@ -137,7 +137,7 @@ extension Jobs {
     /// How its try ends is told to nobody then, so it counts; the last one is waited for. What it makes is stored all the
     /// same, and found by the next try.
     private mutating func moveAside(
-        _ place: RecordPlace, isPressed: Bool, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ place: RecordPlace, isPressed: Bool, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         // What is under way is named by its place.
         if suspects.isNaming { return }
@@ -197,7 +197,7 @@ extension PendingJob {
     }
 }
 
-extension [PartitionEffect] {
+extension [JobEffect] {
     package mutating func answer(
         _ pending: PendingJob, _ kind: OutcomeKind, variants: VariantOutcomes = [], failure: FailureNote? = nil,
         at now: Moment

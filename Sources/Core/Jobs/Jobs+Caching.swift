@@ -73,7 +73,7 @@ extension Jobs {
     }
 
     package mutating func notModified(
-        _ id: FlightID, _ head: AnswerHead, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ id: FlightID, _ head: AnswerHead, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         guard let flight = flights[id], case .fetching(_, let course) = flight.stage else { return }
         if let refusal = flight.refusal { return confirmed(refusal, of: flight, head, now, &effects) }
@@ -96,7 +96,7 @@ extension Jobs {
     /// It still gives nothing to make pictures of.
     private mutating func confirmed(
         _ refusal: RecentRefusals.Refusal, of flight: Flight, _ head: AnswerHead, _ now: Moment,
-        _ effects: inout [PartitionEffect]
+        _ effects: inout [JobEffect]
     ) {
         effects.append(.work(.checked(flight.origin, .notModified)))
         let validators = refusal.validators.updated(by: head.fields, sent: head.sent, now: now.wall)
@@ -182,7 +182,7 @@ extension Jobs {
     /// nobody did.
     mutating func end(
         change pending: PendingJob, _ kind: OutcomeKind, _ snapshot: SourceSnapshot, variants: VariantOutcomes = [],
-        failure: FailureNote? = nil, at now: Moment, _ effects: inout [PartitionEffect]
+        failure: FailureNote? = nil, at now: Moment, _ effects: inout [JobEffect]
     ) {
         let change = SourceChange(of: pending.job, in: pending.record)
         let changed = change.map { toldChanges.contains($0.id) ? [] : $0.variants(by: snapshot.variants) } ?? []

@@ -14,7 +14,7 @@ internal import VariantSpec
 /// How flights end, and what their jobs are told.
 extension Jobs {
     /// Nothing more to make: answers wait until the index holds what was announced.
-    mutating func land(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    mutating func land(_ id: FlightID, _ now: Moment, _ effects: inout [JobEffect]) {
         guard let course = flights[id]?.course, course.position > folded, !isLeaving else {
             return finish(id, now, &effects)
         }
@@ -22,7 +22,7 @@ extension Jobs {
         folding.push(Folding(position: course.position, flight: id))
     }
 
-    package mutating func fold(_ position: Int64, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    package mutating func fold(_ position: Int64, _ now: Moment, _ effects: inout [JobEffect]) {
         folded = max(folded, position)
         while let first = folding.first, first.position <= folded, let done = folding.pop() {
             finish(done.flight, now, &effects)
@@ -30,7 +30,7 @@ extension Jobs {
     }
 
     /// Jobs of flights that have announced something, or are about to, are looked up again. What runs for these ends unseen.
-    package mutating func fencedAgain(_ position: Int64, _ effects: inout [PartitionEffect]) {
+    package mutating func fencedAgain(_ position: Int64, _ effects: inout [JobEffect]) {
         (folded, folding) = (position, Heap())
         for id in flights.ids.sorted() {
             guard let flight = flights[id], flight.hasAnnounced else { continue }
@@ -41,7 +41,7 @@ extension Jobs {
     }
 
     /// Its jobs are answered. Then what else was stored of a source that has changed is made anew, on the slow lane.
-    mutating func finish(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    mutating func finish(_ id: FlightID, _ now: Moment, _ effects: inout [JobEffect]) {
         guard var flight = flights[id], let course = flight.course,
             !flight.outdated.isEmpty || course.change?.variants(by: flight.snapshot.variants).isEmpty == false
         else { return end(id, now, &effects) }
@@ -54,7 +54,7 @@ extension Jobs {
         for pending in done.late { effects.append(.lookUp(pending)) }
     }
 
-    mutating func end(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    mutating func end(_ id: FlightID, _ now: Moment, _ effects: inout [JobEffect]) {
         end(id, nil, lastPass.worker, now, &effects)
     }
 
@@ -64,7 +64,7 @@ extension Jobs {
     ///   - note: why it failed; nil if it did not.
     ///   - lastPass: when others last got through what failed here.
     mutating func end(
-        _ id: FlightID, _ note: FailureNote?, _ lastPass: WallTime, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ id: FlightID, _ note: FailureNote?, _ lastPass: WallTime, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         guard let flight = flights[id] else { return }
         flights[id] = nil
@@ -74,7 +74,7 @@ extension Jobs {
     }
 
     private mutating func answer(
-        _ flight: Flight, _ note: FailureNote?, _ lastPass: WallTime, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ flight: Flight, _ note: FailureNote?, _ lastPass: WallTime, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         if suspects.isNaming, flight.course != nil {
             for pending in flight.pendingJobs { suspects.outlive(pending.place) }
@@ -87,7 +87,7 @@ extension Jobs {
 
     private mutating func answer(
         _ pending: PendingJob, _ flight: Flight, _ note: FailureNote?, _ lastPass: WallTime, _ now: Moment,
-        _ effects: inout [PartitionEffect]
+        _ effects: inout [JobEffect]
     ) {
         let variants = flight.outcomes(of: pending, failing: note)
         // The least final one: what another variant may still become is not given up for one that never will be made.

@@ -39,7 +39,7 @@ extension Jobs {
     /// The job wants what is stored alone, and not all of it is, or it is fresh no longer.
     mutating func answerFromStore(
         _ pending: PendingJob, _ plan: Plan, _ snapshot: SourceSnapshot, _ now: Moment,
-        _ effects: inout [PartitionEffect]
+        _ effects: inout [JobEffect]
     ) {
         let note = FailureNote(CacheFailure.notStored)
         if let standIn = fallback(pending, snapshot, [:], now) {
@@ -51,7 +51,7 @@ extension Jobs {
     /// The job is answered with what is stored, and the error beside it.
     mutating func answer(
         _ pending: PendingJob, by standIn: (kind: OutcomeKind, variants: VariantOutcomes), _ failure: FailureNote,
-        _ now: Moment, _ effects: inout [PartitionEffect]
+        _ now: Moment, _ effects: inout [JobEffect]
     ) {
         let outcome = pending.outcome(standIn.kind, variants: standIn.variants, failure: failure, at: now.wall)
         if pending.job.freshness == .cacheOnly {
@@ -63,7 +63,7 @@ extension Jobs {
 
     /// The job is answered with what its origin lets stand in while it is asked for again.
     mutating func answerWhileRevalidating(
-        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [JobEffect]
     ) -> Bool {
         guard pending.job.freshness == .ifStale, !pending.job.isOwn, let source = snapshot.source else { return false }
         let until = rules.freshness.whileRevalidate(source.policy, from: source.expires)
@@ -82,7 +82,7 @@ extension Jobs {
     /// owes it again: both tell of it by one id, and the second asks the origin only where it is forced.
     private mutating func owe(
         _ pending: PendingJob, _ outcome: Outcome, _ prefix: String, _ cause: FailureNote,
-        _ now: Moment, _ effects: inout [PartitionEffect]
+        _ now: Moment, _ effects: inout [JobEffect]
     ) {
         var job = pending.job
         if owed.count >= Self.owedLimit { owed = owed.filter { $0.value.until > now.wall } }

@@ -15,7 +15,7 @@ package import VariantSpec
 /// One job's way through a flight: plan → fetch → render → announce → fold → answer, in this order.
 extension Jobs {
     /// Whatever is planned next for a flight: another permit, or its end.
-    private mutating func advance(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    private mutating func advance(_ id: FlightID, _ now: Moment, _ effects: inout [JobEffect]) {
         guard var flight = flights[id] else { return }
         let missing = flight.missing
         guard !missing.isEmpty else { return land(id, now, &effects) }
@@ -35,7 +35,7 @@ extension Jobs {
     }
 
     private mutating func wait(
-        for kind: PermitKind, _ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]
+        for kind: PermitKind, _ id: FlightID, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         guard var flight = flights[id] else { return }
         if kind == .fetch, flight.pendingJobs.allSatisfy({ $0.job.freshness == .cacheOnly }) {
@@ -52,7 +52,7 @@ extension Jobs {
     }
 
     /// Of a partition that is leaving nothing begins: what is queued there is another owner's to do.
-    func request(_ kind: PermitKind, for flight: Flight, _ effects: inout [PartitionEffect]) {
+    func request(_ kind: PermitKind, for flight: Flight, _ effects: inout [JobEffect]) {
         if isLeaving, flight.course == nil { return }
         if flight.course == nil, runsAlone(flight) {
             let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.asked)
@@ -67,7 +67,7 @@ extension Jobs {
     /// - Parameter hold: what of its host held the flight back until now.
     package mutating func granted(
         _ kind: PermitKind, _ id: FlightID, heldBy hold: HostHold?, _ now: Moment,
-        _ effects: inout [PartitionEffect]
+        _ effects: inout [JobEffect]
     ) {
         if let hold, let held = flights[id]?.pendingJobs.map({ $0.held(by: hold) }) {
             flights[id]?.pendingJobs = held
@@ -111,7 +111,7 @@ extension Jobs {
 
     /// Jobs whose time has passed before all that they want is there are answered; true if there was one. A flight that
     /// nobody waits for then is over.
-    private mutating func expire(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) -> Bool {
+    private mutating func expire(_ id: FlightID, _ now: Moment, _ effects: inout [JobEffect]) -> Bool {
         guard let flight = flights[id] else { return false }
         let isLate = { (pending: PendingJob) in
             pending.isExpired(at: now.wall) && pending.job.variants.contains { flight.results[$0] == nil }
@@ -133,7 +133,7 @@ extension Jobs {
 
     /// Jobs whose time passes while their source is fetched are answered then, and not at the end of a slow fetch. What
     /// nobody waits for any more is not fetched.
-    mutating func expireFetches(_ now: Moment, _ effects: inout [PartitionEffect]) {
+    mutating func expireFetches(_ now: Moment, _ effects: inout [JobEffect]) {
         for id in fetching.sorted() {
             if flights[id]?.isAsking == true { _ = expire(id, now, &effects) }
             if flights[id]?.isAsking != true { fetching.remove(id) }
@@ -141,7 +141,7 @@ extension Jobs {
     }
 
     package mutating func fetched(
-        _ id: FlightID, _ picture: FetchedPicture, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ id: FlightID, _ picture: FetchedPicture, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         guard var flight = flights[id], case .fetching(_, var course) = flight.stage else { return }
         let (body, facts) = (picture.source, picture.picture.facts)
@@ -170,7 +170,7 @@ extension Jobs {
 
     /// The origin gave or confirmed the source: the flight goes on to its render.
     mutating func goOn(
-        _ flight: Flight, _ course: Flight.Course, _ fetched: Flight.Fetched, _ effects: inout [PartitionEffect]
+        _ flight: Flight, _ course: Flight.Course, _ fetched: Flight.Fetched, _ effects: inout [JobEffect]
     ) {
         var (flight, course) = (flight, course)
         let bytes = fetched.picture?.source.bytes ?? 0
@@ -215,7 +215,7 @@ extension Jobs {
             isLate: flight.results.values.contains { $0.failure?.code == RenderFailure.Code.deadline.rawValue })
     }
 
-    package mutating func rendered(_ id: FlightID, _ effects: inout [PartitionEffect]) {
+    package mutating func rendered(_ id: FlightID, _ effects: inout [JobEffect]) {
         effects.append(.permit(.release(.render, id)))
         guard let flight = flights[id], case .rendering(let task, let course) = flight.stage else { return }
         flights[id]?.stage = .announcing(task, course)
@@ -224,7 +224,7 @@ extension Jobs {
 
     package mutating func announced(
         _ id: FlightID, _ original: String?, _ rows: [VariantRow], _ position: Int64, _ now: Moment,
-        _ effects: inout [PartitionEffect]
+        _ effects: inout [JobEffect]
     ) {
         guard var flight = flights[id], case .announcing(let task, var course) = flight.stage else { return }
         effects.append(.permit(.pass(id)))
@@ -258,7 +258,7 @@ extension Jobs {
     }
 
     package mutating func blobsGone(
-        _ id: FlightID, _ locations: [String], _ now: Moment, _ effects: inout [PartitionEffect]
+        _ id: FlightID, _ locations: [String], _ now: Moment, _ effects: inout [JobEffect]
     ) {
         effects.append(.permit(.release(.render, id)))
         flights[id]?.snapshot.variants.removeAll { locations.contains($0.location) }
@@ -269,7 +269,7 @@ extension Jobs {
     }
 
     /// The formats that were left open are chosen, and the flight is planned with them.
-    package mutating func looked(_ id: FlightID, _ row: SourceRow, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    package mutating func looked(_ id: FlightID, _ row: SourceRow, _ now: Moment, _ effects: inout [JobEffect]) {
         effects.append(.permit(.release(.render, id)))
         guard var flight = flights[id] else { return }
         (flight.snapshot.source, flight.looked) = (row, row)
@@ -280,7 +280,7 @@ extension Jobs {
 
     package mutating func refused(
         _ id: FlightID, _ specs: [VariantSpec], _ note: FailureNote, _ made: [RenderedVariant], _ now: Moment,
-        _ effects: inout [PartitionEffect]
+        _ effects: inout [JobEffect]
     ) {
         effects.append(.permit(.release(.render, id)))
         if case .rendering(let task, _)? = flights[id]?.stage, let batch = task.batch {

@@ -14,7 +14,7 @@ internal import VariantSpec
 /// What hosts do to jobs: those that fail are tried again, those of a host that may not be asked wait in the tiers.
 extension Jobs {
     package mutating func unfetched(
-        _ id: FlightID, _ report: Unfetched, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ id: FlightID, _ report: Unfetched, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         guard let flight = flights[id] else { return }
         // Before the flight is forgotten: a host is known by those that ask it.
@@ -50,7 +50,7 @@ extension Jobs {
     /// flight has. What cannot have it now goes to a tier, and begins anew at its own URL: where that leads may be another
     /// place by then, or for a while alone.
     package mutating func redirected(
-        _ id: FlightID, _ redirect: Redirect, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ id: FlightID, _ redirect: Redirect, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         guard var flight = flights[id], case .fetching(let host, let course) = flight.stage else { return }
         let target = rules.origins.groups.origin(of: redirect.host.description)
@@ -80,7 +80,7 @@ extension Jobs {
     }
 
     /// Its partition leaves, and it waits for a permit: that is another owner's to ask for.
-    mutating func leave(_ flight: Flight, _ effects: inout [PartitionEffect]) {
+    mutating func leave(_ flight: Flight, _ effects: inout [JobEffect]) {
         flights[flight.id] = nil
         effects.append(.permit(.forget(flight.id)))
     }
@@ -94,8 +94,8 @@ extension Jobs {
     /// The flight is over before it came to anything: what is to become of each job is `pass`'s to say, and those that came
     /// too late are looked up anew.
     private mutating func giveBack(
-        _ flight: Flight, _ effects: inout [PartitionEffect],
-        _ pass: (inout Jobs, PendingJob, inout [PartitionEffect]) -> Void
+        _ flight: Flight, _ effects: inout [JobEffect],
+        _ pass: (inout Jobs, PendingJob, inout [JobEffect]) -> Void
     ) {
         guard let flight = flights[flight.id] else { return }
         flights[flight.id] = nil
@@ -109,7 +109,7 @@ extension Jobs {
 
     /// Its jobs go to tiers as they came, without an attempt: the tier is as long as their host has been away, or will be.
     package mutating func held(
-        _ id: FlightID, _ hold: PermitScheduler.Hold, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ id: FlightID, _ hold: PermitScheduler.Hold, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         guard let flight = flights[id], flight.isInQueue else { return }
         let cause = FailureNote(RetryCause.hostBlocked(host: hold.host.description, code: hold.code))
@@ -131,7 +131,7 @@ extension Jobs {
     /// No tier is as short as what some jobs have left: these wait in memory, where there is room.
     private mutating func passOn(
         held pending: PendingJob, by hold: PermitScheduler.Hold, _ cause: FailureNote, _ now: Moment,
-        _ effects: inout [PartitionEffect]
+        _ effects: inout [JobEffect]
     ) {
         let failing = pending.failingSince ?? now.wall
         let later = pending.putOff(
@@ -165,7 +165,7 @@ extension Jobs {
     /// The job goes on in a tier. It may run before the tier's wait is over: nothing but this host holds it back.
     mutating func passOn(
         _ pending: PendingJob, to host: OriginHost, failingSince: WallTime? = nil, for wait: Duration,
-        _ cause: FailureNote, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ cause: FailureNote, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         let later = pending.passedOn(
             awaiting: host == origin(of: pending) ? nil : host, failingSince: failingSince,
@@ -178,7 +178,7 @@ extension Jobs {
 
     /// A flood of one host leaves three quarters of its lane's read-ahead to others.
     mutating func isCrowded(
-        _ share: HostLane, _ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ share: HostLane, _ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]
     ) -> Bool {
         guard room(for: share) <= 0 else { return false }
         let cause = origins.crowded(share.host)
@@ -197,7 +197,7 @@ extension Jobs {
     /// While its jobs wait for their turn, a flood of one host holds back the committable offset, and no more is read behind
     /// that than a progress row can tell: the oldest of them wait in a tier instead.
     mutating func passOnOldest(
-        of topic: Topic, below offset: Int64, _ now: Moment, _ effects: inout [PartitionEffect]
+        of topic: Topic, below offset: Int64, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         for flight in flights.all {
             guard flight.isInQueue, isCrowded(flight.hostLane), !runsAlone(flight) else { continue }

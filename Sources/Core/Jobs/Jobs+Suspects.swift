@@ -57,7 +57,7 @@ extension Jobs {
     }
 
     /// Asks again in the right way: a suspect joined a flight that had not begun.
-    func isolate(_ flight: Flight, _ effects: inout [PartitionEffect]) {
+    func isolate(_ flight: Flight, _ effects: inout [JobEffect]) {
         if case .queued(let kind) = flight.stage, runsAlone(flight) { request(kind, for: flight, &effects) }
     }
 
@@ -66,7 +66,7 @@ extension Jobs {
         suspects.isNaming && flight.pendingJobs.contains { suspects.runsAlone($0.place) }
     }
 
-    func condemn(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    func condemn(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) {
         let cause = FailureNote(JobFailure.poison(job: pending.job.id, url: pending.job.url))
         effects.setAside(pending, cause, attempts: pending.attempts, at: now)
     }

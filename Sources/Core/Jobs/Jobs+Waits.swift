@@ -19,7 +19,7 @@ extension Jobs {
     static let heldLimit = DelayTier.hour.wait
 
     /// A job that was received runs, or goes on waiting.
-    mutating func resume(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    mutating func resume(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) {
         var pending = pending
         if let left = waits.takeInherited(pending.place) {
             // Of a clock that was ahead they would put the job off for as long.
@@ -37,7 +37,7 @@ extension Jobs {
 
     /// A job that failed is tried again later.
     mutating func putOff(
-        _ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         let pending = pending.putOff(
             until: pending.notBefore, attempts: pending.attempts, heldSince: pending.heldSince, code: cause.code)
@@ -59,7 +59,7 @@ extension Jobs {
     }
 
     /// The machine's fault, not the job's: it costs no attempt.
-    mutating func hold(_ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    mutating func hold(_ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [JobEffect]) {
         let since = pending.heldSince ?? now.wall
         let wait = rules.retry.delay(heldFor: now.wall - since, jitter: jitter())
         putOff(
@@ -67,7 +67,7 @@ extension Jobs {
     }
 
     /// Those whose time has come run. One that holds back too many others goes to a retry topic.
-    mutating func endWaits(_ positions: Positions, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    mutating func endWaits(_ positions: Positions, _ now: Moment, _ effects: inout [JobEffect]) {
         while let pending = waits.popDue(at: now) { effects.append(.lookUp(pending)) }
         guard waits.count > 0 else { return }
         for topic in Topic.worked {
@@ -96,7 +96,7 @@ extension Jobs {
     }
 
     private func goOn(
-        _ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect],
+        _ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect],
         because cause: FailureNote = FailureNote(RetryCause.deferred)
     ) {
         let pending = pending.told(deaths: suspects.deaths(of: pending.place))

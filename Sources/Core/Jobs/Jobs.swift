@@ -63,7 +63,7 @@ package struct Jobs: ~Copyable, Sendable {
     /// A flight of an ownership that is over says nothing of this machine now, nor of the partition.
     package mutating func fail(
         _ id: FlightID, _ note: FailureNote, by obstacle: PermitScheduler.Obstacle, _ now: Moment,
-        _ effects: inout [PartitionEffect]
+        _ effects: inout [JobEffect]
     ) {
         guard let flight = flights[id] else { return }
         // What other partitions' logs take says nothing of this one's.
@@ -73,7 +73,7 @@ package struct Jobs: ~Copyable, Sendable {
     }
 
     /// What waits for a permit is another owner's, and answers wait for the index no more, which is not read any further.
-    package mutating func leave(_ now: Moment, _ effects: inout [PartitionEffect]) {
+    package mutating func leave(_ now: Moment, _ effects: inout [JobEffect]) {
         isLeaving = true
         for flight in flights.all where flight.course == nil { effects.append(.permit(.forget(flight.id))) }
         for flight in flights.all where flight.redirect != nil { leave(flight, &effects) }

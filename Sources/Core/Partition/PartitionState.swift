@@ -19,7 +19,7 @@ package struct PartitionState: ~Copyable, Sendable {
     private var jobs: Jobs
     private var positions = Positions()
     /// Reused between events.
-    private var effects: ([PartitionEffect], [PartitionEffect]) = ([], [])
+    private var effects: ([JobEffect], [JobEffect]) = ([], [])
 
     /// - Parameters:
     ///   - firstFlight: above every flight of an earlier ownership, whose tasks may still bring results.
@@ -42,7 +42,7 @@ package struct PartitionState: ~Copyable, Sendable {
     ///
     /// - Parameter lookUp: what is stored for the job's source; nil if that cannot be told now.
     package mutating func run(
-        _ event: PartitionEvent, at now: Moment, permits: inout PermitScheduler, into work: inout [PartitionWork],
+        _ event: PartitionEvent, at now: Moment, permits: inout PermitScheduler, into work: inout [Effect],
         lookUp: (PendingJob) -> SourceSnapshot?
     ) {
         var (effects, next) = effects
@@ -73,7 +73,7 @@ package struct PartitionState: ~Copyable, Sendable {
     package mutating func notePass(at time: WallTime) { jobs.lastPass.worker = time }
 
     /// One event's effects, in order.
-    package mutating func reduce(_ event: PartitionEvent, at now: Moment, into effects: inout [PartitionEffect]) {
+    package mutating func reduce(_ event: PartitionEvent, at now: Moment, into effects: inout [JobEffect]) {
         switch event {
         case .arrived(let pending): arrive(pending, now, &effects)
         case .answered(let record, let disposition):
@@ -107,7 +107,7 @@ package struct PartitionState: ~Copyable, Sendable {
         }
     }
 
-    private mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    private mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) {
         defer { jobs.noteRead(pending.record) }
         guard receive(pending.record, &effects) else { return }
         jobs.countBack(pending)
@@ -118,7 +118,7 @@ package struct PartitionState: ~Copyable, Sendable {
     }
 
     /// Whether the record is to be done.
-    private mutating func receive(_ record: Record, _ effects: inout [PartitionEffect]) -> Bool {
+    private mutating func receive(_ record: Record, _ effects: inout [JobEffect]) -> Bool {
         switch positions.receive(record) {
         case .new: return true
         case .finished(let committable):
@@ -127,7 +127,7 @@ package struct PartitionState: ~Copyable, Sendable {
         }
     }
 
-    private mutating func acknowledged(_ places: [RecordPlace], _ effects: inout [PartitionEffect]) {
+    private mutating func acknowledged(_ places: [RecordPlace], _ effects: inout [JobEffect]) {
         jobs.forget(places)
         for (topic, committable) in positions.finish(places) {
             jobs.suspects.forget(topic, below: committable)

@@ -128,11 +128,11 @@ extension Worker {
                     "waiting": .int(Int64(failed.entries.count)),
                 ])
             // The outbox stays closed meanwhile: no second batch piles up behind a log that is full or away.
-            if goesAgain { await ports.time.sleep(for: .milliseconds(500)) }
+            if goesAgain { await pauseAfterRefusal() }
         }
         // What went away while its answers were on their way is another's to answer, even if it came back since: its jobs
         // are read again then.
-        guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
+        guard let owned = owned(by: owner) else { return }
         // What failed may be in the log all the same: the next owner reads it once more.
         let places = zip(written.records, results).compactMap { record, result in
             result.offset.map { (topic: record.topic, offset: $0) }

@@ -55,8 +55,8 @@ extension Worker {
             if case .corrupt = error { rebuild(owned, error) } else { note(error) }
             return
         }
-        restore.leave(left)
-        restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
+        duties.restore.leave(left)
+        duties.restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
         owned.watches[.variants].begin(anchor: nil, at: monotonic)
         feed(.fencedAgain(changelog.lowerBound), to: owned)
         try ports.consumer.rewind(.variants, owned.id, to: changelog.lowerBound)
@@ -69,9 +69,9 @@ extension Worker {
         logger.warning(
             "The changelog has rows in the epoch of an owner of an earlier one of this name: this owner goes on in a later epoch.",
             ["partition": .string("\(owned.id)"), "epoch": .string("\(owned.epoch)"), "other": .string("\(epoch)")])
-        if !owned.isRestored { restore.leave(owned.lifecycle.rowsLeft) }
+        if !owned.isRestored { duties.restore.leave(owned.lifecycle.rowsLeft) }
         owned.outbid(epoch)
-        restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
+        duties.restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
         feed(.fencedAgain(owned.lifecycle.folded), to: owned)
     }
 
@@ -97,7 +97,7 @@ extension Worker {
                 if case .corrupt = error { return rebuild(owned, error) }
                 note(error)
             }
-            await ports.time.sleep(for: .milliseconds(500))
+            await pauseAfterRefusal()
         }
     }
 }

@@ -20,9 +20,7 @@ extension Worker {
             if let last = records.last {
                 owned.watches[.variants].receive(last.offset, appended: last.timestamp, at: monotonic)
                 if ports.log.hasOwnClock, last.epoch == owned.epoch, let written = last.writtenAt {
-                    let moment = moment
-                    logClock.note(
-                        written: written, appended: last.timestamp, wall: moment.wall, monotonic: moment.monotonic)
+                    duties.clock.note(written: written, appended: last.timestamp, at: moment)
                 }
             }
             // Only none means that there is no more: a read also ends at a number of bytes.
@@ -47,7 +45,7 @@ extension Worker {
         for change in changes { owned.snapshots.forget(change.source) }
         owned.unfolded = nil
         owned.isStuck = false
-        if !owned.isRestored { restore.add(changes.count) }
+        if !owned.isRestored { duties.restore.add(changes.count) }
         feed(.folded(slice.end), to: owned)
         noteRestored(owned)
         turnSoon()
@@ -71,7 +69,7 @@ extension Worker {
     }
 
     private func decoded(_ slice: RowSlice?, _ owner: Ownership, _ rebuilds: Int) {
-        guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
+        guard let owned = owned(by: owner) else { return }
         owned.decoding.remove(.variants)
         // An index that was made anew meanwhile begins with other rows.
         if owned.lifecycle.rebuilds == rebuilds { owned.unfolded = slice }
@@ -136,21 +134,9 @@ extension Worker {
 
     /// Ends the progress once nothing restores; what there is to say then.
     func endRestore() -> String? {
-        guard partitions.values.allSatisfy(\.isRestored), let end = restore.end(at: monotonic) else { return nil }
+        guard partitions.values.allSatisfy(\.isRestored), let end = duties.restore.end(at: monotonic) else { return nil }
         counters.restoredRows += end.rows
         return end.text
-    }
-
-    private var partitionsToRestore: Int { partitions.values.count { !$0.isRestored } }
-
-    func tellRestore() {
-        guard let text = restore.text(at: monotonic) else { return }
-        logger.info(
-            "\(text)",
-            [
-                "rows": .int(Int64(restore.rows)), "records": .int(restore.expected),
-                "partitionsLeft": .int(Int64(partitionsToRestore)),
-            ])
     }
 
     /// Of each key that an earlier owner wrote behind the fence, the valid row is appended once more.
@@ -170,7 +156,7 @@ extension Worker {
     }
 
     private func republished(_ owner: Ownership, _ keys: [RecordKey: Int64], _ results: [AppendResult]) {
-        guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
+        guard let owned = owned(by: owner) else { return }
         let failure = results.lazy.compactMap(\.failure).first
         if let failure { counters.countFailure(failure.code) }
         owned.lifecycle.republished(failure == nil ? keys : [:])

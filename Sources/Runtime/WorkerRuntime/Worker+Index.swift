@@ -130,9 +130,9 @@ extension Worker {
         _ owned: OwnedPartition, isOfAnother: Bool = false, with make: () throws(IndexFailure) -> any VariantIndex
     ) {
         do {
-            if !owned.isRestored { restore.leave(owned.lifecycle.rowsLeft) }
+            if !owned.isRestored { duties.restore.leave(owned.lifecycle.rowsLeft) }
             owned.restart(try withRoom(make), isOfAnother: isOfAnother)
-            restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
+            duties.restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
             let start = owned.index.position ?? owned.lifecycle.changelogStart
             try ports.consumer.rewind(.variants, owned.id, to: start)
             owned.readable.insert(.variants)
@@ -152,13 +152,13 @@ extension Worker {
     /// What is stored for the pending job's source, less the wanted variants whose blobs are gone: those are made again. nil:
     /// the index is damaged, and being rebuilt; or the store is away.
     func snapshot(for pending: PendingJob, in owned: OwnedPartition, at now: Moment) -> SourceSnapshot? {
-        guard storeAbsence == nil else { return nil }
+        guard duties.store.absence == nil else { return nil }
         do throws(IndexFailure) {
             let snapshot = try owned.snapshots.snapshot(for: pending, at: now, isGone: isGone) {
                 () throws(IndexFailure) in
                 try owned.index.snapshot(of: pending.job.source)
             }
-            guard storeAbsence != nil else { return snapshot }
+            guard duties.store.absence != nil else { return snapshot }
             owned.snapshots.forget(pending.job.source)
             return nil
         } catch {

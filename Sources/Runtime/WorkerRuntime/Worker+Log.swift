@@ -80,7 +80,7 @@ extension Worker: LogListener {
         // A third of a stored job's cost is to read its record and to look at its files: other cores do it, one slice of a
         // topic at a time, so that offsets stay in order.
         owned.decoding.insert(topic)
-        watch.begin(.look, of: .slice(of: topic, owned.id))
+        duties.standstill.begin(.look, of: .slice(of: topic, owned.id))
         // Lent, or what it learns there would be written to a copy.
         let lent = exchange(&owned.recentParts[topic], with: RecentParts())
         let (begun, rows) = (moment, rowsAhead(of: records, topic, owned))
@@ -167,8 +167,8 @@ extension Worker: LogListener {
         _ events: [PartitionEvent], _ looks: [SourceKey: SnapshotCache.Look], _ recent: RecentParts,
         _ topic: Topic, _ owner: Ownership
     ) {
-        watch.end(.slice(of: topic, owner.partition))
-        guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
+        duties.standstill.end(.slice(of: topic, owner.partition))
+        guard let owned = owned(by: owner) else { return }
         owned.decoding.remove(topic)
         owned.recentParts[topic] = recent
         owned.snapshots.useAhead(topic, looks)

@@ -16,12 +16,12 @@ extension Worker {
             let index = try openIndex(partition, changelog)
             let start = index.position ?? changelog.lowerBound
             assignments += 1
-            quietSince = nil
+            idle.interrupt()
             var state = PartitionState(
                 partition, rules: configuration.partition,
                 seed: configuration.seed &+ UInt64(UInt32(bitPattern: partition.number)) &+ UInt64(bitPattern: epoch),
                 firstFlight: assignments << 32)
-            var none: [PartitionEffect] = []
+            var none: [JobEffect] = []
             state.reduce(.folded(start), at: moment, into: &none)
             let owned = OwnedPartition(
                 partition, epoch: epoch, index: index, state: state, changelog: changelog,
@@ -30,7 +30,7 @@ extension Worker {
             partitions[partition] = owned
             (board.sharedAt, board.assignedAt) = (.distantPast, monotonic)
             ownSlots()
-            restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
+            duties.restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
             // Nothing to read means that nothing is said to be readable.
             if start >= changelog.upperBound { noteRestored(owned) }
             return start
@@ -49,7 +49,7 @@ extension Worker {
             let progress = isProven ? await firstProgressRow(of: owned) : nil
             guard fencing(owner, attempt) === owned else { continue }
             guard let (progress, store) = progress else {
-                await ports.time.sleep(for: .milliseconds(500))
+                await pauseAfterRefusal()
                 continue
             }
             if owned.lifecycle.isIndexUnpublished { await publishIndex(of: owner, attempt) }
@@ -66,13 +66,13 @@ extension Worker {
                 return settle()
             }
             if let failure = results.lazy.compactMap(\.failure).first { note(failure) }
-            await ports.time.sleep(for: .milliseconds(500))
+            await pauseAfterRefusal()
         }
     }
 
     /// The partition, if this fence is still to be appended.
     func fencing(_ owner: Ownership, _ attempt: Int) -> OwnedPartition? {
-        guard let owned = partitions[owner.partition], owned.ownership == owner, !phase.isEnded,
+        guard let owned = owned(by: owner), !phase.isEnded,
             owned.lifecycle.isFencing(attempt)
         else { return nil }
         return owned
@@ -121,7 +121,7 @@ extension Worker {
     /// are free when what holds them has ended.
     func giveUp(_ partition: PartitionID) {
         guard let owned = partitions.removeValue(forKey: partition) else { return }
-        quietSince = nil
+        idle.interrupt()
         for flight in owned.state.flightIDs {
             fetches[flight]?.cancel()
             // A flight that waits for the log alone must not delay a suspect that runs alone: the log may take long to respond.
@@ -134,7 +134,7 @@ extension Worker {
             isOwn: owned.ledger.written != nil)
         keptIndexes[partition] = owned.index
         if !owned.isRestored {
-            restore.leave(owned.lifecycle.rowsLeft)
+            duties.restore.leave(owned.lifecycle.rowsLeft)
             _ = endRestore()
         }
         ports.consumer.release(partition)

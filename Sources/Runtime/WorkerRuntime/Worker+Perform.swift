@@ -15,17 +15,17 @@ internal import Telemetry
 /// How the steps of a job begin and end: `JobSteps` has the steps.
 extension Worker {
     /// What a partition decided is begun.
-    func perform(_ work: PartitionWork, of owned: OwnedPartition, at now: WallTime) {
-        switch work {
+    func perform(_ effect: Effect, of owned: OwnedPartition, at now: WallTime) {
+        switch effect {
         case .await(let pending): owned.pendingJobs.append(pending)
         case .fetch(let flight, let request):
             (underWay, busyAt) = (underWay + 1, monotonic)
             if request.redirect == nil { noteRefusals(of: flight, owned, at: now) }
-            watch.begin(.fetch, of: flight)
+            duties.standstill.begin(.fetch, of: flight)
             tasks.yield { await self.beginFetch(flight, request) }
         case .render(let flight, let task):
             (underWay, busyAt) = (underWay + 1, monotonic)
-            watch.begin(.render, of: flight)
+            duties.standstill.begin(.render, of: flight)
             tasks.yield { await self.make(flight, task) }
         case .abort(let flight): fetches[flight]?.cancel()
         case .checked(let host, let check): counters.count(check, of: host)
@@ -72,7 +72,7 @@ extension Worker {
     /// What the flight has to say is on its way to the log: it is stored, so the disk has room for another.
     func announcing(_ flight: FlightID) {
         let wasFull = isStoreFull
-        watch.end(flight)
+        duties.standstill.end(flight)
         scheduler.announce(flight)
         if wasFull { settle() }
     }
@@ -90,13 +90,22 @@ extension Worker {
         done(.announced(flight, original: original, rows: rows, position: position))
     }
 
+    /// The partition, if that ownership still stands: what came of an earlier one's work says nothing of this one.
+    func owned(by owner: Ownership) -> OwnedPartition? {
+        partitions[owner.partition].flatMap { $0.ownership == owner ? $0 : nil }
+    }
+
+    /// Before something is tried again that the log, the store or the index refused: a log that is full refuses as fast as it
+    /// is asked.
+    nonisolated func pauseAfterRefusal() async { await ports.time.sleep(for: .milliseconds(500)) }
+
     /// Whether the flight's ownership still stands.
     private func has(_ flight: FlightID) -> Bool { partitions[flight.partition]?.state.has(flight) ?? false }
 
     /// A step ended: its event is fed, and what follows from it is begun.
     func done(_ event: PartitionEvent) {
         underWay -= 1
-        if let flight = event.flight { watch.end(flight) }
+        if let flight = event.flight { duties.standstill.end(flight) }
         switch event {
         case .failed(_, let note), .unannounced(_, let note), .refusedVariants(_, _, let note, _):
             counters.countFailure(note.code)
@@ -117,7 +126,7 @@ extension Worker {
             scheduler.forget(flight)
         }
         if case .rendered = event {
-            watch.begin(.store, of: flight)
+            duties.standstill.begin(.store, of: flight)
             settle()
         }
     }

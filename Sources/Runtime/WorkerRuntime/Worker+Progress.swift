@@ -43,7 +43,7 @@ extension Worker {
     private func looked(_ found: Zip2Sequence<[LogLook], [Result<LogSight, LogFailure>]>) {
         isLooking = false
         for (look, sight) in found {
-            guard let owned = partitions[look.owner.partition], owned.ownership == look.owner else { continue }
+            guard let owned = owned(by: look.owner) else { continue }
             do throws(LogFailure) { try looked(look, try sight.get(), owned) } catch {
                 owned.watches[look.point.topic].failed(at: monotonic)
                 note(error, ["code": .string(error.code), "partition": .string("\(owned.id)")])
@@ -204,13 +204,13 @@ extension Worker {
         tasks.yield { [ports, owner = owned.ownership, record = row.newRecord(in: owned.epoch)] in
             let failure = await ports.log.append([record], as: owner).first?.failure
             // Not again at once: a log that is full refuses as fast as it is asked.
-            if failure != nil { await ports.time.sleep(for: .milliseconds(500)) }
+            if failure != nil { await pauseAfterRefusal() }
             await self.wroteProgress(row, owner, failure)
         }
     }
 
     private func wroteProgress(_ row: ProgressRow, _ owner: Ownership, _ failure: LogFailure?) {
-        guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
+        guard let owned = owned(by: owner) else { return }
         if let failure {
             counters.countFailure(failure.code)
             owned.ledger.failed(row, at: monotonic)

@@ -27,14 +27,14 @@ extension Worker {
                 look(at: owned)
             } catch {
                 note(error, ["code": .string(error.code), "partition": .string("\(owner.partition)")])
-                await ports.time.sleep(for: .milliseconds(500))
+                await pauseAfterRefusal()
             }
         }
     }
 
     /// An index that is made anew meanwhile tells nothing: once it is restored, it begins again.
     private func recovering(_ owner: Ownership) -> OwnedPartition? {
-        guard let owned = partitions[owner.partition], owned.ownership == owner, owned.answers == nil,
+        guard let owned = owned(by: owner), owned.answers == nil,
             owned.isRestored, !phase.isEnded
         else { return nil }
         return owned

@@ -118,7 +118,7 @@ extension Worker {
     }
 
     /// Jobs of one source may ask for so much that each part is done in time, and all of them are not.
-    private func comesOn(_ flight: FlightID) { watch.comeOn(flight) }
+    private func comesOn(_ flight: FlightID) { duties.standstill.comeOn(flight) }
 
     /// Each lane writes with an effort of its own: what looks as it did before, and has other bytes, is written once more as
     /// on another lane, and comes out as it was if its source is the same picture.

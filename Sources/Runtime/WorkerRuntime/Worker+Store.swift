@@ -53,17 +53,7 @@ extension Worker {
     /// Whether a wanted file is gone. Where the store itself is, that says nothing of the file.
     func isGone(_ location: String, bytes: Int) -> Bool {
         guard ports.store.isGone(location, bytes: bytes) else { return false }
-        if storeAbsence == nil { storeAbsence = ports.store.absence }
+        if duties.store.absence == nil { duties.store.missed(ports.store.absence) }
         return true
-    }
-
-    /// Asks once a second for a store that is away.
-    func awaitStore() {
-        guard let absence = storeAbsence, monotonic - askedStoreAt >= .seconds(1) else { return }
-        askedStoreAt = monotonic
-        storeAbsence = ports.store.absence
-        guard storeAbsence == nil else { return note(absence) }
-        logger.info("The store is available again: its waiting jobs continue.")
-        for owned in partitions.values where owned.isRestored { resumePendingJobs(of: owned) }
     }
 }

@@ -36,18 +36,15 @@ package actor Worker {
     /// When it was last looked whether jobs in tiers could begin behind others.
     var searchedAt = Instant.distantPast
     var isLooking = false
-    var restore = RestoreProgress()
+    var duties: Duties
     package internal(set) var scheduler: PermitScheduler
     /// Fetches under way, so that one can be cancelled without the others.
     var fetches: [FlightID: Task<Void, Never>] = [:]
     /// How often a partition was assigned; no two ownerships share the number of a flight.
     var assignments = 0
-    /// Since when nothing was to be done, and no partition came or went.
-    var quietSince: Instant?
-    /// The first record that an open transaction hides, and since when nothing else is left.
-    private var hiddenSince: (place: LogPoint, at: Instant)?
+    var idle = IdleWatch()
     /// What it ended without.
-    private var undone: LogFailure?
+    var undone: LogFailure?
     /// Fetches, renders and announcements under way.
     var underWay = 0
     /// When the last fetch or render began, or lanes' records were last taken up.
@@ -61,31 +58,20 @@ package actor Worker {
     /// Those of them in partitions that no worker reads, as a run until idle found them.
     var unread = 0
     package internal(set) var timings = Timings()
-    var watch = StandstillWatch()
     private nonisolated let clock: Mutex<TrustedClock>
-    /// Whether it was said that the wall's clock is not believed.
-    private var isClockDoubted = false
-    /// The brokers' clock, where there are any.
-    var logClock = LogClock()
-    /// Whether it was logged that this machine's clock differs from the brokers'.
-    private var isSkewTold = false
     /// Told to who asks whether it lives, and must not have to wait for it.
-    private nonisolated let hanging = Mutex<Standstill?>(nil)
+    nonisolated let hanging = Mutex<Standstill?>(nil)
     package nonisolated var standstill: Standstill? { hanging.withLock { $0 } }
     var phase = Phase.running
     /// When it was last said what all jobs wait for, by code.
     var told: [String: Instant] = [:]
-    /// Why the store is not the one that rows are bound to: jobs wait, and are looked up once it is there again.
-    var storeAbsence: StoreFailure?
-    /// When the store was last asked.
-    var askedStoreAt = Instant.distantPast
     /// When it was last said that partitions go.
     var toldLeaving: Instant?
     /// When it last looked at its work, monotonic nanoseconds: who asks whether it lives must not have to wait for it.
     nonisolated let ticked: Atomic<Int64>
     private var isTurnDue = false
     /// Reused between turns.
-    private var decided: [PartitionWork] = []
+    private var decided: [Effect] = []
 
     nonisolated let tasks = WorkQueue()
 
@@ -102,6 +88,7 @@ package actor Worker {
     package init(_ ports: WorkerPorts, _ configuration: WorkerConfiguration, logger: Logger) {
         (self.ports, self.configuration, self.logger) = (ports, configuration, logger)
         intake = Intake(rules: configuration.canonical)
+        duties = Duties(standstill: StandstillWatch(limit: configuration.standstill))
         let monotonic = ports.time.monotonic
         ticked = Atomic(monotonic.nanoseconds)
         clock = Mutex(TrustedClock(wall: ports.time.wall, monotonic: monotonic.wholeMilliseconds))
@@ -138,18 +125,9 @@ package actor Worker {
                 guard case .full = error else { throw error }
                 note(error)
             }
-            await ports.time.sleep(for: .milliseconds(500))
+            await pauseAfterRefusal()
         }
         return false
-    }
-
-    /// Told to stop: finish what runs within the configured time, commit, leave the clean flag.
-    package func drain() {
-        guard phase.isRunning else { return }
-        phase = .draining(until: ports.time.monotonic + configuration.drain)
-        scheduler.drain()
-        let rest = underWay == 0 ? "" : ": it finishes \(underWay) \(underWay == 1 ? "source" : "sources") first"
-        logger.info("The worker is stopping\(rest).", ["underWay": .int(Int64(underWay))])
     }
 
     func end(_ failure: any StageFailure) {
@@ -203,42 +181,6 @@ package actor Worker {
         }
     }
 
-    /// The log is asked last: it may hold what this worker has not heard of yet.
-    private func drainIfIdle() async {
-        let now = ports.time.monotonic
-        let patience = configuration.patience
-        guard isQuiet(for: patience) else {
-            quietSince = nil
-            return
-        }
-        let since = quietSince ?? now
-        quietSince = since
-        guard now - since >= ports.consumer.quietTime else { return }
-        let rest = await rest()
-        guard isQuiet(for: patience), quietSince == since else {
-            quietSince = nil
-            return
-        }
-        switch rest {
-        case .nothing: drain()
-        case .records: quietSince = nil
-        case .unread(let topics):
-            undone = .unread(topics)
-            drain()
-        case .hidden(let place, let count):
-            quietSince = nil
-            if hiddenSince?.place != place { hiddenSince = (place, now) }
-            guard let hiddenSince, now - hiddenSince.at >= Self.hiddenPatience else { return }
-            undone = .hidden(
-                topic: place.topic, partition: place.partition, offset: place.offset ?? 0, count: count,
-                tools: ports.log.toolTopic(place.topic))
-            drain()
-        }
-    }
-
-    /// As long as Kafka lets a producer that is gone keep its transaction open, by default.
-    private static let hiddenPatience = Duration.seconds(60)
-
     private func tick() {
         ticked.store(ports.time.monotonic.nanoseconds, ordering: .relaxed)
         for owned in partitions.values {
@@ -253,81 +195,30 @@ package actor Worker {
             tickNaming(owned)
             if phase.isRunning { passGaps(owned) }
         }
-        tellRestore()
         tickOrigins()
-        awaitStore()
-        lookForStandstill()
-        doubtClock()
-        compareClocks()
+        let restoring = partitions.values.count { !$0.isRestored }
+        // In this order a pause between the two is taken for no jump of the clock.
+        let wall = ports.time.wall
+        duties.tick(WorkerView(now: moment, wall: wall, restoring: restoring)).forEach(perform)
         settle()
         moveHeldUp()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
-        guard case .draining(let deadline) = phase else { return }
-        let isLate = ports.time.monotonic > deadline
-        // The log may not have taken the row that takes it back: the next owner would take the job for the cause.
-        let blaming = partitions.values.filter { $0.ledger.blames }
-        for owned in blaming { name(owned) }
-        let isQuiet = underWay == 0 && scheduler.isIdle && isAnswered && isCommitted && isProgressWritten
-        guard isLate || (isQuiet && blaming.isEmpty) else { return }
-        if isLate {
-            logger.warning(
-                "The drain deadline passed; what still runs is done again at the next start.",
-                ["underWay": .int(Int64(underWay))])
-            // Told should it never end.
-            hanging.withLock { $0 = watch.standstill(after: .zero) }
-        }
-        phase = .ended(undone)
-        // It takes the fence's place, by which ignored rows are known: not before the valid ones are published again.
-        let last = partitions.values.filter { !$0.isLeaving }.map { owned in
-            let isClean = !isLate && owned.isRestored && owned.lifecycle.isClean
-            let rows = [lastProgressRow(of: owned), isClean ? epochRow(of: owned, isClean: true) : nil]
-            return (owner: owned.ownership, rows: rows.compactMap { $0 })
-        }
-        // The next worker reads them before it asks any host.
-        let hosts = configuration.tellsOrigins && board.next != nil ? lastRowsToTell().map { $0.newRecord() } : []
-        tasks.yield { [ports] in
-            // What is refused here costs the next owner work, and nothing else. Together, since each commit costs a sync of
-            // the disk, or a round trip.
-            await withDiscardingTaskGroup { group in
-                for last in last where !last.rows.isEmpty {
-                    group.addTask { _ = await ports.log.append(last.rows, as: last.owner) }
-                }
-            }
-            if !hosts.isEmpty { _ = await ports.log.append(hosts) }
-            self.tasks.finish()
-        }
+        if case .draining(let deadline) = phase { endDrain(by: deadline) }
     }
 
-    private func doubtClock() {
-        let ahead = ports.time.wall - now
-        defer { isClockDoubted = ahead > .zero }
-        guard ahead > .zero, !isClockDoubted else { return }
-        logger.warning(
-            "The clock of this machine jumped forward. For one minute, jobs and sources expire by the old time; then the new one counts, if it stays.",
-            ["seconds": .int(ahead.components.seconds)])
+    func perform(_ effect: DutyEffect) {
+        switch effect {
+        case .log(let level, let text, let notes): logger.log(level, "\(text)", notes)
+        case .note(let failure): note(failure)
+        case .tell(let standstill): hanging.withLock { $0 = standstill }
+        case .askStore: duties.store.heard(ports.store.absence).forEach(perform)
+        case .resumeJobs:
+            for owned in partitions.values where owned.isRestored { resumePendingJobs(of: owned) }
+        }
     }
 
     /// How far this machine's clock is ahead of the brokers' at least; nil: not known.
-    var clockSkew: Duration? {
-        let moment = moment
-        return logClock.skew(wall: moment.wall, monotonic: moment.monotonic)
-    }
-
-    private func compareClocks() {
-        guard let skew = clockSkew, (skew.magnitude >= LogClock.tolerance) != isSkewTold else { return }
-        isSkewTold.toggle()
-        guard isSkewTold else { return logger.notice("The clock of this machine agrees with the brokers' again.") }
-        logger.warning(
-            "The clock of this machine is \(LogClock.text(skew)): jobs and sources expire that much too \(skew > .zero ? "early" : "late"). Set the clock (NTP).",
-            ["seconds": .int(skew.components.seconds)])
-    }
-
-    private func lookForStandstill() {
-        watch.tick(at: monotonic)
-        let found = watch.standstill(after: configuration.standstill)
-        if let found, standstill == nil { logger.critical("\(found)") }
-        hanging.withLock { $0 = found }
-    }
+    var clockSkew: Duration? { duties.clock.skew(at: moment) }
 
     /// Grants permits, hands answers to the log, and asks for a turn if there is more to read.
     func settle() {

@@ -60,7 +60,7 @@ extension Worker {
         let restoring = owned.filter { !$0.isRestored }
         let rules = scheduler.rules
         return WorkerStatus(
-            counters: counters, restore: restore, owned: partitions.keys.sorted(), assignments: assignments,
+            counters: counters, restore: duties.restore, owned: partitions.keys.sorted(), assignments: assignments,
             restoring: restoring.count, rowsLeft: restoring.reduce(0) { $0 + $1.lifecycle.rowsLeft },
             unfinished: records { $0.unfinished($1) },
             oldestTimes: partitions.mapValues { owned in Self.byTopic { owned.state.oldestTime($0) } },
@@ -76,7 +76,7 @@ extension Worker {
                 ("render", scheduler.running(.render), rules.render),
             ],
             clockSkew: clockSkew,
-            steps: watch.loads,
+            steps: duties.standstill.loads,
             isReady: phase.isRunning && restoring.isEmpty && (!owned.isEmpty || ports.consumer.ownsNothing),
             isStopping: !phase.isRunning)
     }

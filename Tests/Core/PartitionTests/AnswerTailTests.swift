@@ -162,7 +162,7 @@ struct AnswerTailTests {
             id: "job", url: "http://o/a", source: SourceKey(SHA256.digest(of: [])),
             variants: [VariantSpec(width: 10, height: 10, format: .webp)], lane: .fast)
         let pending = PendingJob(job: job, record: record(.jobsFast, 4, at: appended))
-        var effects: [PartitionEffect] = []
+        var effects: [JobEffect] = []
         state.reduce(.arrived(pending), at: 5_000, into: &effects)
         let outcomes = effects.compactMap {
             if case .work(.answer(_, .outcome(let outcome))) = $0 { outcome } else { nil }

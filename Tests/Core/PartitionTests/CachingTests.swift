@@ -45,7 +45,7 @@ struct CachingTests {
         return SourceSnapshot(source: task.fetched?.row, variants: rules.rows(task))
     }
 
-    func request(_ effects: [PartitionEffect]) -> FetchRequest? {
+    func request(_ effects: [JobEffect]) -> FetchRequest? {
         for case .work(.fetch(_, let request)) in effects { return request }
         return nil
     }

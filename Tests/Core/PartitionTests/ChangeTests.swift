@@ -73,7 +73,7 @@ extension CachingTests {
     }
 
     /// What events tell, as text.
-    private func told(_ effects: [PartitionEffect]) -> [String] {
+    private func told(_ effects: [JobEffect]) -> [String] {
         rules.settled(effects).flatMap { disposition -> [String] in
             guard case .changed(_, let variants, _) = disposition else { return [] }
             return variants.map { "\($0.replaces) \($0.location)" }

@@ -93,8 +93,8 @@ struct CircuitBreakerTests {
         let rules = PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(base: 4_000, cap: 4_000), holdLimit: 1_000)
         var state = PartitionState(PartitionID(0), rules: rules, seed: 1)
         let begin = Moment(wall: 10_000_000, monotonic: 50)
-        func reduce(_ event: PartitionEvent, at now: Moment) -> [PartitionEffect] {
-            var effects: [PartitionEffect] = []
+        func reduce(_ event: PartitionEvent, at now: Moment) -> [JobEffect] {
+            var effects: [JobEffect] = []
             state.reduce(event, at: now, into: &effects)
             return effects
         }

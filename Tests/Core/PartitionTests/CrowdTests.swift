@@ -33,7 +33,7 @@ struct CrowdTests {
 
         /// What goes to a tier is acknowledged at once.
         mutating func feed(_ event: PartitionEvent, at now: Moment = 0) {
-            var work: [PartitionWork] = []
+            var work: [Effect] = []
             state.run(event, at: now, permits: &permits, into: &work) { _ in SourceSnapshot() }
             for piece in work {
                 switch piece {

@@ -52,7 +52,7 @@ struct ExtremeTimeTests {
         var answers: [Disposition] = []
         var clock = Self.now
         while true {
-            var work: [PartitionWork] = []
+            var work: [Effect] = []
             if pending.isEmpty {
                 clock += 40_000
                 pending = scheduler.grants(at: Moment(clock)).map { .granted($0.kind, $0.flight) }

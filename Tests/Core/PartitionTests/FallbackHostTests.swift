@@ -23,7 +23,7 @@ extension CachingTests {
     /// What becomes of a job whose host may not be asked.
     private func held(
         _ pending: PendingJob, _ driver: inout PartitionStateTests.Driver, at now: Moment
-    ) throws -> [PartitionEffect] {
+    ) throws -> [JobEffect] {
         let id = try #require(rules.flight(driver.feed(.arrived(pending), at: now)))
         return driver.feed(.held(id, Self.hold), at: now)
     }

@@ -34,13 +34,13 @@ extension CachingTests {
     /// What becomes of a job whose origin fails so.
     func failing(
         _ pending: PendingJob, _ driver: inout PartitionStateTests.Driver, _ note: FailureNote = down, at now: Moment
-    ) throws -> [PartitionEffect] {
+    ) throws -> [JobEffect] {
         let id = try #require(rules.flight(driver.feed(.arrived(pending), at: now)))
         _ = driver.feed(.granted(.fetch, id), at: now)
         return driver.feed(.failed(id, note), at: now)
     }
 
-    func outcome(_ effects: [PartitionEffect]) -> (outcome: Outcome, debt: Debt?)? {
+    func outcome(_ effects: [JobEffect]) -> (outcome: Outcome, debt: Debt?)? {
         for disposition in rules.settled(effects) {
             switch disposition {
             case .outcome(let outcome), .paid(let outcome), .changed(_, _, let outcome): return (outcome, nil)

@@ -122,7 +122,7 @@ extension OutageTests {
         }
 
         private mutating func feed(_ event: PartitionEvent) {
-            var work: [PartitionWork] = []
+            var work: [Effect] = []
             state.run(event, at: now, permits: &permits, into: &work) { _ in SourceSnapshot() }
             for piece in work {
                 switch piece {

@@ -27,7 +27,7 @@ extension PartitionStateTests {
             return driver
         }
 
-        private func isolated(_ effects: [PartitionEffect]) -> (FlightID, patience: Duration)? {
+        private func isolated(_ effects: [JobEffect]) -> (FlightID, patience: Duration)? {
             for case .permit(.isolate(let request, let patience)) in effects { return (request.flight, patience) }
             return nil
         }
@@ -97,7 +97,7 @@ extension PartitionStateTests {
             let third = SourceKey(SHA256.digest(of: Array("c".utf8)))
             let jobs = [tests.source, other, third].map { driver.pending("j", $0, [PartitionStateTests.large]) }
             func run(_ event: PartitionEvent, at now: Moment) {
-                var work: [PartitionWork] = []
+                var work: [Effect] = []
                 driver.state.run(event, at: now, permits: &permits, into: &work) { _ in SourceSnapshot() }
             }
             let gone = FailureNote(code: "fetch.status", message: "", verdict: .fail)

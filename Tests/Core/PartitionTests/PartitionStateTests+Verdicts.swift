@@ -43,7 +43,7 @@ extension PartitionStateTests {
         _ = driver.feed(.granted(.fetch, id))
         _ = driver.feed(.fetched(id, Self.picture))
         _ = driver.feed(.granted(.render, id))
-        var effects: [PartitionEffect] = []
+        var effects: [JobEffect] = []
         for (spec, verdict) in [(Self.large, first), (Self.small, second)] {
             effects = driver.feed(
                 .refusedVariants(id, [spec], FailureNote(code: verdict.rawValue, message: "", verdict: verdict)))

@@ -18,7 +18,7 @@ import VariantSpec
 extension PartitionStateTests {
     private static let refusal = FailureNote(code: "fetch.server-error", message: "503", verdict: .retry)
 
-    private func fail(_ driver: inout Driver, _ id: FlightID, at now: Moment) -> [PartitionEffect] {
+    private func fail(_ driver: inout Driver, _ id: FlightID, at now: Moment) -> [JobEffect] {
         _ = driver.feed(.granted(.fetch, id), at: now)
         return driver.feed(.failed(id, Self.refusal), at: now)
     }

@@ -43,8 +43,8 @@ struct PartitionStateTests {
             state = PartitionState(PartitionID(0), rules: rules, seed: 1)
         }
 
-        mutating func feed(_ event: PartitionEvent, at now: Moment = 0) -> [PartitionEffect] {
-            var effects: [PartitionEffect] = []
+        mutating func feed(_ event: PartitionEvent, at now: Moment = 0) -> [JobEffect] {
+            var effects: [JobEffect] = []
             state.notePass(at: lastPass)
             state.reduce(event, at: now, into: &effects)
             if case .announced = event { lastPass = max(lastPass, now.wall) }
@@ -81,25 +81,25 @@ struct PartitionStateTests {
 
     static let picture = FetchedPicture()
 
-    func settled(_ effects: [PartitionEffect]) -> [Disposition] {
+    func settled(_ effects: [JobEffect]) -> [Disposition] {
         effects.compactMap { if case .work(.answer(_, let disposition)) = $0 { disposition } else { nil } }
     }
 
-    func kinds(_ effects: [PartitionEffect]) -> [OutcomeKind] {
+    func kinds(_ effects: [JobEffect]) -> [OutcomeKind] {
         settled(effects).compactMap { $0.outcome?.kind }
     }
 
     /// Jobs that are to be tried again, in memory or through a topic.
-    func putOff(_ effects: [PartitionEffect]) -> [(pending: PendingJob, note: FailureNote)] {
+    func putOff(_ effects: [JobEffect]) -> [(pending: PendingJob, note: FailureNote)] {
         effects.compactMap { if case .work(.putOff(let pending, let note)) = $0 { (pending, note) } else { nil } }
     }
 
-    func flight(_ effects: [PartitionEffect]) -> FlightID? {
+    func flight(_ effects: [JobEffect]) -> FlightID? {
         for case .permit(.request(_, let id, _, _, _, _)) in effects { return id }
         return nil
     }
 
-    func renderTask(_ effects: [PartitionEffect]) -> RenderTask? {
+    func renderTask(_ effects: [JobEffect]) -> RenderTask? {
         for case .work(.render(_, let task)) in effects { return task }
         return nil
     }

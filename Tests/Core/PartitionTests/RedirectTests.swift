@@ -43,7 +43,7 @@ struct RedirectTests {
         }
 
         mutating func feed(_ event: PartitionEvent) {
-            var work: [PartitionWork] = []
+            var work: [Effect] = []
             state.run(event, at: now, permits: &permits, into: &work) { _ in SourceSnapshot() }
             for piece in work {
                 switch piece {

@@ -138,7 +138,7 @@ extension CachingTests {
         var driver = PartitionStateTests.Driver()
         let moving = VariantSpec(width: 90, height: 90, format: .webp)
         let stills = [90, 60].map { VariantSpec(width: $0, height: $0, format: .png) }
-        func arrive(_ specs: [VariantSpec]) -> [PartitionEffect] {
+        func arrive(_ specs: [VariantSpec]) -> [JobEffect] {
             driver.feed(.arrived(pending(&driver, "j", "http://o/a", specs)))
         }
         let id = try #require(rules.flight(arrive([moving, stills[0]])))

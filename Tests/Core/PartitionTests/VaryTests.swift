@@ -33,7 +33,7 @@ extension CachingTests {
         return snapshot
     }
 
-    private func kind(_ effects: [PartitionEffect]) -> PermitKind? {
+    private func kind(_ effects: [JobEffect]) -> PermitKind? {
         for case .permit(.request(let kind, _, _, _, _, _)) in effects { return kind }
         return nil
     }

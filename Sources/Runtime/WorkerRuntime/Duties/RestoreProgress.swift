@@ -1,7 +1,8 @@
 package import Clocks
+internal import Telemetry
 
 /// How far the indexes of partitions that came are restored from the changelog; nothing where all are.
-package struct RestoreProgress: Sendable {
+package struct RestoreProgress: Duty {
     /// Taken in so far.
     package private(set) var rows = 0
     /// To be taken in: at most, since offsets have gaps.
@@ -31,6 +32,15 @@ package struct RestoreProgress: Sendable {
         guard rows > 0, now - told >= Self.interval else { return nil }
         told = now
         return "Restoring from the changelog: \(rows) rows of at most \(expected) records in \(pace(now))."
+    }
+
+    mutating func tick(_ view: WorkerView) -> [DutyEffect] {
+        guard let text = text(at: view.now.monotonic) else { return [] }
+        return [
+            .log(
+                .info, text,
+                ["rows": .int(Int64(rows)), "records": .int(expected), "partitionsLeft": .int(Int64(view.restoring))])
+        ]
     }
 
     /// Nothing restores any more, and what is restored next begins anew. nil if nothing had to be restored.

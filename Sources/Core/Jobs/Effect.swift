@@ -9,11 +9,11 @@ package import Records
 /// What a partition's event leads to. `PartitionState.run` performs the first two; the runtime performs the work.
 ///
 /// Large and rare cases are `indirect`: the others are moved by the hundred thousand.
-package enum PartitionEffect: Sendable {
+package enum JobEffect: Sendable {
     /// What is stored for the job's source decides what becomes of it.
     case lookUp(PendingJob)
     case permit(PermitChange)
-    case work(PartitionWork)
+    case work(Effect)
 }
 
 /// What a fetch found of a source.
@@ -30,8 +30,8 @@ package enum SourceCheck: String, Sendable, CaseIterable {
     package var isMatch: Bool { self == .notModified || self == .same }
 }
 
-/// What is left for the runtime to do.
-package enum PartitionWork: Sendable {
+/// What the core asks of the runtime: `Worker.perform` is the one interpreter.
+package enum Effect: Sendable {
     indirect case fetch(FlightID, FetchRequest)
     indirect case render(FlightID, RenderTask)
     /// Nobody waits for the fetch any more. Its permit is free once it has ended.

@@ -1,6 +1,7 @@
 package import Clocks
 package import Ledger
 internal import Partition
+internal import Telemetry
 
 /// Whether each source that could come on does: what liveness goes by.
 ///
@@ -10,7 +11,7 @@ internal import Partition
 /// process brings them back.
 ///
 /// It costs an entry for each source under way, and permits bound those.
-package struct StandstillWatch: Sendable {
+package struct StandstillWatch: Duty {
     package enum Step: String, Sendable, CaseIterable {
         case fetch = "fetched"
         case render = "rendered"
@@ -24,8 +25,11 @@ package struct StandstillWatch: Sendable {
     /// The time in which somebody looked.
     private var clock = Duration.zero
     private var last: Instant?
+    /// A step that makes no progress for this long counts as hung.
+    private let limit: Duration
+    private var isStill = false
 
-    package init() {}
+    package init(limit: Duration = .seconds(300)) { self.limit = limit }
 
     /// Ends the step before, if there is one.
     package mutating func begin(_ step: Step, of flight: FlightID) { steps[flight] = (step, clock) }
@@ -39,6 +43,14 @@ package struct StandstillWatch: Sendable {
     package mutating func tick(at now: Instant) {
         clock += min(now - (last ?? now), Self.longestTick)
         last = now
+    }
+
+    mutating func tick(_ view: WorkerView) -> [DutyEffect] {
+        tick(at: view.now.monotonic)
+        let found = standstill(after: limit)
+        defer { isStill = found != nil }
+        guard let found, !isStill else { return [.tell(found)] }
+        return [.log(.critical, "\(found)"), .tell(found)]
     }
 
     /// The step in which one has stood still for longest, if that is longer than may be.

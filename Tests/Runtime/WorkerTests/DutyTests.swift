@@ -1,0 +1,97 @@
+import Clocks
+import Failures
+import Ports
+import Records
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// Duties decide by values: what they ask for is compared, and nobody performs it.
+struct DutyTests {
+    private static func view(_ milliseconds: Int64, ahead: Duration = .zero, restoring: Int = 0) -> WorkerView {
+        let now = Moment(wall: WallTime(milliseconds: milliseconds), monotonic: Instant(milliseconds: milliseconds))
+        return WorkerView(now: now, wall: now.wall + ahead, restoring: restoring)
+    }
+
+    private static func logged(_ effects: [DutyEffect]) -> [Logger.Level] {
+        effects.compactMap { if case .log(let level, _, _) = $0 { level } else { nil } }
+    }
+
+    @Test("A clock that jumped is told once, and again after it came back")
+    func jump() {
+        var clock = ClockDuty()
+        let ahead: [Duration] = [.zero, .seconds(60), .seconds(61), .zero, .seconds(5)]
+        let levels = ahead.enumerated().map { Self.logged(clock.tick(Self.view(Int64($0) * 50, ahead: $1))) }
+        #expect(levels == [[], [.warning], [], [], [.warning]])
+    }
+
+    @Test("A clock that differs from the brokers' by ten seconds is told once, and once that it agrees again")
+    func skew() {
+        var clock = ClockDuty()
+        let now = Self.view(100_000).now
+        #expect(clock.skew(at: now) == nil && Self.logged(clock.tick(Self.view(100_000))) == [])
+        // The brokers' clock is an hour behind.
+        clock.note(written: now.wall - .milliseconds(20), appended: now.wall - .hours(1), at: now)
+        #expect(Self.logged(clock.tick(Self.view(100_050))) == [.warning])
+        #expect(Self.logged(clock.tick(Self.view(100_100))) == [])
+        clock.note(written: now.wall - .milliseconds(20), appended: now.wall - .milliseconds(10), at: now)
+        #expect(Self.logged(clock.tick(Self.view(100_150))) == [.notice])
+    }
+
+    @Test("A store that is away is asked for once a second, and its return resumes jobs")
+    func store() {
+        var store = StoreDuty()
+        func asks(_ milliseconds: Int64) -> Bool {
+            store.tick(Self.view(milliseconds)).contains { if case .askStore = $0 { true } else { false } }
+        }
+        let away = StoreFailure.obstructed(path: "/store", reason: "away")
+        #expect(!asks(0))
+        store.missed(away)
+        #expect([asks(5_000), asks(5_050), asks(5_950), asks(6_000)] == [true, false, false, true])
+        let notes = store.heard(away).compactMap { if case .note(let failure) = $0 { failure.code } else { nil } }
+        #expect(notes == [away.code] && store.absence != nil)
+        let resumes = store.heard(nil).contains { if case .resumeJobs = $0 { true } else { false } }
+        #expect(resumes && store.absence == nil && !asks(60_000))
+    }
+
+    private enum End: Equatable { case goesOn, done, hidden, unread }
+
+    private static func end(_ ending: IdleWatch.Ending?) -> End {
+        switch ending {
+        case nil: .goesOn
+        case .done: .done
+        case .without(.hidden): .hidden
+        case .without: .unread
+        }
+    }
+
+    @Test("A run until idle ends once it was quiet for long enough, and the log says the same")
+    func idle() throws {
+        let place = LogPoint(.jobs(.fast), PartitionID(0), 7)
+        let grown = GrownTopic(.jobs(.fast), partitions: 2, used: 1, unread: 3)
+        var idle = IdleWatch()
+        func heard(_ rest: Worker.Rest, isQuiet: Bool = true, after quiet: Instant, isOther: Bool = false) -> End {
+            guard let asked = idle.quiet(atLeast: .milliseconds(100), at: quiet) else { return .goesOn }
+            if isOther { idle.interrupt() }
+            return Self.end(idle.heard(rest, asked: asked, isQuiet: isQuiet, at: quiet) { _ in nil })
+        }
+        #expect(idle.quiet(atLeast: .milliseconds(100), at: 0) == nil)
+        #expect(heard(.nothing, after: 50) == .goesOn, "not quiet for long enough")
+        #expect(heard(.nothing, isQuiet: false, after: 100) == .goesOn, "work came meanwhile")
+        #expect(heard(.nothing, after: 200) == .goesOn, "quiet anew")
+        #expect(heard(.nothing, after: 300, isOther: true) == .goesOn, "a partition came meanwhile")
+        _ = idle.quiet(atLeast: .milliseconds(100), at: 400)
+        #expect(heard(.records, after: 500) == .goesOn)
+        _ = idle.quiet(atLeast: .milliseconds(100), at: 600)
+        #expect(heard(.hidden(place, 21), after: 1_000) == .goesOn, "the transaction may end")
+        _ = idle.quiet(atLeast: .milliseconds(100), at: 60_500)
+        #expect(heard(.hidden(place, 21), after: 60_999) == .goesOn)
+        _ = idle.quiet(atLeast: .milliseconds(100), at: 61_000)
+        #expect(heard(.hidden(place, 21), after: 61_100) == .hidden)
+        _ = idle.quiet(atLeast: .milliseconds(100), at: 62_000)
+        #expect(heard(.unread([grown]), after: 62_100) == .unread)
+        #expect(heard(.nothing, after: 62_200) == .done)
+    }
+}
