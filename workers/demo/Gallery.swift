@@ -70,7 +70,7 @@ private struct Plate: Sendable {
         try pixels.png.withUnsafeBytes { try drawn.append($0) }
         let picture = try await pool.inspect(drawn)
         let order = RenderOrder(spec: spec, output: size, crop: Region(whole: size))
-        let made = try await pool.render(picture, [order], lane: .slow, isReuse: false)
+        let made = try await pool.render(picture, [order], isReuse: false)
         try Data(made[0].content.bytes()).write(to: folder.appending(path: name), options: .atomic)
     }
 }

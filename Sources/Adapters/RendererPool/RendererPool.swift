@@ -138,8 +138,7 @@ package final class RendererPool: Renderer {
     /// What a large picture is decoded again for is a part of its own: one deadline is not long enough for many decodes.
     package func parts(of orders: [RenderOrder], from picture: Picture, isReuse: Bool) -> [[RenderOrder]] {
         RenderPart.all(of: orders, frames: picture.facts.frames).flatMap { part -> [[RenderOrder]] in
-            // The lane decides the effort alone.
-            let outputs = part.map { output(for: $0, of: picture, on: .fast, isReuse: isReuse) }
+            let outputs = part.map { output(for: $0, of: picture, isReuse: isReuse) }
             let request = RenderRequest(
                 facts: picture.facts, isReuse: isReuse, deadlineMilliseconds: 0, outputs: outputs)
             // The direct path decodes once for all.
@@ -149,7 +148,7 @@ package final class RendererPool: Renderer {
     }
 
     package func render(
-        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String? = nil
+        _ picture: Picture, _ orders: [RenderOrder], isReuse: Bool, origin: String? = nil
     ) async throws(RenderFailure) -> [RenderedVariant] {
         for order in orders {
             if let refusal = refusal(of: order, from: picture.facts, isReuse: isReuse) { throw refusal }
@@ -158,7 +157,7 @@ package final class RendererPool: Renderer {
         for part in RenderPart.all(of: orders) {
             var request = RenderRequest(
                 facts: picture.facts, isReuse: isReuse, deadlineMilliseconds: 0,
-                outputs: part.map { output(for: $0, of: picture, on: lane, isReuse: isReuse) })
+                outputs: part.map { output(for: $0, of: picture, isReuse: isReuse) })
             request.deadlineMilliseconds = request.deadline(Int(configuration.deadline.milliseconds))
             request.carry(configuration.keepsRights ? picture.facts.rights.packet : nil)
             let files = try await watermarks(for: part, &request)
@@ -171,23 +170,23 @@ package final class RendererPool: Renderer {
     }
 
     /// By a small PNG, which has no alpha if all of it is opaque: below 11,000 pixels a side a single clear one shows in it.
-    package func isOpaque(_ picture: Picture, lane: Lane, origin: String?) async -> Bool {
+    package func isOpaque(_ picture: Picture, origin: String?) async -> Bool {
         guard picture.facts.hasAlpha, picture.facts.frames == 1 else { return !picture.facts.hasAlpha }
         let spec = VariantSpec(width: 512, height: 512, quality: 0, format: .png)
         let placement = spec.placement(of: picture.facts.size)
         let order = RenderOrder(spec: spec, output: placement.output, crop: placement.region)
         // What can't be rendered fails with its own sentence where it is asked for.
-        let made = try? await render(picture, [order], lane: lane, isReuse: false, origin: origin)
+        let made = try? await render(picture, [order], isReuse: false, origin: origin)
         return made.map { !$0[0].hasAlpha } ?? false
     }
 
     private func output(
-        for order: RenderOrder, of picture: Picture, on lane: Lane, isReuse: Bool
+        for order: RenderOrder, of picture: Picture, isReuse: Bool
     ) -> RenderOutput {
         let spec = order.spec
         var output = RenderOutput(
             format: spec.format, quality: spec.quality,
-            effort: configuration.effort.effort(for: spec.format, on: lane), size: order.output, crop: order.crop)
+            effort: configuration.effort[spec.format], size: order.output, crop: order.crop)
         if spec.extras.isDrawn { output.spec = spec }
         output.isAnimated = spec.isAnimated && picture.facts.frames > 1
         output.isProgressive = configuration.isProgressive && spec.format == .jpeg

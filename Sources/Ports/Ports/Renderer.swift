@@ -40,7 +40,7 @@ package protocol Renderer: Sendable {
     func refusal(ofStart file: OpenFile) async -> RenderFailure?
 
     /// Whether a picture whose header speaks of alpha shows none: its pixels are looked at.
-    func isOpaque(_ picture: Picture, lane: Lane, origin: String?) async -> Bool
+    func isOpaque(_ picture: Picture, origin: String?) async -> Bool
 
     /// The orders of each request: a part has a deadline of its own. No orders have no parts.
     func parts(of orders: [RenderOrder], from picture: Picture, isReuse: Bool) -> [[RenderOrder]]
@@ -48,13 +48,13 @@ package protocol Renderer: Sendable {
     /// Renders one part: its deadline covers every decode that `orders` need. `isReuse`: the picture is a stored donor,
     /// decoded in full. `origin`: whose picture it is, so that those of others may be kept from what renders it.
     func render(
-        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
+        _ picture: Picture, _ orders: [RenderOrder], isReuse: Bool, origin: String?
     ) async throws(RenderFailure) -> [RenderedVariant]
 }
 
 extension Renderer {
     package func refusal(ofStart file: OpenFile) async -> RenderFailure? { nil }
-    package func isOpaque(_ picture: Picture, lane: Lane, origin: String?) async -> Bool { !picture.facts.hasAlpha }
+    package func isOpaque(_ picture: Picture, origin: String?) async -> Bool { !picture.facts.hasAlpha }
     package func parts(of orders: [RenderOrder], from picture: Picture, isReuse: Bool) -> [[RenderOrder]] {
         RenderPart.all(of: orders, frames: picture.facts.frames)
     }

@@ -57,7 +57,7 @@ extension Worker {
                     }
                     let mayBeOpaque = picture.facts.hasAlpha && picture.facts.frames == 1
                     if request.needsAlpha, mayBeOpaque,
-                        await ports.renderer.isOpaque(picture, lane: request.lane, origin: nil)
+                        await ports.renderer.isOpaque(picture, origin: nil)
                     {
                         picture = picture.opaque
                     }
@@ -89,9 +89,9 @@ extension Worker {
             var steps = StepClock(ports.time)
             if let batch = task.batch {
                 if batch.orders.contains(where: \.spec.isAuto) { return try await look(at: batch, of: task, flight) }
-                switch try await render(batch, of: task, on: task.lane, flight, after: task.made) {
+                switch try await render(batch, of: task, flight, after: task.made) {
                 case .made(let made):
-                    pictures = try await likeBefore(made, batch, of: task, flight)
+                    pictures = made
                     steps.end(.render(batch.formats))
                 case .refused(let specs, let note, let made):
                     return await done(.refusedVariants(flight, specs, note, made: made))

@@ -24,7 +24,7 @@ extension Worker {
 
     /// - Parameter earlier: what was made of the batch before.
     nonisolated func render(
-        _ batch: RenderBatch, of task: RenderTask, on lane: Lane, _ flight: FlightID,
+        _ batch: RenderBatch, of task: RenderTask, _ flight: FlightID,
         after earlier: [RenderedVariant] = []
     ) async throws -> Rendered {
         let input = batch.renderSource.input
@@ -49,7 +49,7 @@ extension Worker {
             if !made.isEmpty { await comesOn(flight) }
             do throws(RenderFailure) {
                 let origin = task.origin.description
-                let variants = try await renderTwice(picture, part, on: lane, isReuse, origin, flight)
+                let variants = try await renderTwice(picture, part, isReuse, origin, flight)
                 made += zip(part, variants).map { ($0, $1) }
             } catch {
                 let rest = inspected.orders.filter { order in !made.contains { order.isSamePicture(as: $0.order) } }
@@ -94,7 +94,7 @@ extension Worker {
             return try await forget([input], of: flight)
         }
         let origin = task.origin.description
-        row.hasAlpha = await !ports.renderer.isOpaque(picture, lane: task.lane, origin: origin)
+        row.hasAlpha = await !ports.renderer.isOpaque(picture, origin: origin)
         row.isAlphaUnchecked = false
         // No permit is held for as long as the log takes.
         await feed(.rendered(flight))
@@ -105,42 +105,20 @@ extension Worker {
 
     /// A deadline that passed may be the machine's: the same bytes have a second try, without another fetch.
     private nonisolated func renderTwice(
-        _ picture: Picture, _ part: [RenderOrder], on lane: Lane, _ isReuse: Bool, _ origin: String, _ flight: FlightID
+        _ picture: Picture, _ part: [RenderOrder], _ isReuse: Bool, _ origin: String, _ flight: FlightID
     ) async throws(RenderFailure) -> [RenderedVariant] {
         do throws(RenderFailure) {
-            return try await ports.renderer.render(picture, part, lane: lane, isReuse: isReuse, origin: origin)
+            return try await ports.renderer.render(picture, part, isReuse: isReuse, origin: origin)
         } catch {
             // Its partition may have gone meanwhile, and come back with a flight of its own.
             guard case .deadline = error, (try? await owner(of: flight)) != nil else { throw error }
             await comesOn(flight)
-            return try await ports.renderer.render(picture, part, lane: lane, isReuse: isReuse, origin: origin)
+            return try await ports.renderer.render(picture, part, isReuse: isReuse, origin: origin)
         }
     }
 
     /// Jobs of one source may ask for so much that each part is done in time, and all of them are not.
     private func comesOn(_ flight: FlightID) { duties.standstill.comeOn(flight) }
-
-    /// Each lane writes with an effort of its own: what looks as it did before, and has other bytes, is written once more as
-    /// on another lane, and comes out as it was if its source is the same picture.
-    nonisolated func likeBefore(
-        _ made: Pictures, _ batch: RenderBatch, of task: RenderTask, _ flight: FlightID
-    ) async throws -> Pictures {
-        func isBefore(_ variant: RenderedVariant) throws -> Bool {
-            try SHA256.digest(of: variant.content.bytes()) == task.replaced[variant.spec]?.digest
-        }
-        let alike = made.variants.filter { variant in
-            let (old, placeholder) = (task.replaced[variant.spec], variant.rendition.placeholder)
-            return !placeholder.isEmpty && old?.placeholder == placeholder && old?.size == variant.size
-        }
-        // What cannot be written now is made already.
-        guard try !alike.allSatisfy(isBefore),
-            let other = Lane.allCases.first(where: { $0.isUrgent != task.lane.isUrgent }),
-            case .made(let again)? = try? await render(batch, of: task, on: other, flight)
-        else { return made }
-        let before = try again.variants.filter(isBefore)
-        let variants = made.variants.map { variant in before.first { $0.spec == variant.spec } ?? variant }
-        return Pictures(source: made.source, variants: variants, facts: made.facts)
-    }
 
     /// What is stored is gone or damaged, not the source. Its file goes too, or a put would find it under its name and keep
     /// it.

@@ -44,7 +44,7 @@ struct Studio: Sendable {
         let plan = FetchedPlan(specs, snapshot: SourceSnapshot(source: source, variants: rows), fetched: source)
         guard let batch = plan.batch else { return }
         for variant in try await Studio.pool.render(
-            picture, batch.orders, lane: .fast, isReuse: batch.renderSource.isDonor)
+            picture, batch.orders, isReuse: batch.renderSource.isDonor)
         {
             blobs[variant.spec] = variant.content
             rows.append(
@@ -56,19 +56,19 @@ struct Studio: Sendable {
 
     /// From the source's own bytes, in one decode.
     func direct(_ orders: [RenderOrder]) async throws -> [RenderedVariant] {
-        try await Studio.pool.render(picture, orders, lane: .fast, isReuse: false)
+        try await Studio.pool.render(picture, orders, isReuse: false)
     }
 
     /// From the source's own bytes decoded in full: what both ways are scored against. A decode at a part of the size is
     /// as far from it as a good donor is, and would score itself too high.
     func ideal(_ order: RenderOrder) async throws -> RenderedVariant {
-        try await Studio.pool.render(picture, [order], lane: .fast, isReuse: true)[0]
+        try await Studio.pool.render(picture, [order], isReuse: true)[0]
     }
 
     /// From a stored variant, in one decode.
     func reused(_ row: VariantRow, _ orders: [RenderOrder]) async throws -> [RenderedVariant] {
         guard let blob = blobs[row.spec] else { return [] }
-        return try await Studio.pool.render(Studio.pool.inspect(blob.copy()), orders, lane: .fast, isReuse: true)
+        return try await Studio.pool.render(Studio.pool.inspect(blob.copy()), orders, isReuse: true)
     }
 }
 

@@ -92,7 +92,7 @@ struct AlternationTests {
                 if facts.size.pixels > 100_000 { specs[2] = "300y200.png" }
                 if number % 16 == 0 { specs.append("48x48.avif") }
                 let orders = try specs.map { try Workshop.order($0, of: facts.size) }
-                let variants = try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: origin)
+                let variants = try await pool.render(picture, orders, isReuse: false, origin: origin)
                 return "sizes \(try variants.map { "\($0.content.length) \(try $0.content.bytes().hashValue)" })"
             } catch let failure as RenderFailure {
                 if failure.code != "render.crashed" { return "\(failure)" }

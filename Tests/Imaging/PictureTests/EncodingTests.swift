@@ -48,8 +48,8 @@ struct EncodingTests {
             #expect(try await Workshop.make(spec, of: holed, in: pool).hasAlpha)
         }
         let inspected = (try await Workshop.pool.inspect(whole), try await Workshop.pool.inspect(holed))
-        #expect(await Workshop.pool.isOpaque(inspected.0, lane: .fast, origin: nil))
-        #expect(await !Workshop.pool.isOpaque(inspected.1, lane: .fast, origin: nil))
+        #expect(await Workshop.pool.isOpaque(inspected.0, origin: nil))
+        #expect(await !Workshop.pool.isOpaque(inspected.1, origin: nil))
     }
 
     /// Seen to fail: pixels that are not held were not looked at.
@@ -175,39 +175,25 @@ struct EncodingTests {
         return try await SSIMULACRA2.score(one, against: other)
     }
 
-    @Test(
-        "The slow lane spends what its effort says, the fast lane what its own does", arguments: sources,
-        [ImageFormat.webp, .avif])
-    func lanes(source: ImageFormat, format: ImageFormat) async throws {
-        let file = try await Self.source(source, width: 320, height: 240)
-        func make(_ lane: Lane, _ pool: RendererPool) async throws -> [UInt8] {
-            let made = try await Workshop.render(file, lane: lane, in: pool) {
+    @Test("Each format is written with the effort that is set for it", arguments: [ImageFormat.webp, .avif])
+    func effort(format: ImageFormat) async throws {
+        let file = try await Self.source(.jpeg, width: 320, height: 240)
+        func make(_ effort: RenderEffort) async throws -> [UInt8] {
+            var configuration = Workshop.configuration(count: 1)
+            configuration.effort = effort
+            let made = try await Workshop.render(file, in: RendererPool(configuration)) {
                 [Workshop.order(300, 225, format, of: $0.size)]
             }
             return try made[0].content.bytes()
         }
-        let (fast, slow) = (try await make(.fast, Self.unlike), try await make(.slow, Self.unlike))
-        #expect(fast != slow)
-        #expect(try await make(.fast, Self.likeSlow) == slow)
-        #expect(try await make(.slow, Self.likeFast) == fast)
+        let (low, high) = (try await make(RenderEffort(webp: 0, avif: 0)), try await make(RenderEffort(webp: 4, avif: 3)))
+        #expect(low != high)
     }
 
-    /// Pools of three efforts: the lanes differ, the fast one is like that slow one, and the other way round.
-    private static let unlike = pool(RenderEffort(webpFast: 0, webpSlow: 4, avifFast: 0, avifSlow: 3))
-    private static let likeSlow = pool(RenderEffort(webpFast: 4, avifFast: 3))
-    private static let likeFast = pool(RenderEffort(webpSlow: 0, avifSlow: 0))
-
-    private static func pool(_ effort: RenderEffort) -> RendererPool {
-        var configuration = Workshop.configuration(count: 1)
-        configuration.effort = effort
-        return RendererPool(configuration)
-    }
-
-    @Test("Nothing is spent on the fast lane beyond WebP's method 2 and AVIF's effort 1; the slow lane spends more")
+    @Test("Nothing is spent beyond WebP's method 2 and AVIF's effort 1")
     func efforts() {
         let effort = RenderEffort()
-        #expect(effort.effort(for: .webp, on: .fast) == 2 && effort.effort(for: .avif, on: .fast) == 1)
-        #expect(effort.effort(for: .webp, on: .slow) > 2 && effort.effort(for: .avif, on: .slow) > 1)
+        #expect(effort[.webp] == 2 && effort[.avif] == 1)
     }
 
     /// chroma_subsampling_x and _y of AV1's configuration: 0 is 4:4:4.

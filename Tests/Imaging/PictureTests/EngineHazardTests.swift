@@ -25,7 +25,7 @@ struct EngineHazardTests {
         let clock = ContinuousClock()
         let start = clock.now
         await #expect {
-            try await Workshop.render(large, lane: .slow, in: pool) { facts in
+            try await Workshop.render(large, in: pool) { facts in
                 (0..<40).map { Workshop.order(1_490 - $0, 990, format, of: facts.size) }
             }
         } throws: { ($0 as? RenderFailure)?.code == "render.deadline" }

@@ -99,7 +99,7 @@ struct FormatTests {
         let picture = try await Workshop.everything.inspect(try Workshop.file(bytes))
         await #expect {
             try await pool.render(
-                picture, [try Workshop.order("10x10.png", of: picture.facts.size)], lane: .fast, isReuse: false)
+                picture, [try Workshop.order("10x10.png", of: picture.facts.size)], isReuse: false)
         } throws: { "\($0)".contains("blocked") }
         await pool.stop()
     }

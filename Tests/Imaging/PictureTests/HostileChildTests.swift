@@ -134,7 +134,7 @@ struct HostileChildTests {
         do throws(RenderFailure) {
             let picture = try await pool.inspect(file)
             _ = try await pool.render(
-                picture, [Workshop.order(8, 8, .webp, of: picture.facts.size)], lane: .fast, isReuse: false)
+                picture, [Workshop.order(8, 8, .webp, of: picture.facts.size)], isReuse: false)
         } catch { failure = error }
         let losses = pool.losses
         await pool.stop()

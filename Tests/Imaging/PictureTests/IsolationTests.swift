@@ -34,7 +34,7 @@ struct IsolationTests {
             try await pool.ready()
             let before = pool.processes.map(\.pid)
             let orders = [Workshop.order(8, 8, .webp, of: picture.facts.size)]
-            _ = try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: origin)
+            _ = try await pool.render(picture, orders, isReuse: false, origin: origin)
             pids += before
         }
         return pids
@@ -75,7 +75,7 @@ struct IsolationTests {
         var processes: [String: Set<Int32>] = [:]
         for origin in ["a", "a", "b", nil, "b", "c", nil, "a", "d", "c", "b"] {
             let orders = [Workshop.order(8, 8, .webp, of: picture.facts.size)]
-            _ = try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: origin)
+            _ = try await pool.render(picture, orders, isReuse: false, origin: origin)
             for (pid, origin) in pool.idle { processes[origin, default: []].insert(pid) }
             // It was there before the answer.
             if let origin { #expect(pool.idle.last?.origin == origin) }
@@ -94,7 +94,7 @@ struct IsolationTests {
         let picture = try await pool.inspect(try Workshop.file(source))
         let orders = [Workshop.order(8, 8, .webp, of: picture.facts.size)]
         func render(_ origin: Int) async throws -> Set<Int32> {
-            _ = try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: "\(origin)")
+            _ = try await pool.render(picture, orders, isReuse: false, origin: "\(origin)")
             return Set(pool.idle.map(\.pid))
         }
         for turn in 0..<15 { _ = try await render(turn % 5) }
@@ -121,7 +121,7 @@ struct IsolationTests {
         let picture = try await pool.inspect(try Workshop.file(source))
         for origin in ["a", "a", "b"] {
             let orders = [Workshop.order(8, 8, .webp, of: picture.facts.size)]
-            _ = try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: origin)
+            _ = try await pool.render(picture, orders, isReuse: false, origin: origin)
             #expect(pool.idle.isEmpty)
         }
         await pool.stop()
@@ -134,7 +134,7 @@ struct IsolationTests {
         let picture = try await pool.inspect(try Workshop.file(source))
         let orders = [Workshop.order(8, 8, .webp, of: picture.facts.size)]
         for origin in ["a", "a", "b"] {
-            _ = try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: origin)
+            _ = try await pool.render(picture, orders, isReuse: false, origin: origin)
         }
         let parent = try #require(pool.parents.first)
         func limit(_ pid: Int32, _ name: String) throws -> Substring? {
@@ -225,7 +225,7 @@ struct IsolationTests {
         let pool = pool(isolation)
         let picture = try await pool.inspect(try Workshop.file(source))
         let orders = [Workshop.order(30, 20, .webp, of: picture.facts.size)]
-        _ = try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: "a")
+        _ = try await pool.render(picture, orders, isReuse: false, origin: "a")
         try await pool.ready()
         let processes = pool.processes + pool.parents + pool.inspectorProcesses
         #expect(processes.count >= 2)
@@ -254,7 +254,7 @@ struct IsolationTests {
             let pool = RendererPool(configuration)
             let picture = try await pool.inspect(try Workshop.file(bytes))
             let orders = (0..<12).map { Workshop.order(30 + 61 * $0, 20 + 41 * $0, .png, of: picture.facts.size) }
-            #expect(try await pool.render(picture, orders, lane: .fast, isReuse: false).count == 12)
+            #expect(try await pool.render(picture, orders, isReuse: false).count == 12)
             #expect(pool.losses == 0)
             await pool.stop()
         }
@@ -329,7 +329,7 @@ struct IsolationTests {
         let picture = try await pool.inspect(try Workshop.file(Pixels.photograph(width: 320, height: 240, seed: 4).png))
         for format in [ImageFormat.jpeg, .png, .webp, .gif, .avif] {
             let made = try await pool.render(
-                picture, [Workshop.order(160, 120, format, of: picture.facts.size)], lane: .fast, isReuse: false)
+                picture, [Workshop.order(160, 120, format, of: picture.facts.size)], isReuse: false)
             let facts = try await pool.inspect(try Workshop.file(made[0].content.bytes())).facts
             #expect(facts.format == format && facts.size == PixelSize(width: 160, height: 120))
         }

@@ -147,7 +147,7 @@ struct LargeTests {
             let order = try Workshop.order(spec, of: picture.facts.size)
             var shown: [Pixels] = []
             for isReuse in [false, true] {
-                let made = try await Workshop.pool.render(picture, [order], lane: .fast, isReuse: isReuse)
+                let made = try await Workshop.pool.render(picture, [order], isReuse: isReuse)
                 shown.append(try #require(Pixels(png: try made[0].content.bytes())))
             }
             let difference = try #require(shown[0].difference(from: shown[1]))
@@ -162,7 +162,7 @@ struct LargeTests {
         let picture = try await Workshop.pool.inspect(file)
         let orders = try ["100x100.jpg", "5000x5000.jpg"].map { try Workshop.order($0, of: picture.facts.size) }
         let failure = await #expect(throws: RenderFailure.self) {
-            try await Workshop.pool.render(picture, orders, lane: .fast, isReuse: false)
+            try await Workshop.pool.render(picture, orders, isReuse: false)
         }
         guard case .output(let spec, let reason) = failure else {
             Issue.record("\(String(describing: failure))")

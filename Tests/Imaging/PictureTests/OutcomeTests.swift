@@ -50,7 +50,7 @@ struct OutcomeTests {
             let height = max(1, Int((Double(facts.size.height) * scale).rounded()))
             let variants = try await pool.render(
                 picture, [ImageFormat.webp, .jpeg, .png].map { Workshop.order(width, height, $0, of: facts.size) },
-                lane: .fast, isReuse: false)
+                isReuse: false)
             for variant in variants {
                 let read = try await pool.inspect(try Workshop.file(try variant.content.bytes()))
                 #expect(read.facts.size == PixelSize(width: width, height: height), "\(url.lastPathComponent)")

@@ -46,7 +46,7 @@ struct ParentFaultTests {
         do throws(RenderFailure) {
             let picture = try await pool.inspect(try! Workshop.file(source))
             let orders = [Workshop.order(8, 8, .webp, of: picture.facts.size)]
-            _ = try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: origin)
+            _ = try await pool.render(picture, orders, isReuse: false, origin: origin)
             return nil
         } catch { return error.code }
     }
@@ -130,7 +130,7 @@ struct ParentFaultTests {
         let orders = [Workshop.order(8, 8, .webp, of: picture.facts.size)]
         for reason in ["first", "refused"] {
             let failure = await #expect(throws: RenderFailure.self) {
-                try await pool.render(picture, orders, lane: .fast, isReuse: false)
+                try await pool.render(picture, orders, isReuse: false)
             }
             #expect(failure?.description.contains(reason) == true, "\(failure.map { "\($0)" } ?? "")")
         }

@@ -94,7 +94,7 @@ struct PoolTests {
         let orders = (1...64).map { Workshop.order($0, $0, .webp, of: picture.facts.size) }
         var code: String?
         repeat {
-            code = await self.code { try await pool.render(picture, orders, lane: .fast, isReuse: false) }
+            code = await self.code { try await pool.render(picture, orders, isReuse: false) }
         } while code == "render.malformed"
         #expect(code == "render.deadline")
         await pool.stop()
@@ -180,7 +180,7 @@ struct PoolTests {
         let idle = try #require(process.cpuTime)
         let large = try Workshop.file(Pixels.photograph(width: 1_500, height: 1_000, seed: 9).png)
         async let lost = failure {
-            try await Workshop.render(large, lane: .slow, in: pool) { facts in
+            try await Workshop.render(large, in: pool) { facts in
                 (0..<20).map { Workshop.order(1_490 - $0, 990, .webp, of: facts.size) }
             }
         }

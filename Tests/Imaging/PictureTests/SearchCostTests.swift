@@ -30,12 +30,12 @@ struct SearchCostTests {
         }
         let bytes = try poor[0].content.bytes()
         // As many bytes as the output has at quality 77: an answer that is found at once would cost little.
-        let wish = try await Workshop.render(try Workshop.file(bytes), lane: .slow, isReuse: true, in: pool) {
+        let wish = try await Workshop.render(try Workshop.file(bytes), isReuse: true, in: pool) {
             [Workshop.order(width, height, format, of: $0.size, quality: 77)]
         }
         let source = try Workshop.file(Self.padded(bytes, to: wish[0].content.length))
         let before = try #require(pool.processes.first?.cpuTime)
-        let searched = try await Workshop.render(source, lane: .slow, in: pool) {
+        let searched = try await Workshop.render(source, in: pool) {
             [Workshop.order(width, height, format, of: $0.size)]
         }
         let spent = try #require(pool.processes.first?.cpuTime) - before

@@ -60,7 +60,7 @@ struct Workshop {
     ) async throws -> RenderedVariant {
         let picture = try await pool.inspect(file)
         return try await pool.render(
-            picture, [try order(text, of: picture.facts.size)], lane: .fast, isReuse: isReuse)[0]
+            picture, [try order(text, of: picture.facts.size)], isReuse: isReuse)[0]
     }
 
     /// Any picture that we make, as pixels of its own size.
@@ -72,11 +72,11 @@ struct Workshop {
 
     /// Inspects and renders.
     static func render(
-        _ file: OpenFile, lane: Lane = .fast, isReuse: Bool = false, in pool: RendererPool = pool,
+        _ file: OpenFile, isReuse: Bool = false, in pool: RendererPool = pool,
         _ orders: (PictureFacts) -> [RenderOrder]
     ) async throws -> [RenderedVariant] {
         let picture = try await pool.inspect(file)
-        return try await pool.render(picture, orders(picture.facts), lane: lane, isReuse: isReuse)
+        return try await pool.render(picture, orders(picture.facts), isReuse: isReuse)
     }
 
     /// One PNG of the whole picture, read back.

@@ -214,7 +214,7 @@ final class SimulatedRenderer: Renderer, @unchecked Sendable {
     }
 
     func render(
-        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
+        _ picture: Picture, _ orders: [RenderOrder], isReuse: Bool, origin: String?
     ) async throws(RenderFailure) -> [RenderedVariant] {
         guard !process.isDead else { throw .unavailable(reason: "killed") }
         let words = words(of: picture.file)

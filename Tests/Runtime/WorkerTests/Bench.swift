@@ -159,20 +159,20 @@ private struct CountingRenderer: Renderer {
 
     func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture { try await inner.inspect(file) }
 
-    func isOpaque(_ picture: Picture, lane: Lane, origin: String?) async -> Bool {
-        await inner.isOpaque(picture, lane: lane, origin: origin)
+    func isOpaque(_ picture: Picture, origin: String?) async -> Bool {
+        await inner.isOpaque(picture, origin: origin)
     }
 
     func parts(of orders: [RenderOrder], from picture: Picture, isReuse: Bool) -> [[RenderOrder]] {
         inner.parts(of: orders, from: picture, isReuse: isReuse)
     }
 
-    func render(_ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?)
+    func render(_ picture: Picture, _ orders: [RenderOrder], isReuse: Bool, origin: String?)
         async throws(RenderFailure)
         -> [RenderedVariant]
     {
         note(orders.count)
-        return try await inner.render(picture, orders, lane: lane, isReuse: isReuse, origin: origin)
+        return try await inner.render(picture, orders, isReuse: isReuse, origin: origin)
     }
 }
 

@@ -33,10 +33,10 @@ private struct StuckRenderer: Renderer {
     func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture { try await inner.inspect(file) }
 
     func render(
-        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
+        _ picture: Picture, _ orders: [RenderOrder], isReuse: Bool, origin: String?
     ) async throws(RenderFailure) -> [RenderedVariant] {
         if picture.facts.size.width == 40 { await gate.wait() }
-        return try await inner.render(picture, orders, lane: lane, isReuse: isReuse, origin: origin)
+        return try await inner.render(picture, orders, isReuse: isReuse, origin: origin)
     }
 }
 
@@ -51,10 +51,10 @@ private final class GatedRenderer: Renderer {
     func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture { try await inner.inspect(file) }
 
     func render(
-        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
+        _ picture: Picture, _ orders: [RenderOrder], isReuse: Bool, origin: String?
     ) async throws(RenderFailure) -> [RenderedVariant] {
         await gates[parts.add(1, ordering: .relaxed).oldValue].wait()
-        return try await inner.render(picture, orders, lane: lane, isReuse: isReuse, origin: origin)
+        return try await inner.render(picture, orders, isReuse: isReuse, origin: origin)
     }
 }
 

@@ -51,10 +51,10 @@ private struct SlowMotion: Renderer {
     func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture { try await inner.inspect(file) }
 
     func render(
-        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
+        _ picture: Picture, _ orders: [RenderOrder], isReuse: Bool, origin: String?
     ) async throws(RenderFailure) -> [RenderedVariant] {
         note(orders.map(\.spec.description))
         if orders.contains(where: \.spec.isAnimated) { throw .deadline(milliseconds: 9) }
-        return try await inner.render(picture, orders, lane: lane, isReuse: isReuse, origin: origin)
+        return try await inner.render(picture, orders, isReuse: isReuse, origin: origin)
     }
 }

@@ -85,14 +85,14 @@ private struct LookCounter: Renderer {
 
     func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture { try await inner.inspect(file) }
 
-    func isOpaque(_ picture: Picture, lane: Lane, origin: String?) async -> Bool {
+    func isOpaque(_ picture: Picture, origin: String?) async -> Bool {
         note()
-        return await inner.isOpaque(picture, lane: lane, origin: origin)
+        return await inner.isOpaque(picture, origin: origin)
     }
 
     func render(
-        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
+        _ picture: Picture, _ orders: [RenderOrder], isReuse: Bool, origin: String?
     ) async throws(RenderFailure) -> [RenderedVariant] {
-        try await inner.render(picture, orders, lane: lane, isReuse: isReuse, origin: origin)
+        try await inner.render(picture, orders, isReuse: isReuse, origin: origin)
     }
 }

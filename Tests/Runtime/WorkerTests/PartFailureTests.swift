@@ -195,10 +195,10 @@ private struct SinglePartRenderer: Renderer {
     }
 
     func render(
-        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
+        _ picture: Picture, _ orders: [RenderOrder], isReuse: Bool, origin: String?
     ) async throws(RenderFailure) -> [RenderedVariant] {
         note(orders.map(\.spec.description))
         if let failure = orders.lazy.compactMap({ failing($0.spec) }).first { throw failure }
-        return try await inner.render(picture, orders, lane: lane, isReuse: isReuse, origin: origin)
+        return try await inner.render(picture, orders, isReuse: isReuse, origin: origin)
     }
 }

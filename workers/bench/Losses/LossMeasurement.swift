@@ -45,7 +45,7 @@ struct LossMeasurement {
             for ratio in ratios where Int(Double(side) * ratio) <= long {
                 for donor in LossFormat.donors + (ratio == 1 ? LossFormat.between : []) {
                     let made = order(donor.spec(Int((Double(side) * ratio).rounded())), of: size)
-                    let stored = try await renderer.render(source, [made], lane: .fast, isReuse: false)
+                    let stored = try await renderer.render(source, [made], isReuse: false)
                     let picture = try await renderer.inspect(copy(stored[0].content))
                     let children = wanted.indices.filter { !wanted[$0].format.isLossless || donor.format.isLossless }
                     let whole = Region(whole: picture.facts.size)
@@ -70,7 +70,7 @@ struct LossMeasurement {
     private func files(
         _ picture: Picture, _ orders: [RenderOrder], as name: String, isReuse: Bool
     ) async throws -> [URL] {
-        let variants = try await renderer.render(picture, orders, lane: .fast, isReuse: isReuse)
+        let variants = try await renderer.render(picture, orders, isReuse: isReuse)
         return try variants.enumerated().map { i, variant in
             let file = folder.appending(path: "\(name)-\(i).\(variant.spec.format.suffix)")
             try Data(variant.content.bytes()).write(to: file)

@@ -27,7 +27,7 @@ enum BareLibvips {
             for raster in [large, middle, small] {
                 for format in formats {
                     let output = RenderOutput(
-                        format: format, quality: quality, effort: RenderEffort().effort(for: format, on: .fast),
+                        format: format, quality: quality, effort: RenderEffort()[format],
                         size: raster.size, crop: Region(whole: raster.size))
                     files.append(try raster.encoded(as: output))
                 }

@@ -39,7 +39,7 @@ enum InspectBenchmark {
                         let order = RenderOrder(
                             spec: VariantSpec(width: 1280, height: 960, format: .webp),
                             output: PixelSize(width: 1280, height: 960), crop: Region(whole: picture.facts.size))
-                        _ = try await pool.render(picture, [order], lane: .slow, isReuse: false)
+                        _ = try await pool.render(picture, [order], isReuse: false)
                         number += cores
                     }
                 }

@@ -45,7 +45,7 @@ enum LargeBenchmark {
                 estimate =
                     RenderRequest(facts: picture.facts, isReuse: false, deadlineMilliseconds: 0, outputs: [output])
                     .memoryEstimate
-                _ = try await pool.render(picture, [order], lane: .fast, isReuse: false)
+                _ = try await pool.render(picture, [order], isReuse: false)
             } catch {
                 end = error.kind.rawValue
             }

@@ -107,7 +107,7 @@ struct PoolEngine: BenchmarkEngine {
             let placement = spec.placement(of: picture.facts.size)
             return RenderOrder(spec: spec, output: placement.output, crop: placement.region)
         }
-        return try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: "http://\(host).example")
+        return try await pool.render(picture, orders, isReuse: false, origin: "http://\(host).example")
     }
 
     /// `body` of every picture and its host, `jobs` at a time.

@@ -44,7 +44,7 @@ enum TruthCommand {
                 let spec = VariantSpec(width: side, height: side, format: .png)
                 let placement = spec.placement(of: picture.facts.size)
                 let order = RenderOrder(spec: spec, output: placement.output, crop: placement.region)
-                let variant = try await pool.render(picture, [order], lane: .fast, isReuse: false)[0]
+                let variant = try await pool.render(picture, [order], isReuse: false)[0]
                 let file = URL(filePath: "\(out)/\(name).png")
                 try FileManager.default.createDirectory(
                     at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
