@@ -4,7 +4,7 @@
 /// swift-argument-parser's, so that it could be swapped in.
 package struct Command: Sendable {
     /// Of all programs, which are built together.
-    package static let version = "0.1.0"
+    package static let version = "0.2.0"
 
     package typealias Body = @Sendable (ParsedArguments) async throws -> ExitCode
 

@@ -30,7 +30,7 @@ struct DoctorCommandTests {
         for library in ["libvips 8", "libjpeg-turbo 2", "libwebp 1", "LittleCMS 2"] {
             #expect(findings["renderer"]?.says.contains(library) == true)
         }
-        #expect(findings["version"]?.says == "0.1.0")
+        #expect(findings["version"]?.says == "0.2.0")
         // Each is tried, and none has to be there.
         for layer in [
             "user namespace", "network namespace", "process namespace", "mount namespace, empty root", "Landlock",

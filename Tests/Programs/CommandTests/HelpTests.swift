@@ -27,7 +27,7 @@ struct HelpTests {
             #expect(ended.output.contains("EXAMPLE"), "\(path) has no example")
             if path.isEmpty {
                 #expect(ended.output.contains("--version"))
-                #expect(try Built.run(program, ["--version"]).output == "\(program) 0.1.0\n")
+                #expect(try Built.run(program, ["--version"]).output == "\(program) 0.2.0\n")
             }
             paths += commands.map { path + [$0] }
             seen += 1
