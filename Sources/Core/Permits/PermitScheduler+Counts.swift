@@ -1,6 +1,14 @@
 package import ImageModel
 
 extension PermitScheduler {
+    /// Whether counts agree with what seats hold: for assertions.
+    package var isConsistent: Bool {
+        [PermitKind.fetch, .render].allSatisfy { kind in
+            running(kind) == seats.values.count { $0.holds.contains(kind) } && running(kind) >= 0
+        } && late.all == seats.values.count(where: \.isLate)
+            && announcements == seats.values.count { $0.tail == .announcing }
+    }
+
     /// Flights of a lane that wait for this permit.
     package func waiting(_ kind: PermitKind, on lane: Lane) -> Int {
         seats.values.count { $0.waits == kind && $0.lane == lane }

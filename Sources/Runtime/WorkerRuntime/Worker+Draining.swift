@@ -1,7 +1,11 @@
 internal import Clocks
+internal import Ledger
+internal import Permits
 internal import Ports
+internal import Positions
 internal import Posix
 internal import Records
+internal import Synchronization
 internal import Telemetry
 
 /// How a worker ends: it is told to stop, or nothing is left to do.

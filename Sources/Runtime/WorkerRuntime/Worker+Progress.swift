@@ -204,7 +204,7 @@ extension Worker {
         tasks.yield { [ports, owner = owned.ownership, record = row.newRecord(in: owned.epoch)] in
             let failure = await ports.log.append([record], as: owner).first?.failure
             // Not again at once: a log that is full refuses as fast as it is asked.
-            if failure != nil { await pauseAfterRefusal() }
+            if failure != nil { await self.pauseAfterRefusal() }
             await self.wroteProgress(row, owner, failure)
         }
     }

@@ -102,7 +102,7 @@ struct CircuitBreakerTests {
             topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: begin.wall, key: [], value: [],
             headers: [])
         let job = Job(
-            id: "j", url: "http://o/a", source: Simulation.key(1),
+            id: "j", url: "http://o/a", source: SourceKey.numbered(1),
             variants: [VariantSpec(width: 10, height: 10, format: .webp)], lane: .fast)
         let pending = PendingJob(job: job, record: record, attempts: 1, notBefore: begin.wall + 3_000)
         #expect(reduce(.arrived(pending), at: begin).isEmpty)

@@ -1,3 +1,4 @@
+import Canonical
 import Clocks
 import Digest
 import ImageModel
@@ -70,4 +71,9 @@ extension RenderTask {
                 digest: SHA256.digest(of: []), location: location(order.spec), at: now)
         }
     }
+}
+
+extension SourceKey {
+    /// One of many sources.
+    static func numbered(_ number: Int) -> SourceKey { SourceKey(SHA256.digest(of: Array("source \(number)".utf8))) }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A partition's way from its restore to its next owner", .timeLimit(.minutes(1)))
 struct PartitionLifecycleTests {
-    private static let (one, two) = (Simulation.key(1), Simulation.key(2))
+    private static let (one, two) = (SourceKey.numbered(1), SourceKey.numbered(2))
 
     private func restored(_ changelog: Range<Int64> = 0..<5) -> PartitionLifecycle {
         var lifecycle = PartitionLifecycle(changelog: changelog, folded: 5)

@@ -27,19 +27,21 @@ final class Flights {
     }
     /// Until when two workers may have one slot, by host, microseconds.
     private var excused: [String: Int64] = [:]
-    /// Workers of which a slow flight began since the rules were last looked at.
+    /// Workers of which a slow flight may have begun since the rules were last looked at.
     var slow: [SimulatedProcess] = []
 
     init(_ world: World) { self.world = world }
 
     /// nil where the process owns the source's partition no more.
     ///
-    /// - Parameter host: that is asked, by a fetch.
+    /// - Parameters:
+    ///   - lane: nil of a render, which is not told.
+    ///   - host: that is asked, by a fetch.
     func begin(
-        _ source: Int, _ stage: Stage, _ lane: Lane, _ process: SimulatedProcess, at host: Int? = nil
+        _ source: Int, _ stage: Stage, _ lane: Lane?, _ process: SimulatedProcess, at host: Int? = nil
     ) -> Key? {
         if stage == .fetch { world.count(.fetched) }
-        if lane == .slow, !slow.contains(where: { $0 === process }) { slow.append(process) }
+        if lane != .fast, !slow.contains(where: { $0 === process }) { slow.append(process) }
         let partition = world.catalogue.sources[source].partition
         guard let epoch = process.consumer.epoch(of: partition) else { return nil }
         let key = Key(process: process.number, epoch: epoch, source: source)

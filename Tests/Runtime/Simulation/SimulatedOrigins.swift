@@ -220,7 +220,7 @@ final class SimulatedRenderer: Renderer, @unchecked Sendable {
         let words = words(of: picture.file)
         let number = Int(words[1]) ?? 0
         let version = words[2]
-        let flight = world.flights.begin(number, .render, lane, process)
+        let flight = world.flights.begin(number, .render, nil, process)
         defer { flight.map { world.flights.end($0) } }
         let gone = Result<[RenderedVariant], RenderFailure>.failure(.unavailable(reason: "killed"))
         return try await process.ask(or: gone) { done in

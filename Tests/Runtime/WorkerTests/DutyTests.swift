@@ -1,5 +1,6 @@
 import Clocks
 import Failures
+import ImageModel
 import Ports
 import Records
 import Telemetry

@@ -1,4 +1,5 @@
 internal import Clocks
+internal import Ports
 internal import Telemetry
 
 /// Warns when this machine's clock jumped, or differs from the brokers'.

@@ -31,7 +31,7 @@ struct IdleWatch: Sendable {
     ///   - isQuiet: whether nothing is to be done still.
     ///   - tools: the topic's name as the broker's tools take it.
     mutating func heard(
-        _ rest: Worker.Rest, asked: Instant, isQuiet: Bool, at now: Instant, tools: (Topic) -> ToolTopic
+        _ rest: Worker.Rest, asked: Instant, isQuiet: Bool, at now: Instant, tools: (Topic) -> ToolTopic?
     ) -> Ending? {
         guard isQuiet, quietSince == asked else {
             quietSince = nil

@@ -1,5 +1,6 @@
 internal import Clocks
 internal import Ports
+internal import Telemetry
 
 /// Rows name files of one store: while another store is there, or none, jobs wait for it.
 struct StoreDuty: Duty {
