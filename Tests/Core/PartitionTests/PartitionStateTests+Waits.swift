@@ -191,4 +191,35 @@ extension PartitionStateTests {
         #expect(isDead == others && halts == (others ? 1 : rounds), "\(rounds) rounds, \(halts) halts, \(now)")
         #expect(!others || (3_600_000...21_600_000).contains(now.wall))
     }
+
+    @Test("A job that runs too long while later ones are done goes on through a retry topic, once")
+    func movedAside() throws {
+        var driver = Driver(holdLimit: 1_000)
+        let held = driver.pending("held", source, [Self.large])
+        let id = try #require(flight(driver.feed(.arrived(held))))
+        _ = driver.feed(.granted(.fetch, id), at: 10)
+        let other = driver.pending("done", SourceKey(SHA256.digest(of: [1])), [Self.large], expires: 5)
+        _ = driver.feed(.arrived(other), at: 10)
+        _ = driver.feed(.acknowledged([other.place]), at: 10)
+        #expect(driver.feed(.tick, at: 1_010).isEmpty)
+        guard case .retry(let later, .tenSeconds, let note)? = settled(driver.feed(.tick, at: 1_011)).first else {
+            Issue.record("it was not moved")
+            return
+        }
+        #expect(note.code == "retry.slow" && later.attempts == 1)
+        #expect(driver.feed(.tick, at: 9_000).isEmpty)
+    }
+
+    @Test("One that runs too long at its last attempt is waited for: else a slow one that fails would come for ever")
+    func lastAttempt() throws {
+        var driver = Driver(holdLimit: 1_000)
+        let id = try #require(flight(driver.feed(.arrived(driver.pending("held", source, [Self.large], attempts: 2)))))
+        _ = driver.feed(.granted(.fetch, id), at: 10)
+        let other = driver.pending("done", SourceKey(SHA256.digest(of: [1])), [Self.large], expires: 5)
+        _ = driver.feed(.arrived(other), at: 10)
+        _ = driver.feed(.acknowledged([other.place]), at: 10)
+        #expect(driver.feed(.tick, at: 1_011).isEmpty)
+        let late = FailureNote(code: "fetch.deadline", message: "", verdict: .retry)
+        #expect(kinds(driver.feed(.failed(id, late), at: 30_000)) == [.dead])
+    }
 }
