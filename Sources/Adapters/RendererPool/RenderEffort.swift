@@ -1,6 +1,6 @@
 package import VariantSpec
 
-/// What encoders may spend on each format: one effort for all lanes, so that equal bytes of a source give equal variants.
+/// What encoders may spend on each format: one effort for all lanes, so that what is made together of the same bytes is the same on each.
 package struct RenderEffort: Sendable, Hashable {
     /// WebP's method, 0...6. 2 takes 40 % less CPU than 4 for 3 % more bytes at the same score; 3 costs like 4.
     package var webp: Int

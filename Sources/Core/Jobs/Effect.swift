@@ -6,7 +6,7 @@ package import Permits
 package import Ports
 package import Records
 
-/// What a partition's event leads to. `PartitionState.run` performs the first two; the runtime performs the work.
+/// What an event leads to in `Jobs`: `PartitionState.run` performs all but `work`, which is the runtime's.
 ///
 /// Large and rare cases are `indirect`: the others are moved by the hundred thousand.
 package enum JobEffect: Sendable {
@@ -30,7 +30,7 @@ package enum SourceCheck: String, Sendable, CaseIterable {
     package var isMatch: Bool { self == .notModified || self == .same }
 }
 
-/// What the core asks of the runtime: `Worker.perform` is the one interpreter.
+/// What a partition asks of the runtime; `Worker.perform` performs it.
 package enum Effect: Sendable {
     indirect case fetch(FlightID, FetchRequest)
     indirect case render(FlightID, RenderTask)

@@ -16,13 +16,17 @@ struct FlightTable: Sendable {
     subscript(id: FlightID) -> Flight? {
         get { byID[id] }
         _modify {
-            let before = byID[id].map { ($0.source, $0.hostLane, $0.jobCount) }
+            let before = byID[id].map { ($0.source, share: $0.hostLane, jobs: $0.jobCount) }
+            defer {
+                let after = byID[id].map { ($0.source, share: $0.hostLane, jobs: $0.jobCount) }
+                if before?.share != after?.share || before?.jobs != after?.jobs {
+                    if let before { hold(before.share, -before.jobs) }
+                    if let after { hold(after.share, after.jobs) }
+                }
+                if before == nil, let after { bySource[after.0] = id }
+                if after == nil, let before { bySource[before.0] = nil }
+            }
             yield &byID[id]
-            let after = byID[id].map { ($0.source, $0.hostLane, $0.jobCount) }
-            if let (_, share, count) = before { hold(share, -count) }
-            if let (_, share, count) = after { hold(share, count) }
-            if before == nil, let after { bySource[after.0] = id }
-            if after == nil, let before { bySource[before.0] = nil }
         }
     }
 

@@ -137,9 +137,12 @@ extension Flight {
         guard let row = missing.first.flatMap({ old[$0] }) else { return missing.filter { old[$0] == nil } }
         let first = row.donor.flatMap { old[$0] } ?? row
         return rows.filter { row in
-            row.spec == first.spec || (row.storedAt == first.storedAt && row.donor == nil)
+            row.spec == first.spec || ((row.storedAt - first.storedAt).magnitude < Self.batchTime && row.donor == nil)
         }.map(\.spec)
     }
+    /// Rows of one decode were stored within it, also by programs that read the clock for each row: no two decodes of a source
+    /// were.
+    private static let batchTime = Duration.milliseconds(10)
 
     /// What is to be told with the batch: that its source has changed, if nothing is left of what was stored then.
     func change(completedBy batch: RenderBatch?) -> SourceChange? {

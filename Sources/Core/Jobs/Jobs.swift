@@ -27,7 +27,7 @@ package struct Jobs: ~Copyable, Sendable {
     var folding = Heap<Folding>()
     var folded: Int64 = 0
     /// When a flight's work was last stored and announced: by this worker, and in this partition.
-    package var lastPass: (worker: WallTime, partition: WallTime) = (.distantPast, .distantPast)
+    package internal(set) var lastPass: (worker: WallTime, partition: WallTime) = (.distantPast, .distantPast)
     /// Sources that were answered for by what is fresh no longer, and that a job of ours asks for again.
     var owed: [SourceKey: Owed] = [:]
     /// Changes of sources that this owner has told of.
@@ -44,6 +44,9 @@ package struct Jobs: ~Copyable, Sendable {
         (self.partition, self.rules, flightCount) = (partition, rules, firstFlight)
         random = SplitMix64(state: seed)
     }
+
+    /// This worker last got a flight's work through then, in whatever partition.
+    package mutating func notePass(at time: WallTime) { lastPass.worker = time }
 
     /// A topic is read from a position on, as `PartitionState.begin` says.
     package mutating func begin(
@@ -87,9 +90,6 @@ package struct Jobs: ~Copyable, Sendable {
 
     /// Between 0 and 1, so that jobs that failed together do not come back together.
     mutating func jitter() -> Double { Double(random.next() >> 11) * 0x1p-53 }
-
-    /// Whether its parts agree: for assertions.
-    package var isConsistent: Bool { flights.isConsistent }
 }
 
 struct Folding: Comparable, Sendable {

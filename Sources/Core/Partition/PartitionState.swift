@@ -69,8 +69,7 @@ package struct PartitionState: ~Copyable, Sendable {
         self.effects = (effects, next)
     }
 
-    /// This worker last got a flight's work through then, in whatever partition.
-    package mutating func notePass(at time: WallTime) { jobs.lastPass.worker = time }
+    package mutating func notePass(at time: WallTime) { jobs.notePass(at: time) }
 
     /// One event's effects, in order.
     package mutating func reduce(_ event: PartitionEvent, at now: Moment, into effects: inout [JobEffect]) {

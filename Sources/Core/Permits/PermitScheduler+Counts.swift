@@ -4,9 +4,10 @@ extension PermitScheduler {
     /// Whether counts agree with what seats hold: for assertions.
     package var isConsistent: Bool {
         [PermitKind.fetch, .render].allSatisfy { kind in
-            running(kind) == seats.values.count { $0.holds.contains(kind) } && running(kind) >= 0
+            running(kind) == seats.values.count { $0.holds.contains(kind) }
         } && late.all == seats.values.count(where: \.isLate)
             && announcements == seats.values.count { $0.tail == .announcing }
+            && fetches.keys.allSatisfy { seats[$0]?.holds.contains(.fetch) == true }
     }
 
     /// Flights of a lane that wait for this permit.

@@ -195,7 +195,7 @@ package actor Worker {
             tickNaming(owned)
             if phase.isRunning { passGaps(owned) }
         }
-        assert(scheduler.isConsistent)
+        assert(scheduler.isConsistent, "counts of permits differ from what flights hold")
         tickOrigins()
         let restoring = partitions.values.count { !$0.isRestored }
         // In this order a pause between the two is taken for no jump of the clock.

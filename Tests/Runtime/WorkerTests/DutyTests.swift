@@ -51,8 +51,11 @@ struct DutyTests {
         #expect(!asks(0))
         store.missed(away)
         #expect([asks(5_000), asks(5_050), asks(5_950), asks(6_000)] == [true, false, false, true])
-        let notes = store.heard(away).compactMap { if case .note(let failure) = $0 { failure.code } else { nil } }
-        #expect(notes == [away.code] && store.absence != nil)
+        let other = StoreFailure.full(path: "/store")
+        store.missed(other)
+        #expect(store.absence?.code == away.code, "the first reason stands until the store is asked")
+        let notes = store.heard(other).compactMap { if case .note(let failure) = $0 { failure.code } else { nil } }
+        #expect(notes == [away.code] && store.absence?.code == other.code)
         let resumes = store.heard(nil).contains { if case .resumeJobs = $0 { true } else { false } }
         #expect(resumes && store.absence == nil && !asks(60_000))
     }
@@ -89,10 +92,41 @@ struct DutyTests {
         #expect(heard(.hidden(place, 21), after: 1_000) == .goesOn, "the transaction may end")
         _ = idle.quiet(atLeast: .milliseconds(100), at: 60_500)
         #expect(heard(.hidden(place, 21), after: 60_999) == .goesOn)
-        _ = idle.quiet(atLeast: .milliseconds(100), at: 61_000)
-        #expect(heard(.hidden(place, 21), after: 61_100) == .hidden)
-        _ = idle.quiet(atLeast: .milliseconds(100), at: 62_000)
-        #expect(heard(.unread([grown]), after: 62_100) == .unread)
-        #expect(heard(.nothing, after: 62_200) == .done)
+        _ = idle.quiet(atLeast: .milliseconds(100), at: 60_999)
+        #expect(heard(.hidden(LogPoint(.jobs(.fast), PartitionID(1), 3), 1), after: 61_099) == .goesOn, "another record")
+        _ = idle.quiet(atLeast: .milliseconds(100), at: 61_100)
+        #expect(heard(.hidden(place, 21), after: 61_200) == .goesOn, "and back: its time begins anew")
+        _ = idle.quiet(atLeast: .milliseconds(100), at: 121_000)
+        #expect(heard(.hidden(place, 21), after: 121_200) == .hidden)
+        _ = idle.quiet(atLeast: .milliseconds(100), at: 122_000)
+        #expect(heard(.unread([grown]), after: 122_100) == .unread)
+        #expect(heard(.nothing, after: 122_200) == .done)
+    }
+
+    @Test("All duties are ticked; a standstill is told with each tick, and logged once")
+    func all() {
+        var duties = Duties(standstill: StandstillWatch(limit: 100))
+        duties.restore.begin(1_000, at: 0)
+        duties.restore.add(10)
+        duties.store.missed(.full(path: "/store"))
+        duties.standstill.begin(.fetch, of: FlightID(PartitionID(0), 1))
+        var told: [[String]] = []
+        for time: Int64 in [0, 50, 100, 150, 5_000] {
+            told.append(
+                duties.tick(Self.view(time, ahead: .seconds(60))).map { effect in
+                    switch effect {
+                    case .log(let level, _, _): "\(level)"
+                    case .note: "note"
+                    case .tell(let standstill): standstill == nil ? "moves" : "stands"
+                    case .askStore: "store"
+                    case .resumeJobs: "jobs"
+                    }
+                })
+        }
+        #expect(
+            told == [
+                ["store", "moves", "warning"], ["moves"], ["moves"], ["critical", "stands"],
+                ["info", "store", "stands"],
+            ])
     }
 }
