@@ -405,8 +405,8 @@ if Context.environment["MEZZOTINT_FUZZ"] != nil {
         .executableTarget(
             name: "mezzotint-fuzz",
             dependencies: [
-                "Access", "Canonical", "Digest", "DomainNames", "HTTP", "HTTPCache", "ImageHeaders", "ImageModel",
-                "Images", "Posix", "Records", "RenderProtocol", "VariantSpec",
+                "Access", "Canonical", "Clocks", "Digest", "DomainNames", "HTTP", "HTTPCache", "ImageHeaders",
+                "ImageModel", "Images", "Posix", "Records", "RenderKit", "RenderProtocol", "VariantSpec",
             ], path: "workers/fuzz",
             swiftSettings: [
                 .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("ExistentialAny"),

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import ImageModel
 internal import Records
 internal import VariantSpec
@@ -14,7 +15,7 @@ extension FuzzTarget {
         let topics = Topic.allCases
         func record(_ topic: Topic, _ key: RecordKey, headers: RecordHeaders = []) -> Record {
             Record(
-                topic: topic, partition: PartitionID(0), offset: 1, timestamp: 1, key: key.bytes, value: rest,
+                topic: topic, partition: PartitionID(0), offset: 1, timestamp: .epoch, key: key.bytes, value: rest,
                 headers: headers)
         }
         let spec = VariantSpec(width: 640, height: 480, format: .webp)
@@ -33,7 +34,8 @@ extension FuzzTarget {
             if let key = RecordKey(rest) { precondition(key.bytes == rest) }
             row(
                 Record(
-                    topic: .variants, partition: PartitionID(0), offset: 1, timestamp: .max, key: rest, value: nil,
+                    topic: .variants, partition: PartitionID(0), offset: 1, timestamp: .distantFuture, key: rest,
+                    value: nil,
                     headers: []))
         case 7: _ = OriginRow(record(.origins, .job(source)))
         case 8:
@@ -51,7 +53,7 @@ extension FuzzTarget {
             guard let headers = rest.withUnsafeBytes({ RecordHeaders(packed: $0) }) else { return }
             let topic = topics[Int(form >> 4) % topics.count]
             let record = Record(
-                topic: topic, partition: PartitionID(0), offset: 1, timestamp: 1, key: Array(rest.prefix(80)),
+                topic: topic, partition: PartitionID(0), offset: 1, timestamp: .epoch, key: Array(rest.prefix(80)),
                 value: Array(rest.suffix(40)), headers: headers)
             _ = (try? RetryNote(record), try? DeadLetter(record), AnsweredRecord(answeredBy: record), record.epoch)
             _ = (try? keys?.check(record), try? intake.job(from: record), intake.id(ofRefused: record))
@@ -69,7 +71,8 @@ extension FuzzTarget {
         case .epoch: return
         }
         let written = Record(
-            topic: .variants, partition: record.partition, offset: 1, timestamp: 1, key: again.key, value: again.value,
+            topic: .variants, partition: record.partition, offset: 1, timestamp: .epoch, key: again.key,
+            value: again.value,
             headers: again.headers)
         precondition((try? ChangelogEntry(written)) == entry)
     }

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 internal import Digest
 internal import ImageModel
 internal import Images
@@ -75,17 +76,18 @@ extension FuzzTarget {
             digest: digest, location: "01/23/\(source.hex)/00ffab0123456789/640x480-q80.webp", madeFrom: .donor(spec),
             sourceSize: size, region: Region(x: 0, y: 0.1 + 0.2, width: 6000, height: 4002.3333333333335),
             hasAlpha: false,
-            storedAt: 1, expires: 9, frames: 3, placeholder: [1, 2, 3], colour: RGB(1, 2, 3),
+            storedAt: .epoch, expires: .epoch, frames: 3, placeholder: [1, 2, 3], colour: RGB(1, 2, 3),
             facts: SourceFacts(format: .gif, frames: 3, orientation: 6))
         let row = SourceRow(
             source: source, url: "http://a.example/\u{e4} \"b\".jpg", version: version, size: size, format: .jpeg,
             bytes: 9,
-            digest: digest, hasAlpha: true, original: "01/23/original.jpg", fetchedAt: 1, expires: 253_402_300_799_999)
+            digest: digest, hasAlpha: true, original: "01/23/original.jpg", fetchedAt: .epoch,
+            expires: WallTime(milliseconds: 253_402_300_799_999))
         let progress = ProgressRow(
             partition: PartitionID(0),
-            topics: [.jobsFast: TopicProgress(next: 9, committed: 6, anchor: LogAnchor(offset: 5, timestamp: 7))],
+            topics: [.jobsFast: TopicProgress(next: 9, committed: 6, anchor: LogAnchor(offset: 5, timestamp: .epoch))],
             answers: [.outcomes: 7], isClean: false, deaths: 2, away: [.init("https://a.example", ByLane([.fast: 7]))],
-            at: 9)
+            at: .epoch)
         let headers = RecordHeaders(
             ["ce_id", "ce_type", "mz_epoch", "mz_attempt", "mz_lane", "mz_sig"].map { RecordHeader($0, "1") })
         return [
@@ -93,7 +95,8 @@ extension FuzzTarget {
             [2] + (row.newRecord(partition: PartitionID(0)).value ?? []), [3] + Array(#"{"epoch":7,"owner":"a"}"#.utf8),
             [4] + progress.json, [6] + RecordKey.variant(source, spec).bytes,
             [6] + RecordKey.progress(PartitionID(3)).bytes,
-            [7] + (OriginRow(host: "http://a.example", slot: 3, at: PartitionID(2), at: 9).newRecord().value ?? []),
+            [7]
+                + (OriginRow(host: "http://a.example", slot: 3, at: PartitionID(2), at: .epoch).newRecord().value ?? []),
             [8] + SourceChange(from: row, to: row, stored: [.init(variant)]).headers[0].value,
             [9] + headers.packed, [0x39] + headers.packed, [0xA9] + headers.packed,
             [5]

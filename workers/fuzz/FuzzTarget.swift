@@ -1,5 +1,6 @@
 internal import Access
 internal import Canonical
+internal import Clocks
 internal import DomainNames
 internal import HTTP
 internal import HTTPCache
@@ -7,6 +8,7 @@ internal import ImageHeaders
 internal import Images
 internal import Posix
 internal import Records
+internal import RenderKit
 internal import RenderProtocol
 internal import VariantSpec
 
@@ -37,11 +39,17 @@ enum FuzzTarget: String, CaseIterable {
 
     private static func header(_ bytes: [UInt8]) {
         guard let file = try? OpenFile(anonymous: "fuzz"), (try? file.append(bytes)) != nil else { return }
-        let limits = RenderLimits()
-        do throws(RenderFailure) {
-            let facts = try PictureInspector(limits: limits).inspect(file).facts
-            precondition(facts.size.pixels <= limits.pixels && (1...8).contains(facts.orientation))
-        } catch {}
+        let limits = RenderLimits(formats: Set(ImageFormat.allCases))
+        guard let facts = try? PictureInspector(limits: limits).inspect(file).facts else { return }
+        precondition(facts.size.pixels <= limits.pixels && (1...8).contains(facts.orientation))
+        // What a renderer writes anew before its libraries read it.
+        bytes.withUnsafeBytes { bytes in
+            switch facts.format {
+            case .svg: _ = SVGRepair.repaired(bytes, facts.size)
+            case .avif, .heic: _ = (HEIFRepair.repaired(bytes), HEIFPixels(bytes))
+            default: break
+            }
+        }
     }
 
     private static func lines(_ bytes: [UInt8]) {
@@ -62,20 +70,20 @@ enum FuzzTarget: String, CaseIterable {
         if let target = head.header("location").map({ LinkTarget.absolute($0, from: "https://a.example/b/c?d#e") }) {
             _ = ServerName(of: target)
         }
-        let (fields, now) = (AnswerFields(head.headers), 1_800_000_000 as Int64)
+        let (fields, now) = (AnswerFields(head.headers), WallTime(milliseconds: 1_800_000_000_000))
         let policy = CachePolicy(fields, sent: [("accept", "image/*")], now: now)
         let again = policy.updated(by: fields, sent: [], now: now)
         for policy in [policy, again] { precondition(CacheControl([policy.control.text]) == policy.control) }
         if let value = head.header("retry-after"),
             let wait = RetryAfter.wait(value, date: head.header("date"), now: now)
         {
-            precondition((1...RetryAfter.longest).contains(wait))
+            precondition(wait > .zero && wait <= RetryAfter.longest)
         }
-        for asked in [0, now * 1000] {
+        for asked in [WallTime.epoch, now] {
             precondition(FreshnessRules().freshUntil(again, fields, asked: asked) >= asked)
         }
-        _ = (policy.isConfirmed(by: fields), fields.updated(by: fields), FreshnessRules().ifError(policy, from: 0))
-        _ = (FreshnessRules().whileRevalidate(policy, from: .max), policy.selection?.fits([]))
+        _ = (policy.isConfirmed(by: fields), fields.updated(by: fields), FreshnessRules().ifError(policy, from: .epoch))
+        _ = (FreshnessRules().whileRevalidate(policy, from: .distantFuture), policy.selection?.fits([]))
         precondition(policy.conditions.allSatisfy { $0.value.utf8.allSatisfy { $0 >= 32 && $0 != 127 } })
         for (_, value) in head.headers { precondition(value.utf8.count <= 3 * limit) }
     }
