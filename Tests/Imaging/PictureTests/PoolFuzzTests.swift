@@ -1,5 +1,6 @@
 import Failures
 internal import Foundation
+internal import ImageModel
 internal import Images
 internal import Ports
 internal import Posix
@@ -26,7 +27,7 @@ struct PoolFuzzTests {
         try await withThrowingTaskGroup(of: String.self) { group in
             for number in first..<first + count {
                 if number >= first + 4 { outcomes[try await group.next() ?? "", default: 0] += 1 }
-                group.addTask { try await Self.outcome(of: Self.mutated(seeds, number), pool) }
+                group.addTask { try await Self.outcome(of: Self.mutated(seeds, number), number, pool) }
             }
             for try await outcome in group { outcomes[outcome, default: 0] += 1 }
         }
@@ -35,7 +36,7 @@ struct PoolFuzzTests {
         #expect(Set(outcomes.keys).isSubset(of: Self.known))
         let damaged = outcomes["render.malformed", default: 0] + outcomes["render.truncated", default: 0]
         #expect(outcomes["rendered", default: 0] > count / 10 && damaged > count / 10)
-        #expect(try await Self.outcome(of: seeds[0], pool) == "rendered")
+        #expect(try await Self.outcome(of: seeds[0], 0, pool) == "rendered")
         await pool.stop()
     }
 
@@ -56,6 +57,9 @@ struct PoolFuzzTests {
             links[1] = [next, next + 1] + (links[1] ?? [])
         }
         let big = Sources.tiff(of: Sources.flat([200, 40, 90]), kind: 8, isBig: true)
+        let half = try Workshop.file(Sources.flat([200, 40, 90, 120]).png)
+        let clear = try await Workshop.make("full.avif", of: half, in: pool).content.bytes()
+        let grey = try await Workshop.make("full-grey.avif", of: half, in: pool).content.bytes()
         return files + [
             heic, turned, Sources.avif(files[4], brand: "avis", isNamed: false), big,
             Sources.flatGIF(width: 30, height: 20, frames: 3, covered: 10),
@@ -70,8 +74,23 @@ struct PoolFuzzTests {
             Sources.png(
                 pixels,
                 with: [Pixels.chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + Array(Self.marked.utf8))]),
+            Sources.png(pixels, with: [Pixels.chunk("cICP", [9, 16, 0, 1])]),
+            Sources.png(pixels, with: [Pixels.chunk("gAMA", [0, 0, 0x80, 0])]),
+            Sources.inks(PixelSize(width: 70, height: 50)), Sources.tiff(of: Sources.flat([9, 90, 30, 60]), kind: 5),
+            // One side has no unit, so that the root is written anew.
+            Array(Self.drawing.replacing("viewBox", with: "height='90' viewBox").utf8), clear, grey,
         ]
     }
+
+    /// What is asked of each: a row of this. Plain sizes come most often.
+    private static let asked = [
+        ["50x40.webp", "20x10.jpg"], ["30y30.png", "20y40-focus100_900.jpg"], ["40x40-rotate90.webp", "20x20.gif"],
+        ["50x40.webp", "20x10.jpg"], ["30x30-round8.png", "30y30-circle.webp"],
+        ["40x30-pad.jpg", "30x40-pad-bg102030.png"],
+        ["50x40.webp", "20x10.jpg"], ["60x60-trim.png", "20y20-smart.jpg"], ["50x40-grey.jpg", "30z20-grey.png"],
+        ["50x40.webp", "20x10.jpg"], ["16x16.avif", "40x40-profile.jpg"], ["30y20-blur2.webp", "30x30.gif"],
+        ["20x20-grey.avif", "40x40-upto900.jpg"],
+    ]
 
     private static let drawing =
         "<?xml version='1.0'?><!-- a --><svg xmlns='http://www.w3.org/2000/svg' width='30mm' viewBox='0 0 60 40'><circle cx='9' cy='9' r='8'/></svg>"
@@ -101,11 +120,11 @@ struct PoolFuzzTests {
         return bytes
     }
 
-    private static func outcome(of bytes: [UInt8], _ pool: RendererPool) async throws -> String {
+    private static func outcome(of bytes: [UInt8], _ number: Int, _ pool: RendererPool) async throws -> String {
         do {
-            _ = try await Workshop.render(try Workshop.file(bytes), in: pool) { facts in
-                [Workshop.order(50, 40, .webp, of: facts.size), Workshop.order(20, 10, .jpeg, of: facts.size)]
-            }
+            let picture = try await pool.inspect(try Workshop.file(bytes))
+            let orders = try asked[number % asked.count].map { try Workshop.order($0, of: picture.facts.size) }
+            _ = try await pool.render(picture, orders, lane: .fast, isReuse: false)
             return "rendered"
         } catch let failure as RenderFailure { return failure.code }
     }

@@ -25,9 +25,15 @@ struct HeaderFuzzTests {
             Samples.webp(width: 30, height: 20, frames: 2, hasAlpha: true, orientation: 5),
             Samples.riff(Samples.chunk("VP8L", [0x2f, 1, 2, 3, 4])),
             [0, 0, 0, 24] + Array("ftypmif1".utf8) + [0, 0, 0, 0] + Array("mif1avif".utf8),
-            Samples.gif(width: 30, height: 20, frames: 3), Samples.avif(width: 40, height: 30, turns: 1, hasAlpha: true),
-            Samples.page(width: 30, height: 20, orientation: 6), [0xff, 0x0a, 0x7f, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
+            Samples.gif(width: 30, height: 20, frames: 3),
+            Samples.avif(width: 40, height: 30, turns: 1, hasAlpha: true),
+            Samples.page(width: 30, height: 20, orientation: 6),
+            [0xff, 0x0a, 0x7f, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
             Array("<?xml version='1.0'?><svg viewBox='0 0 30 20' width='30px'/>".utf8),
+            Array("<!-- a --><svg width='30mm' height=\"20\"/>".utf8),
+            Samples.png(
+                width: 30, height: 20,
+                before: Pixels.chunk("cICP", [9, 16, 0, 1]) + Pixels.chunk("gAMA", [0, 0, 0x80, 0])),
         ]
         var random = SeededRandom(seed: UInt64(part))
         let inspectors = [
