@@ -2,7 +2,8 @@
 
 truth.py references SIZE OUT FILE...   writes FILE as OUT/<name>.png, at most SIZE pixels wide and high (0: as it is)
 truth.py compare DIR RENDERED          compares what `mezzotint-bench truth` rendered of DIR with Pillow, and with sharp
-                                       if node finds it, and prints sizes and differences by class
+                                       if node finds it, and prints sizes and differences by class, and the files
+                                       that the product calls damaged and Pillow decodes
 
 A file is decoded in full, converted to sRGB (relative colorimetric, black point compensation; a PNG's gAMA without a
 profile, as in Chromium), turned upright and resized once by Lanczos.
@@ -25,6 +26,8 @@ SRGB = ImageCms.createProfile("sRGB")
 SIDE = 400
 # Mean absolute difference, in levels, of blocks of 8 x 8 pixels: what an eye may notice, and what no eye misses.
 NOTICED, WRONG = 2.5, 10
+# What only a reference decoder's refusal justifies: the sentences of `malformed` and `truncated`.
+BLAME = "Replace it at its origin", "Upload it again to its origin"
 
 
 def srgb(image):
@@ -106,6 +109,20 @@ def opened(path):
         return None
 
 
+def is_whole(path):
+    """Whether Pillow finds no damage and decodes all pixels of the first frame; None if the image is too large for it."""
+    try:
+        with Image.open(path) as image:
+            image.verify()
+        with Image.open(path) as image:
+            image.load()
+        return True
+    except Image.DecompressionBombError:
+        return None
+    except Exception:  # Hostile files end Pillow in any way.
+        return False
+
+
 def by_sharp(pairs):
     """Renders by sharp what it reads, to the file beside it; without node and sharp nothing."""
     code = """
@@ -134,6 +151,7 @@ def compare(folder, rendered):
     if not by_sharp(list(zip(files, by_peer))):
         print("truth.py: NOT COMPARED with sharp: node, or ../shared/peers/node, is not here.", file=sys.stderr)
     classes = collections.defaultdict(collections.Counter)
+    called_damaged, not_damaged, unknown = 0, collections.defaultdict(list), []
     sums, peer_sums = collections.defaultdict(float), collections.defaultdict(float)
     for row, path, peer_path in zip(rows, files, by_peer):
         name = row["file"]
@@ -151,6 +169,13 @@ def compare(folder, rendered):
         own["M"] += ours is not None
         own["P"] += truth is not None
         own["S"] += peer is not None
+        if "refusal" in row and any(words in row["refusal"] for words in BLAME):
+            called_damaged += 1
+            whole = is_whole(path)
+            if whole:
+                not_damaged[kind].append(f"{name}: {row['refusal']}")
+            elif whole is None:
+                unknown.append(name)
         if ours is None:
             if truth is not None or peer is not None:
                 print(f"REFUSED {name}: {row['refusal']}")
@@ -179,6 +204,13 @@ def compare(folder, rendered):
         mean = f"{sums[kind] / own['compared']:.2f}" if own["compared"] else "-"
         of_peer = f"{peer_sums[kind] / own['beside']:.2f}" if own["beside"] else "-"
         print(f"| {kind} | " + " | ".join(str(own[head]) for head in heads) + f" | {mean} | {of_peer} |")
+    count = sum(map(len, not_damaged.values()))
+    print(f"\nCalled damaged: {called_damaged}. Of these Pillow decodes {count}; {len(unknown)} are too large for it.")
+    for kind in sorted(not_damaged):
+        for line in not_damaged[kind]:
+            print(f"NOT DAMAGED ({kind}) {line}")
+    for name in unknown:
+        print(f"NOT CHECKED {name}")
 
 
 if __name__ == "__main__":
