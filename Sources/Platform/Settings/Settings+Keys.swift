@@ -91,7 +91,10 @@ extension Settings {
             "fetch.concurrency", \.fetch.concurrency, .whole(1...1024),
             "Fetches at once: the fetch permits of the worker. One host holds at most half of them, and no more than origins.concurrency. What was fetched and waits for its render counts too. A fetch that takes longer than a second leaves its permit to others; as many such fetches may run beside those that hold permits."
         ),
-        SettingKey("fetch.byteLimit", \.fetch.byteLimit, .size(1024...4 << 30), "The largest source that is fetched."),
+        SettingKey(
+            "fetch.byteLimit", \.fetch.byteLimit, .size(1024...4 << 30),
+            "Size of the largest file that is fetched. It limits PNG first: photographs take 1.3 bytes a pixel on average (0.7 to 2.4), so that 64MiB are about 50 megapixels. 256MiB take 10,000 × 10,000."
+        ),
         SettingKey(
             "fetch.budget", \.fetch.budget, .size(1024...64 << 30),
             "Bytes of all sources that the worker holds at once, counted as they come. One host's take half of it at most. One body may go beyond either, to its end."
