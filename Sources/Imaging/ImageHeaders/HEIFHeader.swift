@@ -126,9 +126,9 @@ enum HEIFHeader {
                 isDeep = isDeep || flags & 0x40 != 0
                 isSubsampled = isSubsampled && (flags & 0x10 != 0 || flags & 0x0c == 0x0c)
             case "hvcC":
-                guard let chroma = try bytes[start + 16], let depth = try bytes[start + 17] else { continue }
+                // Its decoder takes the same at any chroma.
+                guard let depth = try bytes[start + 17] else { continue }
                 isDeep = isDeep || depth & 7 != 0
-                isSubsampled = isSubsampled && chroma & 3 < 2
             default: continue
             }
         }

@@ -167,7 +167,7 @@ extension Settings {
         ),
         SettingKey(
             "render.memory", \.render.memory, .size(64 << 20...1 << 40),
-            "Memory that all renders at once may need beyond their processes' 50 MiB, by estimate. A render that would exceed it waits. Idle processes count too, and end first. One renderer may have half of it, and at least 512 MiB. Sources that need more to be decoded, by estimate from their headers, are refused (render.too-much-memory) before the rest of them is fetched."
+            "Memory that all renders at once may need beyond their processes' 50 MiB, by estimate. A render that would exceed it waits. Idle processes count too, and end first. One renderer may have half of it, and at least 512 MiB. Sources that need more to be decoded, by estimate from their headers, are refused (render.too-much-memory) before the rest of them is fetched. The default takes AVIF and HEIC of 49 megapixels with 8 bits and 23 with 10 bits (an AVIF with full chroma of 33 and 16), and GIF of 100, or 36 if its first frame is smaller than the canvas."
         ),
         SettingKey(
             "render.deadline", \.render.deadline, .duration(.milliseconds(10) ... .seconds(600)),

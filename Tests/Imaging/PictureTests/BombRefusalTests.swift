@@ -70,7 +70,7 @@ struct BombRefusalTests {
 
     /// One tile, 31 times 31; what it is does not matter, since nobody decodes it.
     private static let avif =
-        Sources.gridAVIF(
+        Sources.grid(
             tile: [0, 0, 0, 12] + Array("av1C".utf8) + [0x81, 0, 0x0c, 0] + [0, 0, 0, 12] + Array("mdat".utf8) + [
                 1, 2, 3, 4,
             ],

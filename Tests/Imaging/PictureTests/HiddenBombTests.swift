@@ -129,6 +129,6 @@ struct HiddenBombTests {
     private static func grid(_ count: Int, shown: Int) async throws -> [UInt8] {
         let tile = try await Workshop.make(
             "full.avif", of: try Workshop.file(Sources.flat([90, 120, 30], width: 512, height: 512).png))
-        return try #require(Sources.gridAVIF(tile: try tile.content.bytes(), side: 512, count: count, shown: shown))
+        return try #require(Sources.grid(tile: try tile.content.bytes(), side: 512, count: count, shown: shown))
     }
 }

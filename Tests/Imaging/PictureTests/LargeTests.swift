@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ImageModel
 internal import Images
 internal import Ports
@@ -20,12 +21,17 @@ struct LargeTests {
 
     private static func square(_ side: Int) -> PixelSize { PixelSize(width: side, height: side) }
 
+    private static func heic(_ tile: String) throws -> [UInt8] {
+        let tile = try Data(contentsOf: ColourTests.references.appending(path: tile))
+        return Sources.grid(tile: Array(tile), side: 1_000, count: 7, shown: 7_000) ?? []
+    }
+
     /// With the defaults a worker has. Before, all but the last were over the limit of 50 million pixels.
     @Test(
         "Within a renderer's 512 MiB, and what was estimated of them",
         arguments: [
-            Large(name: "JPEG, 10,000 × 10,000", mebibytes: 48) { Sources.flatJPEG(square(10_000)) },
-            Large(name: "JPEG, 12,000 × 9,000", mebibytes: 48) {
+            Large(name: "JPEG, 10,000 × 10,000", mebibytes: 40) { Sources.flatJPEG(square(10_000)) },
+            Large(name: "JPEG, 12,000 × 9,000", mebibytes: 40) {
                 Sources.flatJPEG(PixelSize(width: 12_000, height: 9_000))
             },
             Large(name: "PNG, 10,000 × 10,000", mebibytes: 110) { Sources.blackPNG(width: 10_000, height: 10_000) },
@@ -47,8 +53,17 @@ struct LargeTests {
             Large(name: "AVIF, 7,000 × 7,000", mebibytes: 512) {
                 let tile = try await Workshop.make(
                     "full-q30.avif", of: try Workshop.file(Sources.flat([9, 90, 200], width: 500, height: 500).png))
-                return Sources.gridAVIF(tile: try tile.content.bytes(), side: 500, count: 14, shown: 7_000) ?? []
+                return Sources.grid(tile: try tile.content.bytes(), side: 500, count: 14, shown: 7_000) ?? []
             },
+            Large(name: "AVIF with alpha, 7,000 × 7,000", mebibytes: 512) {
+                let tile = try await Workshop.make(
+                    "full-q30.avif", of: try Workshop.file(Sources.flat([9, 90, 200], width: 500, height: 500).png))
+                return Sources.grid(
+                    tile: try tile.content.bytes(), side: 500, count: 14, shown: 7_000, hasAlpha: true) ?? []
+            },
+            Large(name: "HEIC, 7,000 × 7,000", mebibytes: 512) { try heic("tile.heic") },
+            // It was refused, as if libde265 took as much of it as libaom.
+            Large(name: "HEIC in 4:4:4, 7,000 × 7,000", mebibytes: 512) { try heic("tile-444.heic") },
         ])
     func large(_ large: Large) async throws {
         let pool = RendererPool(Workshop.configuration(count: 1))

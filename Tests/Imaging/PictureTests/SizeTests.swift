@@ -56,12 +56,15 @@ struct SizeTests {
 
     @Test(
         "So are inks by their own profile",
-        .enabled(if: Shared.has("images/formats"), Comment(rawValue: Shared.absent)), arguments: gridSizes)
-    func profiledInks(size: PixelSize) async throws {
+        .enabled(if: Shared.has("images/formats"), Comment(rawValue: Shared.absent)), arguments: ["jpg", "tif"],
+        gridSizes)
+    func profiledInks(source: String, size: PixelSize) async throws {
         let url = try #require(Shared.part("images/formats/channel-digital-image-cmyk-color.jpg"))
         let profile = Self.profile(of: Array(try Data(contentsOf: url)))
         #expect(profile.count > 1_000)
-        try await Self.makeSmall(Sources.tagged(Sources.inks(size), profile))
+        let bytes =
+            source == "jpg" ? Sources.tagged(Sources.inks(size), profile) : Self.tiff(5, 4, of: size, profile: profile)
+        try await Self.makeSmall(bytes)
     }
 
     @Test(
@@ -96,12 +99,18 @@ struct SizeTests {
         return profile
     }
 
+    private static func tiff(
+        _ kind: Int, _ channels: Int, bits: Int = 8, of size: PixelSize, profile: [UInt8] = []
+    ) -> [UInt8] {
+        let bytes = [UInt8](repeating: 90, count: size.width * size.height * channels * bits / 8)
+        let pixels = Pixels(width: size.width, height: size.height, channels: channels, bytes: bytes)
+        return Sources.tiff(of: pixels, kind: kind, rows: 16, profile: profile, bits: bits)
+    }
+
     private static func made(_ source: String, _ size: PixelSize) async throws -> [UInt8] {
         let black = Sources.blackPNG(width: size.width, height: size.height)
         func tiff(_ kind: Int, _ channels: Int, bits: Int = 8) -> [UInt8] {
-            let bytes = [UInt8](repeating: 90, count: size.width * size.height * channels * bits / 8)
-            let pixels = Pixels(width: size.width, height: size.height, channels: channels, bytes: bytes)
-            return Sources.tiff(of: pixels, kind: kind, rows: 16, bits: bits)
+            Self.tiff(kind, channels, bits: bits, of: size)
         }
         func rendered(_ format: String) async throws -> [UInt8] {
             try await Workshop.make("full\(format)", of: try Workshop.file(black)).content.bytes()
@@ -133,7 +142,7 @@ struct SizeTests {
         case "rgb.gif": try await rendered(".gif")
         case "rgb.avif" where size.width >= 6000:
             // Square, of tiles: a renderer has not the memory to write so large a one.
-            try #require(Sources.gridAVIF(tile: try await tile(), side: 500, count: 12, shown: 6000))
+            try #require(Sources.grid(tile: try await tile(), side: 500, count: 12, shown: 6000))
         default: try await rendered(".avif")
         }
     }

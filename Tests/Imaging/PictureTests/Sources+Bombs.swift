@@ -41,8 +41,10 @@ extension Sources {
             ]
     }
 
-    /// An AVIF that shows one tile over and over, as a grid; `shown` is the size that its header tells.
-    static func gridAVIF(tile: [UInt8], side: Int, count: Int, shown: Int) -> [UInt8]? {
+    /// An AVIF or a HEIC, as its tile is, that shows the tile over and over, as a grid; `shown` is the size that its header tells.
+    ///
+    /// - Parameter hasAlpha: the same grid is its alpha, too.
+    static func grid(tile: [UInt8], side: Int, count: Int, shown: Int, hasAlpha: Bool = false) -> [UInt8]? {
         func box(_ name: String, _ content: [UInt8]) -> [UInt8] {
             big(content.count + 8, 4) + Array(name.utf8) + content
         }
@@ -54,33 +56,43 @@ extension Sources {
             let length = tile[place - 4..<place].reduce(0) { $0 << 8 | Int($1) }
             return Array(tile[place + 4..<place - 4 + length])
         }
-        guard let configuration = part("av1C"), let data = part("mdat") else { return nil }
+        let isHEIC = part("hvcC") != nil
+        let (codec, kind, brand) = isHEIC ? ("hvcC", "hvc1", "heic") : ("av1C", "av01", "avif")
+        guard let configuration = part(codec), let data = part("mdat") else { return nil }
         let grid = [0, 1, UInt8(count - 1), UInt8(count - 1)] + big(side * count, 4) + big(side * count, 4)
-        func entry(_ item: Int, _ kind: String) -> [UInt8] {
-            whole("infe", 2, big(item, 2) + [0, 0] + Array(kind.utf8) + [0])
+        func entry(_ item: Int, _ type: String) -> [UInt8] {
+            whole("infe", 2, big(item, 2) + [0, 0] + Array(type.utf8) + [0])
         }
         func meta(_ start: Int) -> [UInt8] {
             let properties = box(
                 "ipco",
-                box("av1C", configuration) + whole("ispe", 0, big(side, 4) + big(side, 4))
-                    + whole("ispe", 0, big(shown, 4) + big(shown, 4)) + whole("pixi", 0, [3, 8, 8, 8]))
-            let owners = whole("ipma", 0, big(2, 4) + [0, 1, 2, 3, 4] + [0, 2, 3, 0x81, 2, 4])
+                box(codec, configuration) + whole("ispe", 0, big(side, 4) + big(side, 4))
+                    + whole("ispe", 0, big(shown, 4) + big(shown, 4)) + whole("pixi", 0, [3, 8, 8, 8])
+                    + whole("auxC", 0, Array("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0".utf8)))
+            let items = hasAlpha ? 3 : 2
+            var owned: [UInt8] = [0, 1, 2, 3, 4, 0, 2, 3, 0x81, 2, 4]
+            if hasAlpha { owned += [0, 3, 3, 3, 4, 0x85] }
+            let owners = whole("ipma", 0, big(items, 4) + owned)
+            func tiles(of item: Int) -> [UInt8] {
+                box("dimg", big(item, 2) + big(count * count, 2) + (0..<count * count).flatMap { _ in big(2, 2) })
+            }
             func place(_ item: Int, _ offset: Int, _ length: Int) -> [UInt8] {
                 big(item, 2) + big(0, 2) + big(1, 2) + big(offset, 4) + big(length, 4)
+            }
+            var (entries, references) = (entry(1, "grid") + entry(2, kind), tiles(of: 1))
+            var places = place(1, start, grid.count) + place(2, start + grid.count, data.count)
+            if hasAlpha {
+                entries += entry(3, "grid")
+                references += tiles(of: 3) + box("auxl", big(3, 2) + big(1, 2) + big(1, 2))
+                places += place(3, start, grid.count)
             }
             return whole(
                 "meta", 0,
                 whole("hdlr", 0, big(0, 4) + Array("pict".utf8) + big(0, 12) + [0]) + whole("pitm", 0, big(1, 2))
-                    + whole("iinf", 0, big(2, 2) + entry(1, "grid") + entry(2, "av01"))
-                    + whole(
-                        "iref", 0,
-                        box("dimg", big(1, 2) + big(count * count, 2) + (0..<count * count).flatMap { _ in big(2, 2) }))
-                    + box("iprp", properties + owners)
-                    + whole(
-                        "iloc", 0,
-                        [0x44, 0] + big(2, 2) + place(1, start, grid.count) + place(2, start + grid.count, data.count)))
+                    + whole("iinf", 0, big(items, 2) + entries) + whole("iref", 0, references)
+                    + box("iprp", properties + owners) + whole("iloc", 0, [0x44, 0] + big(items, 2) + places))
         }
-        let type = box("ftyp", Array("avif".utf8) + big(0, 4) + Array("avifmif1".utf8))
+        let type = box("ftyp", Array(brand.utf8) + big(0, 4) + Array("\(brand)mif1".utf8))
         let start = type.count + meta(0).count + 8
         return type + meta(start) + box("mdat", grid + data)
     }
