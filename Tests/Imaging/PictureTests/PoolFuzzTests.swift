@@ -126,6 +126,10 @@ struct PoolFuzzTests {
             let orders = try asked[number % asked.count].map { try Workshop.order($0, of: picture.facts.size) }
             _ = try await pool.render(picture, orders, lane: .fast, isReuse: false)
             return "rendered"
-        } catch let failure as RenderFailure { return failure.code }
+        } catch let failure as RenderFailure {
+            // To be made again from its number.
+            if case .crashed = failure { print("mutant \(number): \(failure)") }
+            return failure.code
+        }
     }
 }
