@@ -113,7 +113,7 @@ struct HEIFTables {
                 length = long
             }
             if isCut, name == "mdat", length > room { length = room }
-            guard (8...room).contains(length) else { return isCut ? boxes : nil }
+            guard length >= 8, length <= room else { return isCut ? boxes : nil }
             boxes.append((name, offset..<offset + length))
             offset += length
         }

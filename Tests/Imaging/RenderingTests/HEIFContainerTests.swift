@@ -36,6 +36,21 @@ struct HEIFContainerTests {
         for count in real.indices { #expect(HEIFContainer.bare(Array(real[..<count])) == Array(real[..<count])) }
     }
 
+    /// Seen to end the renderer, which looked for a box in fewer than eight bytes.
+    @Test("A list of properties may end in bytes that are no box", arguments: 1..<8)
+    func rest(count: Int) throws {
+        var file = real
+        let list = try #require(find("ipco", in: file)) - 4
+        file.insert(
+            contentsOf: [UInt8](repeating: 0, count: count), at: list + number(file, list, 4))
+        for name in ["ipco", "iprp", "meta"] {
+            let place = try #require(find(name, in: file)) - 4
+            file.replaceSubrange(place..<place + 4, with: Samples.big(number(file, place, 4) + count, 4))
+        }
+        #expect(file.withUnsafeBytes { HEIFRepair.repaired($0) } == nil)
+        #expect(file.withUnsafeBytes { !HEIFPixels($0).isLimitedGrey })
+    }
+
     /// A trap would end the whole test run, so that reaching the end is the proof.
     @Test("Whatever is changed in it: what is not understood comes back as it was, and what is, without what told")
     func changed() {
