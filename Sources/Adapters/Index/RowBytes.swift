@@ -57,6 +57,11 @@ struct RowBytes: ~Copyable {
         put(size.height)
     }
 
+    mutating func put(_ regions: [KeptRegion]) {
+        put(4 * regions.count)
+        for number in regions.flatMap(\.numbers) { put(number) }
+    }
+
     mutating func put(_ region: Region) {
         put(word: region.x.bitPattern)
         put(word: region.y.bitPattern)
@@ -204,6 +209,16 @@ struct RowParts {
         if let region { return region }
         isBroken = true
         return Region(x: 0, y: 0, width: 1, height: 1)
+    }
+
+    mutating func regions() -> [KeptRegion] { regions(numbers: int(in: 0...4 * KeptRegion.limit)) }
+
+    /// Of two numbers: a point.
+    mutating func regions(numbers: Int) -> [KeptRegion] {
+        let told = (0..<numbers).map { _ in int(in: 0...1000) }
+        if let regions = [KeptRegion](told: numbers == 2 ? told + [0, 0] : told) { return regions }
+        isBroken = true
+        return []
     }
 
     mutating func digest() -> SHA256Digest { SHA256Digest(words: (word(), word(), word(), word())) }

@@ -19,13 +19,15 @@ enum RowCoding {
         case short = 0x6d7a_0003
         /// The same, with what is kept of the source's answer.
         case cached = 0x6d7a_0004
-        /// The same, with the point that the source's metadata mark.
+        /// The same, with the regions that the source's metadata mark.
+        case marked = 0x6d7a_0008
+        /// The same, with a point instead of regions.
         case focused = 0x6d7a_0005
         /// Of files that 454fb1b left.
         case full = 0
 
-        var hasPolicy: Bool { self == .cached || self == .cachedUnmarked || self == .focused }
-        var isFocusKnown: Bool { self == .shortUnmarked || self == .cachedUnmarked || self == .focused }
+        var hasPolicy: Bool { self == .cached || self == .cachedUnmarked || self == .marked || self == .focused }
+        var isFocusKnown: Bool { self != .short && self != .cached && self != .full }
     }
 
     static func encode(_ snapshot: SourceSnapshot, of source: SourceKey) -> [UInt8] {
@@ -36,10 +38,7 @@ enum RowCoding {
         if let row = snapshot.source {
             put(row, to: &bytes)
             if form.hasPolicy { bytes.put(row.policy) }
-            if let point = row.focalPoint {
-                bytes.put(point.x)
-                bytes.put(point.y)
-            }
+            if form == .marked { bytes.put(row.regions) }
         }
         bytes.put(snapshot.variants.count)
         for row in snapshot.variants { put(row, beside: snapshot.source, to: &bytes) }
@@ -49,7 +48,7 @@ enum RowCoding {
 
     private static func form(of row: SourceRow?) -> Form {
         guard let row else { return .short }
-        if row.focalPoint != nil { return .focused }
+        if !row.regions.isEmpty { return .marked }
         let hasPolicy = row.policy != CachePolicy()
         guard row.isFocusKnown else { return hasPolicy ? .cached : .short }
         return hasPolicy ? .cachedUnmarked : .shortUnmarked
@@ -220,8 +219,7 @@ enum RowCoding {
             source: source, url: url, version: version, size: size, format: format, bytes: count, digest: digest,
             hasAlpha: alpha > 0, frames: frames, original: original, fetchedAt: parts.time(), expires: parts.time(),
             policy: form.hasPolicy ? parts.policy() : CachePolicy(),
-            focalPoint: form == .focused
-                ? FocalPoint(x: parts.int(in: FocalPoint.range), y: parts.int(in: FocalPoint.range)) : nil,
+            regions: form == .marked ? parts.regions() : form == .focused ? parts.regions(numbers: 2) : [],
             isFocusKnown: form.isFocusKnown, isAlphaUnchecked: alpha == 2)
     }
 

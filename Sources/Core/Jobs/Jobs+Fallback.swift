@@ -164,7 +164,7 @@ extension SourceSnapshot {
                 row.spec.format == spec.format || [.jpeg, .png].contains(row.spec.format),
                 DonorRule.keepsFrames(row, for: spec)
             else { return nil }
-            let placement = spec.placement(asIn: row, source.focalPoint)
+            let placement = spec.placement(asIn: row, around: source.regions)
             let size = row.spec.extras.rotation.upright(row.size)
             return placement.crop(from: size, showing: row.region).map {
                 DonorRule.ratio(of: $0, to: placement.output)

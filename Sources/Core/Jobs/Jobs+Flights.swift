@@ -153,7 +153,7 @@ extension Jobs {
             source: flight.source, url: flight.url.fetched, version: body.version, size: facts.size,
             format: facts.format,
             bytes: body.bytes, digest: body.digest, hasAlpha: facts.hasAlpha, frames: facts.frames, original: nil,
-            fetchedAt: now.wall, expires: expires, policy: policy, focalPoint: facts.focalPoint,
+            fetchedAt: now.wall, expires: expires, policy: policy, regions: facts.regions,
             isAlphaUnchecked: picture.isAlphaUnchecked)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
         flight.results = flight.results.filter { $0.value.row?.version == row.version }

@@ -36,7 +36,7 @@ extension Jobs {
         else { return [] }
         let question = DonorQuestion(
             version: version, sourceHasAlpha: flight.snapshot.source?.hasAlpha,
-            focalPoint: flight.snapshot.source?.focalPoint,
+            regions: flight.snapshot.source?.regions ?? [],
             isFocusKnown: flight.snapshot.source?.isFocusKnown ?? false, now: now, rules: rules.reuse)
         return flight.missing.flatMap { Donor.refusals(for: $0, in: flight.snapshot, question) }
     }

@@ -55,8 +55,8 @@ extension VariantRow {
 
 extension VariantSpec {
     /// As `placement(of:)`, with what `smart` chose for a stored variant where that is known.
-    package func placement(asIn row: VariantRow, _ focalPoint: FocalPoint? = nil) -> Placement {
-        let own = placement(of: row.sourceSize, focalPoint: focalPoint)
+    package func placement(asIn row: VariantRow, around regions: [KeptRegion] = []) -> Placement {
+        let own = placement(of: row.sourceSize, around: regions)
         guard extras.focus == .smart, DonorRule.knowsFocus(row, for: self) else { return own }
         return Placement(output: own.output, region: row.region)
     }

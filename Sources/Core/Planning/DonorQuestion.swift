@@ -8,18 +8,18 @@ package struct DonorQuestion: Sendable {
     package let version: SourceVersion
     /// nil: not known.
     package let sourceHasAlpha: Bool?
-    /// Where crops lie that name no place.
-    package let focalPoint: FocalPoint?
+    /// What crops lie around that name no place.
+    package let regions: [KeptRegion]
     /// Without the source's row nobody knows that, nor by a row of a program that did not look.
     package let isFocusKnown: Bool
     package let now: WallTime
     package let rules: ReuseRules
 
     package init(
-        version: SourceVersion, sourceHasAlpha: Bool?, focalPoint: FocalPoint? = nil, isFocusKnown: Bool = true,
+        version: SourceVersion, sourceHasAlpha: Bool?, regions: [KeptRegion] = [], isFocusKnown: Bool = true,
         now: WallTime, rules: ReuseRules
     ) {
-        (self.focalPoint, self.isFocusKnown) = (focalPoint, isFocusKnown)
+        (self.regions, self.isFocusKnown) = (regions, isFocusKnown)
         (self.version, self.sourceHasAlpha, self.now, self.rules) = (version, sourceHasAlpha, now, rules)
     }
 }

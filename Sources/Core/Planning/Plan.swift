@@ -70,7 +70,7 @@ package struct Plan: Sendable, Hashable {
             return [RenderBatch(RenderSource(original: source, at: original), missing)]
         }
         let question = DonorQuestion(
-            version: version, sourceHasAlpha: snapshot.source?.hasAlpha, focalPoint: snapshot.source?.focalPoint,
+            version: version, sourceHasAlpha: snapshot.source?.hasAlpha, regions: snapshot.source?.regions ?? [],
             isFocusKnown: snapshot.source?.isFocusKnown ?? false, now: now, rules: rules)
         var batches: [RenderBatch] = []
         for spec in missing {
@@ -80,7 +80,7 @@ package struct Plan: Sendable, Hashable {
             if let known = batches.firstIndex(where: { $0.renderSource.input == .donor(donor.row) }) {
                 batches[known].orders.append(order)
             } else {
-                batches.append(RenderBatch(donor, question.focalPoint, first: order))
+                batches.append(RenderBatch(donor, question.regions, first: order))
             }
         }
         return batches
@@ -93,7 +93,8 @@ extension Donor {
         var best: Donor?
         for row in snapshot.variants {
             guard
-                let donor = try? Donor(row, for: spec, as: spec.placement(asIn: row, question.focalPoint), in: question)
+                let donor = try? Donor(
+                    row, for: spec, as: spec.placement(asIn: row, around: question.regions), in: question)
             else {
                 continue
             }
@@ -108,7 +109,7 @@ extension Donor {
     ) -> [DonorRefusal] {
         snapshot.variants.compactMap { row in
             do throws(DonorRefusal) {
-                _ = try Donor(row, for: spec, as: spec.placement(asIn: row, question.focalPoint), in: question)
+                _ = try Donor(row, for: spec, as: spec.placement(asIn: row, around: question.regions), in: question)
                 return nil
             } catch {
                 return error

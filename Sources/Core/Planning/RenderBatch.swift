@@ -10,18 +10,18 @@ package struct RenderBatch: Sendable, Hashable {
     init(_ renderSource: RenderSource, _ specs: [VariantSpec]) {
         self.renderSource = renderSource
         orders = specs.map { spec in
-            let placement = spec.placement(of: renderSource.sourceSize, focalPoint: renderSource.focalPoint)
+            let placement = spec.placement(of: renderSource.sourceSize, around: renderSource.regions)
             return RenderOrder(spec: spec, output: placement.output, crop: placement.region)
         }
     }
 
-    init(_ donor: Donor, _ focalPoint: FocalPoint?, first order: RenderOrder) {
-        (renderSource, orders) = (RenderSource(donor: donor.row, focalPoint: focalPoint), [order])
+    init(_ donor: Donor, _ regions: [KeptRegion], first order: RenderOrder) {
+        (renderSource, orders) = (RenderSource(donor: donor.row, regions: regions), [order])
     }
 
     /// The same, once its picture is inspected: what a kept original marks steers its crops, though its row does not say it.
-    package func inspected(_ focalPoint: FocalPoint?) -> RenderBatch {
-        renderSource.around(focalPoint).map { RenderBatch($0, orders.map(\.spec)) } ?? self
+    package func inspected(_ regions: [KeptRegion]) -> RenderBatch {
+        renderSource.around(regions).map { RenderBatch($0, orders.map(\.spec)) } ?? self
     }
 
     /// The orders that must be made: a small source gives the same picture for several specs.

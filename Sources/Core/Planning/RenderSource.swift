@@ -18,8 +18,8 @@ package struct RenderSource: Sendable, Hashable {
     package let source: SourceKey
     package let version: SourceVersion
     package let sourceSize: PixelSize
-    /// Where crops lie that name no place.
-    package private(set) var focalPoint: FocalPoint?
+    /// What crops lie around that name no place.
+    package private(set) var regions: [KeptRegion]
     /// A derivative is fresh as long as the bytes that it was made from.
     package let expires: WallTime
 
@@ -31,21 +31,21 @@ package struct RenderSource: Sendable, Hashable {
 
     init(original row: SourceRow, at location: String) { self.init(row, .original(row, at: location)) }
 
-    init(donor row: VariantRow, focalPoint: FocalPoint?) {
-        (input, source, version, self.focalPoint) = (.donor(row), row.source, row.version, focalPoint)
+    init(donor row: VariantRow, regions: [KeptRegion]) {
+        (input, source, version, self.regions) = (.donor(row), row.source, row.version, regions)
         (sourceSize, expires) = (row.sourceSize, row.expires)
     }
 
     private init(_ row: SourceRow, _ input: Input) {
-        (self.input, source, version, focalPoint) = (input, row.source, row.version, row.focalPoint)
+        (self.input, source, version, regions) = (input, row.source, row.version, row.regions)
         (sourceSize, expires) = (row.size, row.expires)
     }
 
-    /// The same around the point that the kept original marks itself; nil where its row says that, and of all else.
-    func around(_ focalPoint: FocalPoint?) -> RenderSource? {
+    /// The same around what the kept original marks itself; nil where its row says that, and of all else.
+    func around(_ regions: [KeptRegion]) -> RenderSource? {
         guard case .original(let row, at: _) = input, !row.isFocusKnown else { return nil }
         var source = self
-        source.focalPoint = focalPoint
+        source.regions = regions
         return source
     }
 
@@ -66,8 +66,8 @@ package struct RenderSource: Sendable, Hashable {
 
     /// What of the source it shows: as planned, or as its pixels decided.
     private func region(of spec: VariantSpec, _ rendition: Rendition) -> Region {
-        if case .donor(let row) = input { return spec.placement(asIn: row, focalPoint).region }
-        return rendition.crop ?? spec.placement(of: sourceSize, focalPoint: focalPoint).region
+        if case .donor(let row) = input { return spec.placement(asIn: row, around: regions).region }
+        return rendition.crop ?? spec.placement(of: sourceSize, around: regions).region
     }
 
     /// A donor says of its source what was seen when it was made.

@@ -80,21 +80,3 @@ struct MarkedRegions {
         return KeptRegion(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
     }
 }
-
-extension Orientation {
-    /// Where a part of the stored picture is seen.
-    func upright(_ region: KeptRegion) -> KeptRegion? {
-        let (x, y, width, height) = (region.x, region.y, region.width, region.height)
-        let (right, below) = (1 - x - width, 1 - y - height)
-        return switch self {
-        case .upright: region
-        case .mirrored: KeptRegion(x: right, y: y, width: width, height: height)
-        case .upsideDown: KeptRegion(x: right, y: below, width: width, height: height)
-        case .flipped: KeptRegion(x: x, y: below, width: width, height: height)
-        case .transposed: KeptRegion(x: y, y: x, width: height, height: width)
-        case .quarterTurn: KeptRegion(x: below, y: x, width: height, height: width)
-        case .transversed: KeptRegion(x: below, y: right, width: height, height: width)
-        case .threeQuarterTurn: KeptRegion(x: y, y: right, width: height, height: width)
-        }
-    }
-}

@@ -26,7 +26,7 @@ package struct PictureInspector: Sendable {
             frames: header.frames, hasAlpha: header.hasAlpha, duration: header.duration,
             isTruncated: header.isTruncated, ignoresProfile: header.profileBytes > limits.profileBytes,
             colours: header.colours, rights: header.rights, memory: header.memory,
-            focalPoint: header.focalPoint)
+            regions: header.regions)
         guard facts.leastDecodeBytes <= RenderMemory.decoding(limits.memory) else {
             throw .tooMuchMemory(format, bytes: facts.leastDecodeBytes, memory: limits.memory)
         }
@@ -81,15 +81,9 @@ struct PictureHeader {
 }
 
 extension PictureHeader {
-    /// The middle of what is marked, as people see the picture; of the largest where a square crop can't show them all.
-    var focalPoint: FocalPoint? {
-        let size = orientation.upright(stored)
-        let square = Double(min(size.width, size.height))
+    /// What is marked, as people see the picture.
+    var regions: [KeptRegion] {
         let coded = turns.reduce(stored) { $1.upright($0) }
-        let regions: [KeptRegion] = marked.regions(of: coded).compactMap { region in
-            (turns + [orientation]).reduce(region) { region, turn in region.flatMap { turn.upright($0) } }
-        }
-        return KeptRegion.focalPoint(
-            of: regions, shown: (across: square / Double(size.width), down: square / Double(size.height)))
+        return marked.regions(of: coded).map { (turns + [orientation]).reduce($0) { $1.upright($0) } }
     }
 }

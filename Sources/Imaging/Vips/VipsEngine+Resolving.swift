@@ -27,10 +27,10 @@ extension VipsEngine {
             let bounds = PixelSize(width: Int(shown.width), height: Int(shown.height))
             var placement = spec.placement(of: bounds)
             if spec.extras.focus == .smart {
-                let focalPoint = try reading { () throws(RasterFailure) in
+                let point = try reading { () throws(RasterFailure) in
                     try upright.attention(in: shown, of: size, for: placement.region)
                 }
-                placement = spec.placement(of: bounds, focalPoint: focalPoint)
+                placement = spec.placement(of: bounds, around: [point])
             }
             resolved.outputs[index].size = placement.output
             resolved.outputs[index].crop = Region(
@@ -55,7 +55,7 @@ extension Raster {
     /// Where libvips's attention falls, in thousandths of what is shown.
     fileprivate func attention(
         in shown: Region, of source: PixelSize, for region: Region
-    ) throws(RasterFailure) -> FocalPoint {
+    ) throws(RasterFailure) -> KeptRegion {
         let (across, down) = (Double(size.width) / Double(source.width), Double(size.height) / Double(source.height))
         let part = PixelSize(
             width: min(size.width, max(1, Int((shown.width * across).rounded()))),
@@ -68,7 +68,7 @@ extension Raster {
             width: min(part.width, max(1, Int(region.width * across))),
             height: min(part.height, max(1, Int(region.height * down))))
         let point = try picture.attention(wanted)
-        return FocalPoint(
+        return KeptRegion(
             x: min(max(0, point.x * 1000 / part.width), 1000), y: min(max(0, point.y * 1000 / part.height), 1000))
     }
 }

@@ -24,22 +24,22 @@ package struct SourceRow: Sendable, Hashable {
     package var expires: WallTime
     /// What is kept of its answer's headers.
     package var policy: CachePolicy
-    /// The middle of the regions that its metadata mark, such as faces: crops that name no place lie around it.
-    package var focalPoint: FocalPoint?
-    /// Without it no point is known, and there may be one: the row is of a program that does not look for it.
+    /// What its metadata mark, such as faces: crops that name no place lie around it. An earlier program kept a point alone.
+    package var regions: [KeptRegion]
+    /// Without it no regions are known, and there may be some: the row is of a program that does not look for it.
     package var isFocusKnown: Bool
 
     package init(
         source: SourceKey, url: String, version: SourceVersion, size: PixelSize, format: ImageFormat, bytes: Int,
         digest: SHA256Digest, hasAlpha: Bool, frames: Int = 1, original: String?, fetchedAt: WallTime,
         expires: WallTime,
-        policy: CachePolicy = CachePolicy(), focalPoint: FocalPoint? = nil, isFocusKnown: Bool = true,
+        policy: CachePolicy = CachePolicy(), regions: [KeptRegion] = [], isFocusKnown: Bool = true,
         isAlphaUnchecked: Bool = false
     ) {
         self.isAlphaUnchecked = isAlphaUnchecked
         (self.frames, self.isFocusKnown) = (frames, isFocusKnown)
         (self.source, self.url, self.version, self.size, self.format) = (source, url, version, size, format)
         (self.bytes, self.digest, self.hasAlpha, self.original) = (bytes, digest, hasAlpha, original)
-        (self.fetchedAt, self.expires, self.policy, self.focalPoint) = (fetchedAt, expires, policy, focalPoint)
+        (self.fetchedAt, self.expires, self.policy, self.regions) = (fetchedAt, expires, policy, regions)
     }
 }

@@ -20,18 +20,18 @@ package struct PictureFacts: Sendable, Hashable {
     package let rights: PictureRights
     /// Bytes that its decoder holds at once, at any scale: by the estimate of how it is coded.
     package let memory: Int
-    /// The middle of the regions that its metadata mark, upright.
-    package let focalPoint: FocalPoint?
+    /// What its metadata mark, upright.
+    package let regions: [KeptRegion]
 
     package init(
         format: ImageFormat, size: PixelSize, orientation: Int, frames: Int, hasAlpha: Bool, duration: Int = 0,
         isTruncated: Bool = false, ignoresProfile: Bool = false, colours: ColourCodes? = nil,
-        rights: PictureRights = PictureRights(), memory: Int = 0, focalPoint: FocalPoint? = nil
+        rights: PictureRights = PictureRights(), memory: Int = 0, regions: [KeptRegion] = []
     ) {
         (self.duration, self.isTruncated, self.colours, self.rights) = (duration, isTruncated, colours, rights)
         self.ignoresProfile = ignoresProfile
         (self.format, self.size, self.orientation) = (format, size, orientation)
-        (self.frames, self.hasAlpha, self.memory, self.focalPoint) = (frames, hasAlpha, memory, focalPoint)
+        (self.frames, self.hasAlpha, self.memory, self.regions) = (frames, hasAlpha, memory, regions)
     }
 
     /// The same of a picture whose alpha shows nothing.

@@ -9,7 +9,7 @@ internal import VariantSpec
 extension JSONWriter {
     mutating func hex(_ word: UInt64) { plain(upTo: 16) { Hex.write(word, to: $0) } }
     mutating func hex(_ digest: SHA256Digest) { plain(upTo: 64) { digest.writeHex(to: $0) } }
-    mutating func spec(_ spec: VariantSpec) { plain(upTo: VariantSpec.byteLimit) { spec.write(to: $0) } }
+    mutating func spec(_ spec: VariantSpec) { plain(upTo: spec.byteLimit) { spec.write(to: $0) } }
 }
 
 extension JSONReader {
@@ -55,17 +55,39 @@ extension JSONReader {
         return region
     }
 
-    /// nil of an empty array.
-    mutating func focalPoint() throws(JSONFailure) -> FocalPoint? {
+    /// A point to lie around; none of an empty array.
+    mutating func focus() throws(JSONFailure) -> [KeptRegion] {
         let start = offset
-        var numbers: [Int] = []
-        try openArray()
-        while try nextElement() { numbers.append(try integer(in: FocalPoint.range)) }
-        if numbers.isEmpty { return nil }
-        guard let point = FocalPoint(told: numbers) else {
-            throw refuse("an empty array, or one of x and y in thousandths", "\(numbers.count) numbers", at: start)
+        let numbers = try integers()
+        if numbers.isEmpty { return [] }
+        guard numbers.count == 2, let point = [KeptRegion](told: numbers + [0, 0]) else {
+            throw refuse("an empty array, or one of x and y in thousandths", "\(numbers)", at: start)
         }
         return point
+    }
+
+    mutating func keptRegions() throws(JSONFailure) -> [KeptRegion] {
+        let start = offset
+        var regions: [KeptRegion] = []
+        try openArray()
+        while try nextElement() {
+            let numbers = try integers()
+            guard let region = [KeptRegion](told: numbers)?.first, numbers.count == 4, regions.count < KeptRegion.limit
+            else {
+                throw refuse(
+                    "at most \(KeptRegion.limit) arrays of x, y, width and height in thousandths", "\(numbers)",
+                    at: start)
+            }
+            regions.append(region)
+        }
+        return regions
+    }
+
+    private mutating func integers() throws(JSONFailure) -> [Int] {
+        var numbers: [Int] = []
+        try openArray()
+        while try nextElement() { numbers.append(try integer(in: 0...1000)) }
+        return numbers
     }
 
     /// Bounded: what a number beyond means is as good as the nearest date.

@@ -24,7 +24,7 @@ package enum RecordKey: Sendable, Hashable {
         case .job(let source): [UInt8](unsafeUninitializedCapacity: 64) { $1 = source.digest.writeHex(to: $0.baseAddress!) }
         case .source(let source): RecordKey.job(source).bytes + Self.sourceLeaf
         case .variant(let source, let spec):
-            [UInt8](unsafeUninitializedCapacity: 65 + VariantSpec.byteLimit) { out, count in
+            [UInt8](unsafeUninitializedCapacity: 65 + spec.byteLimit) { out, count in
                 source.digest.writeHex(to: out.baseAddress!)
                 out[64] = UInt8(ascii: "/")
                 count = 65 + spec.write(to: out.baseAddress! + 65)

@@ -28,11 +28,13 @@ extension SourceRow {
         json.field("expires", expires)
         if policy != CachePolicy() { json.policy(policy) }
         if isFocusKnown {
-            json.key("focus")
+            // Programs that know a focus alone ask the source itself where there is none.
+            json.key(regions.isEmpty ? "focus" : "regions")
             json.beginArray()
-            if let focalPoint {
-                json.integer(focalPoint.x)
-                json.integer(focalPoint.y)
+            for region in regions {
+                json.beginArray()
+                for number in region.numbers { json.integer(number) }
+                json.endArray()
             }
             json.endArray()
         }
@@ -65,7 +67,7 @@ extension SourceRow {
             var fetchedAt: WallTime?
             var expires: WallTime?
             var policy: CachePolicy?
-            var (focalPoint, isFocusKnown): (FocalPoint?, Bool) = (nil, false)
+            var regions: [KeptRegion]?
             try reader.openObject()
             while let key = try reader.nextKey() {
                 switch key {
@@ -83,7 +85,8 @@ extension SourceRow {
                 case "fetchedAt": fetchedAt = try reader.time()
                 case "expires": expires = try reader.time()
                 case "http": policy = try reader.policy()
-                case "focus": (focalPoint, isFocusKnown) = (try reader.focalPoint(), true)
+                case "focus": regions = try reader.focus()
+                case "regions": regions = try reader.keptRegions()
                 default: try reader.skip()
                 }
             }
@@ -93,8 +96,8 @@ extension SourceRow {
                 format: try format.field("format"), bytes: try bytes.field("bytes"), digest: try digest.field("digest"),
                 hasAlpha: try hasAlpha.field("alpha"), frames: frames ?? 1, original: original,
                 fetchedAt: try fetchedAt.field("fetchedAt"),
-                expires: try expires.field("expires"), policy: policy ?? CachePolicy(), focalPoint: focalPoint,
-                isFocusKnown: isFocusKnown, isAlphaUnchecked: isAlphaUnchecked)
+                expires: try expires.field("expires"), policy: policy ?? CachePolicy(), regions: regions ?? [],
+                isFocusKnown: regions != nil, isAlphaUnchecked: isAlphaUnchecked)
         }
     }
 }

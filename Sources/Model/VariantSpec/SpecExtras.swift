@@ -1,9 +1,12 @@
 /// Where a crop keeps the picture, other than by an axis.
 package enum Focus: Sendable, Hashable {
-    /// Around a point of the source, in thousandths of its sides, as far as its edges allow.
-    case point(x: Int, y: Int)
+    /// So that it keeps these parts of the source, or the most of them, as far as its edges allow.
+    case regions([KeptRegion])
     /// Around the point that draws the eye, which is found by looking at the whole source.
     case smart
+
+    /// Around a point of the source, in thousandths of its sides.
+    package static func point(x: Int, y: Int) -> Focus { .regions([KeptRegion(x: x, y: y)]) }
 }
 
 /// A colour in sRGB.

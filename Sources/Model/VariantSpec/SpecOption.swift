@@ -32,7 +32,11 @@ package enum SpecOption: String, CaseIterable, Sendable {
         switch self {
         case .quality: ("1…100", "-q and a number from 1 to 100, as in -q80")
         case .axis: ("0…10 \"_\" 0…10", "two numbers from 0 to 10, as in -axis5_2")
-        case .focus: ("0…1000 \"_\" 0…1000", "two numbers from 0 to 1000, as in -focus500_333")
+        case .focus:
+            (
+                "0…1000 \"_\" 0…1000 [ \"_\" 0…1000 \"_\" 0…1000 *4( 4( \"_\" 0…1000 ) ) ]",
+                "two numbers from 0 to 1000, as in -focus500_333, or x, y, width and height of at most five regions"
+            )
         case .rotate: ("90 / 180 / 270", "90, 180 or 270 degrees, as in -rotate90")
         case .round: ("1…1000", "pixels from 1 to 1000, as in -round16")
         case .blur: ("1…100", "pixels from 1 to 100, as in -blur3")
@@ -56,7 +60,7 @@ package enum SpecOption: String, CaseIterable, Sendable {
         case .axis:
             "Where a crop keeps the picture, in tenths of the free way; nine points (`north`, …) are axes by name."
         case .focus:
-            "A crop lies around this point of the source, in thousandths of its sides, as far as its edges allow."
+            "A crop lies around this point of the source, in thousandths of its sides, as far as its edges allow; or around up to five regions (`focus100_200_50_100_600_200_50_100`), so that it keeps all of them, or the largest (of equal ones the first) with as many others as fit."
         case .smart:
             "A crop lies around the point that draws the eye (libvips's attention), seen in the whole source. The rectangle that was chosen is in the row."
         case .enlarge: "A smaller source is enlarged."
@@ -114,8 +118,10 @@ package enum SpecOption: String, CaseIterable, Sendable {
         case .quality: return spelt(spec.quality > 0 ? spec.quality : nil)
         case .axis: return spec.axis == .centre ? nil : "\(rawValue)\(spec.axis.x)_\(spec.axis.y)"
         case .focus:
-            guard case .point(let x, let y) = extras.focus else { return nil }
-            return "\(rawValue)\(x)_\(y)"
+            guard case .regions(let regions) = extras.focus else { return nil }
+            let isPoint = regions.count == 1 && regions[0].isPoint
+            return rawValue
+                + regions.flatMap(\.numbers).prefix(isPoint ? 2 : .max).map(\.description).joined(separator: "_")
         case .smart: return spelt(if: extras.focus == .smart)
         case .enlarge: return spelt(if: spec.enlarge)
         case .still: return spelt(if: extras.isStill)
@@ -165,10 +171,12 @@ package enum SpecOption: String, CaseIterable, Sendable {
             try options.keep(axis)
         case .focus:
             let parts = value.split(separator: Byte.underscore, omittingEmptySubsequences: false)
-            guard parts.count == 2, let x = SpecNumber.whole(parts[0]), let y = SpecNumber.whole(parts[1]), x <= 1000,
-                y <= 1000
+            let numbers = parts.compactMap { SpecNumber.whole($0) }
+            let isPoint = numbers.count == 2
+            guard numbers.count == parts.count,
+                let regions = [KeptRegion](told: isPoint ? numbers + [0, 0] : numbers, limit: KeptRegion.specLimit)
             else { throw wrong }
-            try options.focus(.point(x: x, y: y))
+            try options.focus(.regions(regions))
         case .smart: try options.focus(.smart)
         case .enlarge:
             try once(!options.enlarge)

@@ -1,8 +1,8 @@
 internal import JSONText
 
 extension VariantSpec {
-    /// No spelling is longer.
-    package static let byteLimit = 192
+    /// Its spelling is not longer: regions alone take up to 85 bytes. A file's name has at most 255.
+    package var byteLimit: Int { hasExtras ? 255 : 192 }
 
     /// Writes the one spelling and returns its length: records are written by the ten thousand a second, and
     /// interpolation is slow.
@@ -102,7 +102,7 @@ extension VariantSpec {
 
     /// Another spelling of the same spec is refused: keys and specs stay one to one.
     private func isSpelt(as text: UnsafeBufferPointer<UInt8>) -> Bool {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.byteLimit) { out in
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: byteLimit) { out in
             UnsafeBufferPointer(start: out.baseAddress, count: write(to: out.baseAddress!)).elementsEqual(text)
         }
     }

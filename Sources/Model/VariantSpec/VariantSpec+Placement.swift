@@ -11,12 +11,12 @@ extension VariantSpec {
     ///
     /// Of a spec that turns its source, the output is not turned yet, nor has it a border: `finished` says what comes of it.
     ///
-    /// - Parameter focalPoint: where `smart`, or a crop that names no place, keeps the picture; nil: the middle.
-    package func placement(of source: PixelSize, focalPoint: FocalPoint? = nil) -> Placement {
+    /// - Parameter regions: what `smart`, or a crop that names no place, lies around; none: the middle.
+    package func placement(of source: PixelSize, around regions: [KeptRegion] = []) -> Placement {
         let rotation = extras.rotation
-        guard rotation != .upright else { return placementAsTurned(of: source, focalPoint) }
+        guard rotation != .upright else { return placementAsTurned(of: source, regions) }
         let turned = rotation.upright(source)
-        let placement = placementAsTurned(of: turned, focalPoint)
+        let placement = placementAsTurned(of: turned, regions)
         return Placement(
             output: rotation.upright(placement.output), region: rotation.stored(placement.region, of: turned))
     }
@@ -26,10 +26,10 @@ extension VariantSpec {
         extras.isPadded ? PixelSize(width: width, height: height) : extras.rotation.upright(size)
     }
 
-    private func placementAsTurned(of source: PixelSize, _ focalPoint: FocalPoint?) -> Placement {
+    private func placementAsTurned(of source: PixelSize, _ regions: [KeptRegion]) -> Placement {
         if isFullSize { return Placement(output: source, region: Region(whole: source)) }
         let fit = Fit(self, of: source)
-        let (anchorX, anchorY) = anchors(focalPoint)
+        let (anchorX, anchorY) = anchors(regions)
         guard mode == .crop else {
             return Placement(output: fit.isKept ? source : fit.scaled, region: Region(whole: source))
         }
@@ -53,21 +53,17 @@ extension VariantSpec {
 }
 
 extension VariantSpec {
-    fileprivate func anchors(_ focalPoint: FocalPoint?) -> (Anchor, Anchor) {
-        let (x, y): (Int, Int)
+    fileprivate func anchors(_ marked: [KeptRegion]) -> (Anchor, Anchor) {
+        let regions: [KeptRegion]
         switch extras.focus {
-        case .point(let askedX, let askedY): (x, y) = (askedX, askedY)
-        case .smart: (x, y) = (focalPoint?.x ?? 500, focalPoint?.y ?? 500)
+        case .regions(let asked): regions = asked
+        case .smart: regions = marked
         case nil:
-            guard let focalPoint, isSteered else { return (.tenths(axis.x), .tenths(axis.y)) }
-            (x, y) = (focalPoint.x, focalPoint.y)
+            guard isSteered, !marked.isEmpty else { return (.tenths(axis.x), .tenths(axis.y)) }
+            regions = marked
         }
-        switch extras.rotation {
-        case .quarterTurn: return (.point(1000 - y), .point(x))
-        case .upsideDown: return (.point(1000 - x), .point(1000 - y))
-        case .threeQuarterTurn: return (.point(y), .point(1000 - x))
-        default: return (.point(x), .point(y))
-        }
+        let turned = regions.map(extras.rotation.upright)
+        return (.regions(turned, \.across), .regions(turned, \.down))
     }
 }
 
@@ -75,8 +71,8 @@ extension VariantSpec {
 private enum Anchor {
     /// Of the free way, before it.
     case tenths(Int)
-    /// Thousandths of the side that its middle is brought to, as far as the edges allow.
-    case point(Int)
+    /// What its middle is brought to, as far as the edges allow, and their part of this side.
+    case regions([KeptRegion], KeyPath<KeptRegion, ClosedRange<Int>>)
 }
 
 /// One side of a crop: the whole pixels nearest to where the axis puts it, at least one.
@@ -94,9 +90,12 @@ private struct CropSide {
         case .tenths(let tenths):
             unit = 10
             before = (side * parts - shown) * tenths
-        case .point(let thousandths):
+        case .regions(let regions, let part):
             unit = 2000
-            before = min(max(0, 2 * thousandths * side * parts - 1000 * shown), 2000 * (side * parts - shown))
+            let whole = side * parts
+            // Where all of the side is shown, there is nothing to choose.
+            let kept = shown < whole ? regions.span({ $0[keyPath: part] }, in: 1000 * shown / whole) : 0...1000
+            before = min(max(0, (kept.lowerBound + kept.upperBound) * whole - 1000 * shown), 2000 * (whole - shown))
         }
         func rounded(_ units: Int) -> Int { (2 * units + unit * parts) / (2 * unit * parts) }
         from = min(rounded(before), max(0, side - 1))

@@ -33,7 +33,7 @@ package struct BlobName: Sendable, Hashable {
 
     /// The same of a variant: read for each variant that is looked up, and interpolation is slow.
     package static func location(_ source: SourceKey, _ version: SourceVersion, _ spec: VariantSpec) -> String {
-        location(source, version, limit: VariantSpec.byteLimit) { spec.write(to: $0.baseAddress!) }
+        location(source, version, limit: spec.byteLimit) { spec.write(to: $0.baseAddress!) }
     }
 
     /// Two levels of folders by the key's first digits, so that none holds millions.

@@ -38,7 +38,7 @@ extension Worker {
         }
         // To read what is stored takes time, and the partition may have come back with a flight of its own.
         _ = try await owner(of: flight)
-        let inspected = batch.inspected(picture.facts.focalPoint)
+        let inspected = batch.inspected(picture.facts.regions)
         let orders = inspected.distinct
         var made = orders.compactMap { order -> (order: RenderOrder, variant: RenderedVariant)? in
             earlier.first { $0.spec == order.spec }.map { (order, $0) }

@@ -75,6 +75,27 @@ struct RowBoundTests {
         }
     }
 
+    @Test("A file of an earlier program has a point in the place of regions")
+    func point() {
+        let rows = Rows(1)
+        var snapshot = SourceSnapshot(source: rows.source)
+        snapshot.source?.policy = CachePolicy(expires: 2_000)
+        snapshot.source?.regions = []
+        snapshot.source?.isFocusKnown = true
+        var content = Array(RowCoding.encode(snapshot, of: rows.key).dropLast(8))
+        // Before the count of variants.
+        content.insert(contentsOf: [0xe8, 7, 20], at: content.count - 1)
+        var seal = RowBytes(capacity: 8)
+        seal.put(word: content.withUnsafeBytes { RowCoding.checkWord($0, .focused) })
+        snapshot.source?.regions = [KeptRegion(x: 1_000, y: 20)]
+        guard case .snapshot(let found) = (content + seal.bytes).withUnsafeBytes({ RowCoding.decode($0, of: rows.key) })
+        else {
+            Issue.record("it is damage")
+            return
+        }
+        #expect(found == snapshot)
+    }
+
     private static func decoded(_ variants: [VariantRow], _ source: SourceRow?, _ key: SourceKey) -> RowCoding.Decoded {
         var snapshot = SourceSnapshot()
         (snapshot.variants, snapshot.source) = (variants, source)

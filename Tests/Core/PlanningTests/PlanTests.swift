@@ -84,7 +84,8 @@ struct PlanTests {
             Region(x: 0, y: 167, width: 4000, height: 2666),
         ]
         #expect(crops(source) == middle)
-        source.focalPoint = FocalPoint(x: 800, y: 100)
+        let regions = try #require([KeptRegion](told: [600, 50, 200, 100, 100, 50, 100, 100, 900, 50, 100, 100]))
+        source.regions = regions
         let around = [
             Region(x: 1000, y: 0, width: 3000, height: 3000), middle[1], Region(x: 0, y: 0, width: 4000, height: 2667),
         ]
@@ -94,15 +95,15 @@ struct PlanTests {
         #expect(crops(nil) == [nil, nil, nil])
         // A row of a program that did not look: no donor, and the kept original is asked itself.
         let kept = try #require(source.original)
-        (source.focalPoint, source.isFocusKnown, source.original) = (nil, false, nil)
+        (source.regions, source.isFocusKnown, source.original) = ([], false, nil)
         #expect(crops(source) == [nil, nil, nil])
         #expect(Plan(["300y300-west.jpg", "300x300.jpg"], Example.snapshot(rows, source: source)).toFetch.isEmpty)
         source.original = kept
         let planned = try #require(Plan(wanted, Example.snapshot(rows, source: source)).reuses.first)
-        let inspected = planned.inspected(FocalPoint(x: 800, y: 100))
+        let inspected = planned.inspected(regions)
         #expect(planned.orders.map(\.crop) == middle && inspected.orders.map(\.crop) == around)
-        #expect(inspected.renderSource.focalPoint == FocalPoint(x: 800, y: 100))
-        (source.focalPoint, source.isFocusKnown) = (FocalPoint(x: 800, y: 100), true)
+        #expect(inspected.renderSource.regions == regions)
+        (source.regions, source.isFocusKnown) = (regions, true)
         let fetched = try #require(
             FetchedPlan(wanted.map { spec($0) }, snapshot: Example.snapshot([]), fetched: source).batch)
         #expect(fetched.orders.map(\.crop) == around)

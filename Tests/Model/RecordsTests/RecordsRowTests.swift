@@ -32,10 +32,16 @@ struct RecordsRowTests {
             lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
             selection: Selection(names: ["accept", "cookie"], word: .max),
             location: "http://b.example/")
-        row.focalPoint = FocalPoint(x: 1_000, y: 0)
+        row.regions = try #require([KeptRegion](told: [100, 0, 50, 1_000, 7, 8, 9, 10]))
         #expect(try back() == row)
+        // Earlier programs kept a point.
+        let text = Fixture.text(row.newRecord(partition: Fixture.partition).value)
+        let old = text.replacing("\"regions\":[[100,0,50,1000],[7,8,9,10]]", with: "\"focus\":[1000,0]")
+        let record = Fixture.record(.variants, value: Array(old.utf8), key: RecordKey.source(Fixture.source).bytes)
+        guard case .change(.source(let point)) = try ChangelogEntry(record) else { throw JobFailure.empty }
+        #expect(old != text && point.regions == [KeptRegion(x: 1_000, y: 0)] && point.isFocusKnown)
         // Nothing is marked, and nobody looked.
-        row.focalPoint = nil
+        row.regions = []
         #expect(try back() == row)
         #expect(Fixture.text(row.newRecord(partition: Fixture.partition).value).contains("\"focus\":[]"))
         row.isFocusKnown = false
@@ -44,9 +50,9 @@ struct RecordsRowTests {
         #expect(!Fixture.text(row.newRecord(partition: Fixture.partition).value).contains("alphaUnchecked"))
         (row.hasAlpha, row.isAlphaUnchecked) = (true, true)
         #expect(try back() == row)
-        let text = Fixture.text(row.newRecord(partition: Fixture.partition).value)
+        let forgery = Fixture.text(row.newRecord(partition: Fixture.partition).value)
             .replacing("W/\\\"ä\\\"", with: "a\\r\\nHost: b")
-        let forged = Fixture.record(.variants, value: Array(text.utf8), key: RecordKey.source(Fixture.source).bytes)
+        let forged = Fixture.record(.variants, value: Array(forgery.utf8), key: RecordKey.source(Fixture.source).bytes)
         guard case .change(.source(let read)) = try ChangelogEntry(forged) else { throw JobFailure.empty }
         #expect(read.policy.etag == nil && read.policy.lastModified != nil)
     }

@@ -146,9 +146,12 @@ struct PlacementTests {
 
     private static func focus(using random: inout SeededRandom) -> SpecExtras {
         var extras = SpecExtras()
-        if Bool.random(using: &random) {
-            extras.focus = .point(x: .random(in: 0...1000, using: &random), y: .random(in: 0...1000, using: &random))
+        let regions = (0..<Int.random(in: 0...5, using: &random)).compactMap { _ in
+            KeptRegion(
+                x: .random(in: 0...1, using: &random), y: .random(in: 0...1, using: &random),
+                width: .random(in: 0...0.5, using: &random), height: .random(in: 0...0.5, using: &random))
         }
+        if !regions.isEmpty { extras.focus = .regions(regions) }
         return extras
     }
 

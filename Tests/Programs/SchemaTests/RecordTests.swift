@@ -73,18 +73,20 @@ struct RecordTests {
 
     /// Seen to fail: a point of one number was taken, which readers drop.
     @Test(
-        "A source row's focus is two numbers, or empty",
-        arguments: [("[]", true), ("[500,20]", true), ("[500]", false), ("[500,20,3]", false), ("[500,1001]", false)])
-    func focus(point: String, isTaken: Bool) async throws {
-        var source = SourceRow(
+        "A source row's focus is two numbers, or empty, and its regions are four each",
+        arguments: [
+            ("focus", "[]", true), ("focus", "[500,20]", true), ("focus", "[500]", false), ("focus", "[500,20,3]", false),
+            ("focus", "[500,1001]", false), ("regions", "[[1,2,3,4],[500,0,500,0]]", true), ("regions", "[]", false),
+            ("regions", "[[1,2,3]]", false), ("regions", "[[1,2,3,1001]]", false),
+        ])
+    func focus(name: String, point: String, isTaken: Bool) async throws {
+        let source = SourceRow(
             source: SourceKey(SHA256.digest(of: [1])), url: "http://a.example/b", version: SourceVersion(word: 1),
             size: PixelSize(width: 1, height: 1), format: .png, bytes: 1, digest: SHA256.digest(of: []),
             hasAlpha: false, original: nil, fetchedAt: 5, expires: 6)
-        (source.focalPoint, source.isFocusKnown) = (FocalPoint(x: 7, y: 8), true)
         var record = source.newRecord(partition: PartitionID(0))
         let body = String(decoding: try #require(record.value), as: UTF8.self)
-        #expect(body.contains("[7,8]"))
-        record.value = Array(body.replacing("[7,8]", with: point).utf8)
+        record.value = Array(body.replacing("\"focus\":[]", with: "\"\(name)\":\(point)").utf8)
         #expect(try await Validator.check([record]).isEmpty == isTaken)
     }
 

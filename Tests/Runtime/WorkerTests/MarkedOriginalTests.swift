@@ -1,4 +1,5 @@
 import Canonical
+import Foundation
 import ImageModel
 import Records
 import TestPixels
@@ -9,8 +10,14 @@ import WorkerRuntime
 
 @Suite("Regions in kept originals", .timeLimit(.minutes(2)))
 struct MarkedOriginalTests {
-    private static let packet =
-        "<x:xmpmeta xmlns:x='adobe:ns:meta/' xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:mwg-rs='http://www.metadataworkinggroup.com/schemas/regions/' xmlns:stArea='http://ns.adobe.com/xmp/sType/Area#'><rdf:RDF><rdf:Description><mwg-rs:Regions rdf:parseType='Resource'><mwg-rs:RegionList><rdf:Bag><rdf:li><rdf:Description mwg-rs:Type='Face'><mwg-rs:Area stArea:x='0.7' stArea:y='0.5' stArea:w='0.1' stArea:h='0.2' stArea:unit='normalized'/></rdf:Description></rdf:li></rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions></rdf:Description></rdf:RDF></x:xmpmeta>"
+    private static func packet(_ faces: [Double]) -> [UInt8] {
+        let items = faces.map {
+            "<rdf:li><rdf:Description mwg-rs:Type='Face'><mwg-rs:Area stArea:x='\($0)' stArea:y='0.5' stArea:w='0.1' stArea:h='0.2' stArea:unit='normalized'/></rdf:Description></rdf:li>"
+        }
+        let packet =
+            "<x:xmpmeta xmlns:x='adobe:ns:meta/' xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:mwg-rs='http://www.metadataworkinggroup.com/schemas/regions/' xmlns:stArea='http://ns.adobe.com/xmp/sType/Area#'><rdf:RDF><rdf:Description><mwg-rs:Regions rdf:parseType='Resource'><mwg-rs:RegionList><rdf:Bag>\(items.joined())</rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions></rdf:Description></rdf:RDF></x:xmpmeta>"
+        return Pixels.chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + Array(packet.utf8))
+    }
 
     /// Seen to fail: without the inspected point the crop was the middle, from x = 100.
     @Test("If a source row has no focus, faces in the kept original's XMP steer a crop, without a fetch")
@@ -18,9 +25,7 @@ struct MarkedOriginalTests {
         let bench = try Bench()
         var picture = Pixels.photograph(width: 400, height: 200, seed: 3).png
         // Behind the signature and the header.
-        picture.insert(
-            contentsOf: Pixels.chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + Array(Self.packet.utf8)),
-            at: 33)
+        picture.insert(contentsOf: Self.packet([0.7]), at: 33)
         bench.origin.serve("/a.png", .bytes(picture, type: "image/png"))
         let source = try bench.rules.source(of: bench.url("/a.png")).key
         func work(_ variant: String, _ before: [NewRecord] = []) async throws {
@@ -31,11 +36,43 @@ struct MarkedOriginalTests {
         }
         try await work("64x64.jpg")
         var row = try #require(try await bench.sourceRow(of: source))
-        #expect(row.original != nil && row.focalPoint == FocalPoint(x: 700, y: 500))
-        (row.focalPoint, row.isFocusKnown) = (nil, false)
+        #expect(row.original != nil && row.regions.map(\.numbers) == [[650, 400, 100, 200]])
+        (row.regions, row.isFocusKnown) = ([], false)
         try await work("160y160.jpg", [row.newRecord(partition: source.partition(of: 4))])
         let cropped = try #require(try await bench.rows(of: source)[bench.rules.spec(of: "160y160.jpg")])
         #expect(cropped.region == Region(x: 180, y: 0, width: 200, height: 200))
         #expect(cropped.isFromKept && bench.origin.requests(of: "/a.png") == 1)
+    }
+
+    /// Seen to fail: the crop lay between them, from x = 200.
+    @Test("A crop holds one of two faces that it can't hold both, the same from a fetch and from a stored variant")
+    func twoFaces() async throws {
+        let bench = try Bench()
+        var pixels = Pixels(width: 1_000, height: 400, channels: 3, bytes: [UInt8](repeating: 90, count: 1_200_000))
+        for (left, channel) in [(100, 0), (600, 2)] {
+            for y in 160..<240 { for x in left..<left + 100 { pixels.bytes[(y * 1_000 + x) * 3 + channel] = 250 } }
+        }
+        var picture = pixels.png
+        picture.insert(contentsOf: Self.packet([0.15, 0.65]), at: 33)
+        for path in ["/a.png", "/b.png"] { bench.origin.serve(path, .bytes(picture, type: "image/png")) }
+        let crop = "400y400.png"
+        for jobs in [[("/a.png", "full.png"), ("/b.png", crop)], [("/a.png", crop)]] {
+            let log = try bench.log
+            try await bench.publish(jobs.map { (bench.url($0.0), [$0.1], .fast) }, to: log)
+            try await bench.work(log: log)
+        }
+        func row(_ path: String) async throws -> VariantRow {
+            try #require(
+                try await bench.rows(of: bench.rules.source(of: bench.url(path)).key)[bench.rules.spec(of: crop)])
+        }
+        let (reused, made) = (try await row("/a.png"), try await row("/b.png"))
+        #expect(reused.madeFrom == .donor(try bench.rules.spec(of: "full.png")) && made.madeFrom == .origin)
+        #expect(bench.origin.requests(of: "/a.png") == 1)
+        #expect(made.region == Region(x: 0, y: 0, width: 400, height: 400) && reused.region == made.region)
+        for row in [reused, made] {
+            let file = try Data(contentsOf: URL(filePath: bench.folder.file("store/\(row.location)")))
+            let shown = try #require(Pixels(png: Array(file)))
+            #expect([99, 100, 199, 200].map { shown[$0, 200, 0] } == [90, 250, 250, 90])
+        }
     }
 }

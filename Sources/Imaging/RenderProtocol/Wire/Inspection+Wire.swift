@@ -72,10 +72,7 @@ extension InspectedPicture {
         fields.add(Wire.Tag.isTruncated, facts.isTruncated)
         fields.add(Wire.Tag.ignoresProfile, facts.ignoresProfile)
         fields.add(Wire.Tag.memory, facts.memory)
-        if let point = facts.focalPoint {
-            fields.add(Wire.Tag.focalPoint, point.x)
-            fields.add(Wire.Tag.focalPoint, point.y)
-        }
+        for number in facts.regions.flatMap(\.numbers) { fields.add(Wire.Tag.region, number) }
         if let colours = facts.colours { fields.add(colours) }
         let rights = facts.rights
         if !rights.isEmpty {
@@ -103,7 +100,7 @@ extension InspectedPicture {
             duration: duration,
             isTruncated: isTruncated, ignoresProfile: ignoresProfile, colours: ColourCodes(fields),
             rights: PictureRights(told: fields.all(Wire.Tag.rights)), memory: memory,
-            focalPoint: FocalPoint(told: fields.ints(Wire.Tag.focalPoint)))
+            regions: [KeptRegion](told: fields.ints(Wire.Tag.region)) ?? [])
         self.init(facts: facts, keep: keep.isEmpty ? nil : keep)
     }
 }

@@ -56,8 +56,8 @@ package enum Wire {
         static let rights: UInt16 = 37
         static let packet: UInt16 = 38
         static let memory: UInt16 = 39
-        static let focalPoint: UInt16 = 40
         static let ignoresProfile: UInt16 = 41
+        static let region: UInt16 = 42
         static let gamma: UInt16 = 60
         static let chromaticity: UInt16 = 61
     }
