@@ -37,6 +37,7 @@ let package = Package(
         library("CYAML", "yaml-0.1", apt: "libyaml-dev"),
         // Of GLib, whose headers lie apart: vips's own flags would add -pthread, of which SwiftPM warns in every build.
         library("CVips", "gobject-2.0", apt: "libvips-dev"),
+        library("CHEIF", "libheif", apt: "libheif-dev"),
         library("CJPEG", "libjpeg", apt: "libjpeg-dev"),
         library("CWebP", "libwebp", apt: "libwebp-dev"),
         library("CDeflate", "libdeflate", apt: "libdeflate-dev"),
@@ -132,7 +133,7 @@ let package = Package(
         module("RenderProtocol", in: "Imaging", needs: ["VariantSpec", "Images"]),
         module("ImageHeaders", in: "Imaging", needs: ["VariantSpec", "Images", "Posix", "RenderProtocol"]),
         module("RenderKit", in: "Imaging", needs: ["VariantSpec", "Images", "Posix", "CPixels", "RenderProtocol"]),
-        module("Vips", in: "Imaging", needs: ["VariantSpec", "Images", "CVips", "RenderKit", "RenderProtocol"]),
+        module("Vips", in: "Imaging", needs: ["VariantSpec", "Images", "CHEIF", "CVips", "RenderKit", "RenderProtocol"]),
         module(
             "DirectPath", in: "Imaging",
             needs: [
@@ -315,8 +316,8 @@ let package = Package(
         tests(
             "Picture", in: "Imaging",
             needs: [
-                "VariantSpec", "Failures", "Images", "ImageModel", "Ports", "Posix", "ImageHeaders", "TestPixels",
-                "mezzotint-inspector", "mezzotint-renderer", "RenderKit", "RenderProtocol", "RendererPool",
+                "VariantSpec", "Failures", "Access", "Canonical", "Images", "ImageModel", "Origin", "Ports", "Posix", "ImageHeaders",
+                "TestPixels", "mezzotint-inspector", "mezzotint-renderer", "RenderKit", "RenderProtocol", "RendererPool",
             ],
             data: ["outcomes.golden.txt", "References"]),
         tests(

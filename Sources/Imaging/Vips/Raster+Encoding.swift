@@ -25,6 +25,9 @@ extension Raster {
                 },
                 keepsProfile: keepsProfile)
         case .avif:
+            if colourBands == 1, format == VIPS_FORMAT_UCHAR {
+                return try encodedGreyAVIF(quality: quality, effort: effort, keepsProfile: keepsProfile, packet: packet)
+            }
             let file = try encoded { image, out, bytes in
                 if let packet { vips_image_set_blob_copy(image, VIPS_META_XMP_NAME, packet, packet.count) }
                 return mz_vips_avifsave(image, quality, effort, isFull, packet == nil ? strip : 0, out, bytes)

@@ -72,7 +72,7 @@ package enum SpecOption: String, CaseIterable, Sendable {
         case .pad:
             "With `x` and two sides alone: the variant has exactly the size of the spec, with the picture in the middle. The border is transparent, or has the colour of `bg`; JPEG has white by default."
         case .grey:
-            "Shades of grey: one channel in JPEG and PNG, three equal ones in WebP, AVIF and GIF. Refused beside `profile`."
+            "Shades of grey: one channel in JPEG, PNG and AVIF, three equal ones in WebP and GIF. Refused beside `profile`."
         case .round:
             "Cuts the corners off by a radius in pixels of the variant, at most half of its shorter side. They are transparent, or have the colour of `bg`; JPEG has white by default. `.auto` then counts the variant as transparent, as with `pad`."
         case .circle: "As `round` by half of the shorter side, so that a square becomes a circle."
