@@ -86,6 +86,59 @@ struct HEIFTests {
         #expect(flat[5, 5, 1] > 250 && flat[5, 50, 1] < 60)
     }
 
+    /// The source's own library does not take that for alpha. Without the comparison, it came out opaque, and its row said otherwise.
+    @Test("Alpha that libheif does not decode is refused as our limit", arguments: [true, false])
+    func unknownAlpha(isAVIF: Bool) async throws {
+        var file = try await isAVIF ? Self.avif(alpha: true) : Self.reference("alpha.heic")
+        let name = try #require(file.firstRange(of: Array((isAVIF ? "systems:auxiliary" : "2015:auxid").utf8)))
+        file.replaceSubrange(name, with: Array((isAVIF ? "systems:unknown00" : "2015:alpha").utf8))
+        let source = try Workshop.file(file)
+        #expect(try await Workshop.pool.inspect(source).facts.hasAlpha)
+        let failure = await #expect(throws: RenderFailure.self) { try await Workshop.make("full.png", of: source) }
+        #expect(failure?.code == "render.unsupported" && failure?.description.contains("its transparency") == true)
+    }
+
+    @Test("HEIC with alpha shows what it shows, turned or not", arguments: [[], [1], [1, 2]] as [[Int]])
+    func heicAlpha(turned: [Int]) async throws {
+        let file = Sources.avif(try Self.reference("alpha.heic"), properties: [Sources.transform("irot")]) {
+            links, next in
+            for item in turned { links[item, default: []].append(next) }
+        }
+        let source = try Workshop.file(file)
+        #expect(try await Workshop.pool.inspect(source).facts.hasAlpha)
+        let made = try await Workshop.make("full.png", of: source)
+        let pixels = try #require(Pixels(png: try made.content.bytes()))
+        #expect(made.size == PixelSize(width: 64, height: 64) && made.hasAlpha)
+        // Against the clock: what was on the left above is on the left below.
+        let (shown, clear) = turned.isEmpty ? (16, 48) : (48, 16)
+        #expect(pixels[16, shown, 3] > 250 && pixels[16, clear, 3] < 5 && pixels[48, shown, 3] < 5)
+        #expect(zip((0..<3).map { Int(pixels[16, shown, $0]) }, [200, 30, 30]).allSatisfy { abs($0 - $1) <= 3 })
+    }
+
+    /// As of AVIF below: bands of 200/60/60, 60/160/90, 128/128/128 and 170/170/170.
+    @Test(
+        "Colours of HEIC named by code points are those of the image",
+        arguments: [
+            (12, 13, 0, [217, 42, 52]), (12, 13, 1, [0, 163, 82]), (9, 16, 1, [0, 225, 0]),
+            (9, 16, 2, [132, 132, 132]),
+            (9, 16, 3, [228, 229, 229]), (9, 18, 2, [99, 99, 99]), (1, 13, 0, [200, 60, 60]),
+            (1, 17, 2, [118, 118, 118]),
+        ] as [(primaries: UInt8, transfer: UInt8, band: Int, shown: [UInt8])])
+    func heicColours(primaries: UInt8, transfer: UInt8, band: Int, shown: [UInt8]) async throws {
+        let file = Sources.avif(
+            try Self.reference("bands.heic"), properties: [Sources.codes(primaries, transfer)]
+        ) { links, next in links[1, default: []].append(next) }
+        let made = try await Workshop.make("full.png", of: try Workshop.file(file))
+        let pixels = try #require(Pixels(png: try made.content.bytes()))
+        let found = (0..<3).map { pixels[8 + 16 * band, 32, min($0, pixels.channels - 1)] }
+        #expect(zip(found, shown).allSatisfy { abs(Int($0) - Int($1)) <= 6 }, "\(found)")
+    }
+
+    /// Written with libheif 1.15.1 and x265 3.5.
+    private static func reference(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: ColourTests.references.appending(path: name)))
+    }
+
     /// Seen to fail: code values were taken for sRGB's, and high dynamic range was mapped by another curve than Chromium's, up to
     /// 60 levels away. Expected are the pixels of Chromium 156.
     @Test(
