@@ -47,8 +47,8 @@ extension [KeptRegion] {
         guard allSatisfy({ $0.across.upperBound <= 1000 && $0.down.upperBound <= 1000 }) else { return nil }
     }
 
-    /// The part of one side that a crop lies around, so that it keeps the most of the regions: all that fit into its length together,
-    /// or the largest (of equal ones the first) with as many others as fit, or the largest alone if not even that fits.
+    /// The part of one side that a crop lies around to keep the most of the regions: all if they fit into its length, or the
+    /// largest (of equal ones the first) with as many others as fit, or the largest alone if not even that fits.
     ///
     /// - Parameter length: the crop's, in thousandths of the side.
     func span(_ side: (KeptRegion) -> ClosedRange<Int>, in length: Int) -> ClosedRange<Int> {
@@ -87,7 +87,7 @@ extension VariantSpec {
     /// Whether regions decide where it is cut: a crop that names no place itself.
     package var isSteered: Bool { mode == .crop && axis == .centre && extras.focus == nil }
 
-    /// The same around regions, by the option that says so: what is stored goes by it. Of one alone, its middle says as much.
+    /// The same around regions, by the option that says so: what is stored goes by it. The middle of one alone says as much.
     package func keeping(_ regions: [KeptRegion]) -> VariantSpec {
         let kept = regions.ofSpec
         guard isSteered, !kept.isEmpty else { return self }
