@@ -116,10 +116,12 @@ struct Findings {
                 since: since)
         }
         // A run that ended as it should leaves nothing behind, but jobs that failed or were lost are no reason to be calm.
-        if report.isEmpty {
+        // Between two processes of a worker nobody owns anything for a moment, on the embedded log too.
+        let isBrief = since != state.ownersKnownSince && now < least
+        if report.isEmpty, isBrief || !isDyingAgain {
             let who = joining > 0 ? "A worker is starting" : "No worker is running"
             return unreadPartitions ?? jobsLost ?? mostFail ?? someFail ?? deadLetters
-                ?? Diagnosis(.idle, "Idle. \(who); nothing is pending.", since: since)
+                ?? (isBrief ? fine : Diagnosis(.idle, "Idle. \(who); nothing is pending.", since: since))
         }
         if joining > 0 {
             return Diagnosis(
@@ -128,6 +130,12 @@ struct Findings {
                 since: since, action: "Wait a few seconds: a worker that starts joins its group first.")
         }
         return Diagnosis(.noWorker, "No worker has been running\(sinceText(since)).", since: since)
+    }
+
+    /// Whether a worker that was restarted within the last ten minutes died as the process before it did.
+    private var isDyingAgain: Bool {
+        let ends = state.partitions.compactMap { $0.progress?.isClean }
+        return !ends.isEmpty && !ends.contains(true) && report.workers.contains { !$0.restarts.isEmpty }
     }
 
     var noOwner: Diagnosis? {

@@ -229,6 +229,32 @@ struct DiagnosisTests {
         #expect(report.diagnosis.cause == .fine)
     }
 
+    @Test(
+        "A worker that dies again and again is never idle, though nothing is pending",
+        arguments: [
+            // Between two processes, as they come: nothing is over.
+            (restarts: 0, away: 4, isClean: false, cause: .fine), (2, 4, false, .fine), (1, 4, true, .fine),
+            // One end is a run's; a worker that ended cleanly may come as often as it likes.
+            (0, 8, false, .idle), (1, 8, true, .idle), (2, 8, nil, .idle),
+            (1, 8, false, .noWorker), (3, 4, false, .crashLoop), (3, 8, false, .crashLoop), (1, 700, false, .idle),
+        ] as [(restarts: Int, away: Int, isClean: Bool?, cause: Cause)])
+    func dying(restarts: Int, away: Int, isClean: Bool?, cause: Cause) {
+        var scene = Scene(isShared: false)
+        scene.look()
+        for number in 0..<4 {
+            let partition = PartitionID(Int32(number))
+            scene.apply(.progress(ProgressRow(partition: partition, topics: [:], isClean: isClean, at: scene.now)))
+        }
+        for _ in 0..<restarts {
+            scene.restart()
+            scene.look()
+        }
+        scene.owners = [:]
+        scene.workers = [WorkerSight(scene.workers[0].address, .silent("It does not respond."))]
+        scene.look(away)
+        #expect(scene.report.diagnosis.cause == cause, "\(scene.report.diagnosis.sentence)")
+    }
+
     @Test("A job is blamed for a crash loop only if two crashes had it under way, and while it is unfinished")
     func innocent() {
         var scene = Scene()
