@@ -97,6 +97,6 @@ extension ProgressRow {
     }
 
     fileprivate func hasSameOwners(as other: ProgressRow) -> Bool {
-        isClean == other.isClean && deaths == other.deaths && suspects == other.suspects
+        isClean == other.isClean && deaths == other.deaths && suspects == other.suspects && lost == other.lost
     }
 }

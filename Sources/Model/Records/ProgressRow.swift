@@ -22,15 +22,17 @@ package struct ProgressRow: Sendable, Hashable {
     package var answers: [Topic: Int64]?
     /// The hosts that hold back most jobs, those first.
     package var away: [Away]
+    /// nil: none within the last day.
+    package var lost: Lost?
     package var at: WallTime
 
     package init(
         partition: PartitionID, topics: [Topic: TopicProgress], store: StoreIdentity? = nil,
         answers: [Topic: Int64]? = nil, isClean: Bool? = nil, deaths: Int = 0, suspects: [Suspect] = [],
-        away: [Away] = [], at: WallTime
+        away: [Away] = [], lost: Lost? = nil, at: WallTime
     ) {
         (self.partition, self.topics, self.store, self.answers, self.at) = (partition, topics, store, answers, at)
-        (self.isClean, self.deaths, self.suspects, self.away) = (isClean, deaths, suspects, away)
+        (self.isClean, self.deaths, self.suspects, self.away, self.lost) = (isClean, deaths, suspects, away, lost)
     }
 
     package func newRecord() -> NewRecord {
@@ -76,6 +78,7 @@ package struct ProgressRow: Sendable, Hashable {
             for away in away { json.away(away) }
             json.endArray()
         }
+        if let lost { json.lost(lost) }
         json.field("at", at)
         json.endObject()
         return json.bytes
@@ -94,6 +97,7 @@ package struct ProgressRow: Sendable, Hashable {
             var (isClean, deaths, suspects): (Bool?, Int, [Suspect]) = (nil, 0, [])
             var answers: [Topic: Int64]?
             var away: [Away] = []
+            var lost: Lost?
             var at: WallTime?
             try reader.openObject()
             while let key = try reader.nextKey() {
@@ -116,13 +120,14 @@ package struct ProgressRow: Sendable, Hashable {
                 case "suspects": suspects = try reader.suspects()
                 case "answers": answers = try reader.answerEnds()
                 case "away": away = try reader.away()
+                case "lost": lost = try reader.lost()
                 case "at": at = WallTime(milliseconds: try reader.integer())
                 default: try reader.skip()
                 }
             }
             return ProgressRow(
                 partition: partition, topics: try topics.field("topics"), store: store, answers: answers,
-                isClean: isClean, deaths: deaths, suspects: suspects, away: away, at: try at.field("at"))
+                isClean: isClean, deaths: deaths, suspects: suspects, away: away, lost: lost, at: try at.field("at"))
         }
     }
 }

@@ -4,9 +4,10 @@ internal import Records
 
 /// Records that retention removed before they were finished: what the last day has of them.
 ///
-/// Lagwatch sees it in the offsets, and workers count it; both tell of the same records, so the larger number counts.
+/// Lagwatch sees it in the offsets, workers count it, and progress rows outlive both; all tell of the same records, so the
+/// largest number counts.
 struct LostRecords: Sendable {
-    static let span: Duration = .days(1)
+    static let span = ProgressRow.Lost.span
 
     private static let most: Int64 = 1 << 40
 
@@ -18,6 +19,7 @@ struct LostRecords: Sendable {
 
     private var seen: [Slot: Int64] = [:]
     private var told: [String: (at: WallTime, count: Int64)] = [:]
+    private var rows: [PartitionID: ProgressRow.Lost] = [:]
     private var last: WallTime?
 
     mutating func count(_ records: Int64, of topic: Topic, at now: WallTime) {
@@ -35,14 +37,19 @@ struct LostRecords: Sendable {
         last = now
     }
 
+    /// What a partition's newest row says.
+    mutating func take(_ lost: ProgressRow.Lost?, of partition: PartitionID) { rows[partition] = lost }
+
     /// nil: none.
     func summary(at now: WallTime) -> WatchReport.LossReport? {
         let seen = seen.filter { $0.key.hour >= (now - Self.span).begun(.hours(1)) }
         let counted = seen.values.reduce(0, +)
         let told = told.values.reduce(0) { $0 + ($1.at > now - Self.span ? $1.count : 0) }
-        guard let last, max(counted, told) > 0 else { return nil }
+        let rows = rows.values.filter { $0.isRecent(at: now) }
+        let records = max(counted, told, rows.reduce(0) { $0 + min($1.records, Self.most) })
+        guard records > 0, let last = (rows.map(\.at) + [last].compactMap(\.self)).max() else { return nil }
         return WatchReport.LossReport(
-            records: max(counted, told), topics: Set(seen.keys.map(\.topic)).sorted { $0.ordinal < $1.ordinal },
+            records: records, topics: Set(seen.keys.map(\.topic)).sorted { $0.ordinal < $1.ordinal },
             last: last)
     }
 }

@@ -100,6 +100,7 @@ package struct WatchState: Sendable {
         case .progress(let row):
             guard isHere(row.partition) else { return }
             partitions[Int(row.partition.number)].progress = row
+            losses.take(row.lost, of: row.partition)
             for topic in Topic.worked { takeProgress(topic, row.partition) }
         case .changelog(let partition, let readAt):
             if isHere(partition) { partitions[Int(partition.number)].changelogAt = readAt }

@@ -47,6 +47,8 @@ final class OwnedPartition {
     var ledger: ProgressLedger
     /// What earlier owners answered beyond the progress row, and how far answers have come; nil until the log was asked.
     var answers: AnswerTail?
+    /// What retention removed unread, under earlier owners too.
+    var lost: ProgressRow.Lost?
     /// What rows of this owner told of each topic.
     var told = ToldProgress()
     /// What this worker knew when the partition went; better than the row as long as nobody wrote a later one.
@@ -87,6 +89,7 @@ final class OwnedPartition {
         let isOwn = kept.map { $0.isOwn && $0.row == left } ?? false
         state.suspects = Suspects(after: left, isOwn: isOwn)
         state.leave(left?.away ?? [])
+        lost = left?.lost
     }
 
     private func topics(of left: ProgressRow?) -> [Topic: TopicProgress] {

@@ -119,6 +119,8 @@ extension Worker {
         case .none: break
         case .anotherLog(let why): error(.recreated(topic: topic, partition: owned.id, why))
         case .expired(let count):
+            let before = owned.lost.flatMap { $0.isRecent(at: now) ? $0.records : nil } ?? 0
+            owned.lost = ProgressRow.Lost(records: before + count, at: now)
             // Each record is lost.
             error(.expired(topic: topic, partition: owned.id, count: count, first: position), times: Int(count))
         case .skip(let count):
@@ -275,6 +277,7 @@ extension Worker {
         // Readers see by it who lives.
         row.at = ports.time.wall
         (row.deaths, row.suspects) = (suspects.deaths, suspects.rows(naming: places, isAlone: isAlone))
+        row.lost = owned.lost.flatMap { $0.isRecent(at: now) ? $0 : nil }
         return row
     }
 }

@@ -110,8 +110,8 @@ struct RecordsRowTests {
             suspects: [
                 .init(.jobsFast, 8, deaths: 1, begun: .beside), .init(.retry1h, 4, deaths: 2, begun: .alone),
                 .init(.jobsSlow, 0, deaths: 2),
-            ], away: [.init("https://a.example", ByLane([.fast: 7, .slow: 1])), .init("cdn", ByLane([.slow: 3]))], at: 8
-        )
+            ], away: [.init("https://a.example", ByLane([.fast: 7, .slow: 1])), .init("cdn", ByLane([.slow: 3]))],
+            lost: .init(records: 3, at: 7), at: 8)
         var read = progress
         // Beyond the bitmap's end: finished again by the next owner.
         read.topics[.jobsFast]?.finished = [9, 10]
@@ -124,6 +124,7 @@ struct RecordsRowTests {
             #"{"topics":{"jobs.fast":{"next":-1}},"at":1}"#,
             #"{"topics":{"jobs.fast":{"next":9223372036854775807}},"at":1}"#,
             #"{"topics":{},"away":[{"fast":1}],"at":1}"#, #"{"topics":{},"away":[{"host":"a","fast":-1}],"at":1}"#,
+            #"{"topics":{},"lost":{"records":1},"at":1}"#, #"{"topics":{},"lost":{"records":-1,"at":1},"at":1}"#,
             #"{"topics":{"jobs.fast":{}},"at":1}"#, #"{"topics":{"jobs.fast":{"next":1,"finished":"?"}},"at":1}"#,
             #"{"topics":{"retry":{"next":1,"finished":"\#(Base64.text([UInt8](repeating: 1, count: 4_097)))"}},"at":1}"#,
             #"{"topics":{"retry":{"next":1,"waits":[{"offset":1,"attempts":-1,"notBefore":1}]}},"at":1}"#,

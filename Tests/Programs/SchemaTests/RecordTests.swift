@@ -150,7 +150,8 @@ struct RecordTests {
                             waits: [.init(offset: 5, attempts: 1, notBefore: 9, heldSince: 8)],
                             anchor: LogAnchor(offset: 3, timestamp: 1), last: LogAnchor(offset: 6, timestamp: 2))
                     ], isClean: false, deaths: 1, suspects: [.init(.retry, 5, deaths: 0, begun: .beside)],
-                    away: [.init("https://a.example", ByLane([.fast: 7, .slow: 1]))], at: 1
+                    away: [.init("https://a.example", ByLane([.fast: 7, .slow: 1]))],
+                    lost: .init(records: 3, at: 1), at: 1
                 ).newRecord(),
                 letter.newRecord(partition: partition), letter.discard(partition: partition, at: 2, replayedAs: "new"),
                 SourceRow.drop(source, partition: partition),

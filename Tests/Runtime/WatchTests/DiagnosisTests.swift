@@ -303,6 +303,26 @@ struct DiagnosisTests {
         #expect(scene.report.loss == nil)
     }
 
+    @Test("A loss is known after lagwatch and the worker were restarted, by the progress rows")
+    func oldLosses() {
+        var scene = Scene()
+        func told(_ number: Int32, _ lost: ProgressRow.Lost?) {
+            let row = ProgressRow(partition: PartitionID(number), topics: [:], lost: lost, at: scene.now)
+            scene.apply(.progress(row))
+        }
+        scene.look()
+        let missed = scene.now - .hours(20)
+        told(1, .init(records: 40, at: missed - 1))
+        told(2, .init(records: 20, at: missed))
+        // Of a clock that was ahead, or of yesterday.
+        told(3, .init(records: 7, at: scene.now + .days(400)))
+        told(0, .init(records: 7, at: scene.now - .days(1)))
+        #expect(scene.report.loss?.records == 60 && scene.report.loss?.last == missed)
+        #expect(scene.report.diagnosis.cause == .jobsLost)
+        told(1, nil)
+        #expect(scene.report.loss?.records == 20)
+    }
+
     @Test("Nothing seen is starting; dead letters are told where nothing else is")
     func calm() {
         var scene = Scene()

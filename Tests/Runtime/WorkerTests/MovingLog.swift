@@ -10,6 +10,7 @@ final class MovingLog: Log, LogConsumer {
     private let listener = Mutex<(any LogListener)?>(nil)
     private let rule: @Sendable ([NewRecord]) async -> LogFailure?
     private let refusal: @Sendable (NewRecord) -> LogFailure?
+    private let begins: [Topic: Int64]
     private let unreadable = Mutex<Topic?>(nil)
     private let highest = Mutex<Int64>(0)
     private let watched = Mutex(false)
@@ -23,12 +24,12 @@ final class MovingLog: Log, LogConsumer {
     var highestCommit: Int64 { highest.withLock { $0 } }
 
     /// `rule` is asked before each append: what it returns is the answer in place of an append; then `refusal` for each
-    /// record.
+    /// record. `begins`: retention has removed what was below.
     init(
         _ log: EmbeddedLog, before rule: @escaping @Sendable ([NewRecord]) async -> LogFailure? = { _ in nil },
-        refusing refusal: @escaping @Sendable (NewRecord) -> LogFailure? = { _ in nil }
+        refusing refusal: @escaping @Sendable (NewRecord) -> LogFailure? = { _ in nil }, begins: [Topic: Int64] = [:]
     ) {
-        (self.log, self.refusal, self.rule) = (log, refusal, rule)
+        (self.log, self.refusal, self.rule, self.begins) = (log, refusal, rule, begins)
         consumer = EmbeddedLogConsumer(log)
     }
 
@@ -86,7 +87,8 @@ final class MovingLog: Log, LogConsumer {
 
     func bounds(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Range<Int64> {
         try check(topic)
-        return try await log.bounds(topic, partition)
+        let bounds = try await log.bounds(topic, partition)
+        return max(bounds.lowerBound, min(begins[topic] ?? 0, bounds.upperBound))..<bounds.upperBound
     }
 
     func committed(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64? {
