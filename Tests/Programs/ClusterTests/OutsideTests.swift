@@ -34,6 +34,49 @@ extension ClusterTests {
             #expect(try behind().reduce(0) { $0 + ($1["records"] as? Int ?? 0) } == jobs.count)
         }
 
+        /// A machine whose clock is wrong by so many seconds.
+        private static let wrongClock = """
+            #define _GNU_SOURCE
+            #include <stdlib.h>
+            #include <sys/syscall.h>
+            #include <time.h>
+            #include <unistd.h>
+            int clock_gettime(clockid_t clock, struct timespec *time) {
+                long result = syscall(SYS_clock_gettime, clock, time);
+                if (result == 0 && clock == CLOCK_REALTIME) time->tv_sec += atol(getenv("AHEAD"));
+                return result;
+            }
+            """
+
+        @Test("doctor compares this machine's clock with the brokers'")
+        func clock() async throws {
+            let cluster = try await Cluster()
+            let folder = cluster.place.folder
+            try Data(Self.wrongClock.utf8).write(to: URL(filePath: folder.file("clock.c")))
+            let compiler = try Process.run(
+                URL(filePath: "/usr/bin/env"),
+                arguments: ["clang", "-shared", "-fPIC", "-o", folder.file("clock.so"), folder.file("clock.c")])
+            compiler.waitUntilExit()
+            #expect(compiler.terminationStatus == 0)
+            func told(ahead seconds: Int) throws -> (isWell: Bool, says: String) {
+                let ended = try Built.run(
+                    "mezzotint", cluster.place.programWords + ["doctor", "--json"], in: folder.url,
+                    environment: ["LD_PRELOAD": folder.file("clock.so"), "AHEAD": "\(seconds)"])
+                let all = try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [[String: Any]]
+                let clock = try #require(all?.first { $0["what"] as? String == "clock" }, "\(ended.output)")
+                return (clock["isWell"] as? Bool == true, clock["says"] as? String ?? "")
+            }
+            let right = try told(ahead: 0)
+            #expect(right.isWell && right.says.wholeMatch(of: /It agrees with the brokers' to \d+ ms\./) != nil)
+            let wrong = try told(ahead: 3_600)
+            // Less the time that the record took.
+            let early = /It is (3600|359\d) s ahead of the brokers': jobs and sources expire that much too early\. Set the clock of this machine \(NTP\), or the brokers'\./
+            #expect(!wrong.isWell && wrong.says.wholeMatch(of: early) != nil, "\(wrong.says)")
+            let behind = try told(ahead: -3_600)
+            let late = /It is (3600|359\d) s behind the brokers': jobs and sources expire that much too late\. .*/
+            #expect(!behind.isWell && behind.says.wholeMatch(of: late) != nil, "\(behind.says)")
+        }
+
         @Test("variants shows what is stored; dead lists, shows and discards what a person must look at")
         func rows() async throws {
             let cluster = try await Cluster()

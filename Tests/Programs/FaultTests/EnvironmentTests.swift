@@ -49,8 +49,18 @@ struct EnvironmentTests {
         try await fails("render.program=/bin/true", with: "/bin/true is not a working renderer: it ended with")
     }
 
-    @Test("A data directory that cannot be made is named", arguments: ["/proc/nothing", "/dev/null/data"])
-    func noDirectory(path: String) async throws { try await fails("data=\(path)", with: path) }
+    @Test(
+        "A data directory that cannot be made is named, with why and what to do",
+        arguments: [
+            ("/proc/nothing", "mkdir /proc/nothing: No such file or directory"),
+            ("/dev/null/data", "mkdir /dev/null/data/log: Not a directory"),
+        ])
+    func noDirectory(path: String, why: String) async throws {
+        let sentence = "The log at \(path)/log cannot be opened: \(why)."
+        try await fails(
+            "data=\(path)",
+            with: "\(sentence) Set data to a directory that this user can create, read and write.")
+    }
 
     @Test("A file in the place of the log, the index or the store is named", arguments: ["log", "index", "store"])
     func fileInTheWay(name: String) async throws {

@@ -5,6 +5,7 @@ import Index
 import Ports
 import Records
 import Synchronization
+import Telemetry
 import TestPixels
 import TestSupport
 import Testing
@@ -22,10 +23,12 @@ struct ForeignIndexTests {
         return (bench, paths)
     }
 
-    private static func work(_ bench: Bench, _ paths: [String]) async throws -> Counters {
+    private static func work(
+        _ bench: Bench, _ paths: [String], logger: Logger = Logger(level: .error)
+    ) async throws -> Counters {
         let log = try bench.log
         try await bench.publish(paths.map { (bench.url($0), ["16x16-q80.webp"], .fast) }, to: log)
-        return try await bench.work(log: log)
+        return try await bench.work(log: log, logger: logger)
     }
 
     /// The indexes of one data folder in the place of another's.
@@ -77,7 +80,7 @@ struct ForeignIndexTests {
     }
 
     /// So an index is left by a worker that ends before it has published its rows in a changelog that was recreated.
-    @Test("Whose checkpoint names no row of the changelog: every row is restored once")
+    @Test("Whose checkpoint names no row of the changelog: every row is restored once, and the log says why")
     func withoutAnchors() async throws {
         let (bench, paths) = try Self.bench(serving: 6)
         #expect(try await Self.work(bench, paths).stored == 6)
@@ -92,9 +95,19 @@ struct ForeignIndexTests {
             index.close()
         }
         await log.close()
-        let counters = try await Self.work(bench, paths)
+        let file = bench.folder.file("lines")
+        try Data().write(to: URL(filePath: file))
+        let lines = try #require(FileHandle(forWritingAtPath: file))
+        let logger = Logger(level: .warning, to: LogOutput(lines.fileDescriptor, isTerminal: false))
+        let counters = try await Self.work(bench, paths, logger: logger)
         #expect(counters.unchanged == 6 && counters.requests == 0 && counters.failures["index.foreign"] == nil)
         #expect(counters.restoredRows == 12, "two rows a source")
+        // One line for each index that has rows, and no other reason.
+        let told = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").filter { $0.contains("index") }
+        let why = "it names no row by which this changelog could be recognised"
+        #expect(
+            !told.isEmpty && told.allSatisfy { $0.contains("The index is rebuilt from the changelog: \(why).") },
+            "\(told)")
     }
 
     private func renew(_ bench: Bench, _ paths: [String]) async throws {
