@@ -60,11 +60,11 @@ enum ReferenceCommand {
 
         ## Causes
 
-        The page of `mezzotint-lagwatch` names one cause at a time. The list begins with the gravest.
+        The page of `mezzotint-lagwatch` names one cause at a time: the first of this list that it finds. Some causes are also found later, by weaker signs.
 
         | cause | means | do |
         |---|---|---|
-        \(Cause.allCases.map { "| `\($0.rawValue)` | \($0.meaning) | \($0.action) |" }.joined(separator: "\n"))
+        \(Cause.inOrder.map { "| `\($0.rawValue)` | \($0.meaning) | \($0.action) |" }.joined(separator: "\n"))
 
         ## Record headers
 

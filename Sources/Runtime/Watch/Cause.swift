@@ -1,167 +1,295 @@
 /// What holds the work up, or that nothing does: one of a list that scripts rely on.
 ///
-/// Of causes that alternate, `SteadyDiagnosis` keeps the first in this order.
+/// `Cause.table` has their texts and the order in which they are looked for.
 package enum Cause: String, Sendable, CaseIterable {
-    case starting
-    case logUnreachable = "log-unreachable"
-    case topicsUnusable = "topics-unusable"
-    case crashLoop = "crash-loop"
-    case noWorker = "no-worker"
-    case idle
-    case noOwner = "no-owner"
-    case partitionsUnreadable = "partitions-unreadable"
-    case foreignMember = "foreign-member"
-    case openTransaction = "open-transaction"
-    case partitionsAdded = "partitions-added"
-    case storeMismatch = "store-mismatch"
-    case storeHalted = "store-halted"
-    case rendererHalted = "renderer-halted"
-    case workerSilent = "worker-silent"
     case clockSkewed = "clock-skewed"
-    case restoring
-    case paused
+    case crashLoop = "crash-loop"
+    case deadLetters = "dead-letters"
+    case diskFills = "disk-fills"
     case egress
+    case fine
+    case foreignMember = "foreign-member"
     case hostBlocked = "host-blocked"
     case hostsFail = "hosts-fail"
+    case hostSlow = "host-slow"
+    case idle
     case jobsExpire = "jobs-expire"
     case jobsFail = "jobs-fail"
-    case hostSlow = "host-slow"
-    case killerJob = "killer-job"
-    case pinned
-    case retentionShort = "retention-short"
-    case readAhead = "read-ahead"
-    case saturated
     case jobsLost = "jobs-lost"
-    case diskFills = "disk-fills"
+    case killerJob = "killer-job"
+    case logUnreachable = "log-unreachable"
+    case noOwner = "no-owner"
+    case noWorker = "no-worker"
+    case openTransaction = "open-transaction"
+    case partitionsAdded = "partitions-added"
+    case partitionsUnreadable = "partitions-unreadable"
+    case paused
+    case pinned
+    case readAhead = "read-ahead"
+    case rendererHalted = "renderer-halted"
+    case restoring
+    case retentionShort = "retention-short"
     case retrying
-    case deadLetters = "dead-letters"
-    case fine
+    case saturated
+    case starting
+    case storeHalted = "store-halted"
+    case storeMismatch = "store-mismatch"
+    case topicsUnusable = "topics-unusable"
+    case workerSilent = "worker-silent"
 
-    package var meaning: String {
-        switch self {
-        case .starting: "Lagwatch has not seen owners and every topic-partition yet."
-        case .logUnreachable: "The log does not respond; what is shown is as old as it says."
-        case .topicsUnusable: "A topic is missing, or is not as it must be."
-        case .crashLoop: "A worker was started at least three times within ten minutes."
-        case .noWorker: "Jobs are pending, or may be, and nobody owns any partition."
-        case .idle: "No worker runs and no job is pending, or nothing was published yet."
-        case .noOwner: "Some partitions have no owner."
-        case .partitionsUnreadable: "Some partitions cannot be read; the others are shown."
-        case .foreignMember: "A program that is not a worker is a member of the workers' group and holds partitions."
-        case .openTransaction: "A transaction that its producer does not end hides records, which wait behind it."
-        case .partitionsAdded: "A topic has more partitions than the workers use; nobody reads the others."
-        case .storeMismatch: "A worker's store is not the one that the log's rows are bound to."
-        case .storeHalted: "Jobs wait for the store."
-        case .rendererHalted: "Jobs wait for renderers, or for memory to render in."
-        case .workerSilent: "A worker does not respond, or none of its partitions moves while others' do."
-        case .clockSkewed:
-            "A worker's clock differs from the brokers' by 10 s or more: jobs and sources expire too early or too late."
-        case .restoring: "Jobs wait until the index of their partition is restored."
-        case .paused: "Most pending jobs wait for a host that a person has blocked."
-        case .egress:
-            "Many hosts cannot be reached at once and none sends anything: the network, DNS or proxy of this side."
-        case .hostBlocked: "Most pending jobs wait for one host that refuses or does not respond."
-        case .hostsFail: "Most pending jobs wait for several hosts that refuse or do not respond."
-        case .jobsExpire:
-            "Jobs expire before their variants are stored: most of the last half minute, or a fifth of the last five."
-        case .jobsFail:
-            "Jobs fail: most of the last half minute, a fifth of the last five, or every job of one host."
-        case .hostSlow:
-            "Most pending jobs wait for one host that passes deadlines, or whose limit is full while renderers are idle."
-        case .killerJob: "One job makes workers crash."
-        case .pinned: "One unfinished job keeps a partition's committed offset where it is."
-        case .retentionShort:
-            "A topic's oldest pending job is older than half of what the topic keeps: retention will remove it unread."
-        case .readAhead:
-            "A late lane's jobs wait in delay topics, as their host's share of worker.readAhead is full, while renderers are idle."
-        case .saturated: "A lane is late and everything works: more jobs come than are done."
-        case .jobsLost: "Within the last day retention removed jobs that nobody had read."
-        case .diskFills: "A worker's disk has less than 64 MiB free."
-        case .retrying: "A lane is late with a few jobs that failed and are retried, or that wait for a host."
-        case .deadLetters: "Nothing is late, and dead letters wait for a person."
-        case .fine: "Jobs are begun within their lanes' targets."
-        }
-    }
+    /// In the order of the table. Of causes that alternate, `SteadyDiagnosis` keeps the first in this order.
+    package static let inOrder = table.compactMap { $0.texts == nil ? nil : $0.cause }
 
+    package var meaning: String { texts.meaning }
     /// The next step, where no code and no name of the fault says a better one.
-    package var action: String {
-        switch self {
-        case .starting: "Wait a few seconds."
-        case .logUnreachable:
-            "Check that the log runs and can be reached from here (kafka.bootstrap; data for the embedded log)."
-        case .topicsUnusable:
-            "Run mezzotint topics check: it names each topic. mezzotint topics create makes the missing ones."
-        case .crashLoop:
-            "Read the last lines of its log before each start (journalctl -u mezzotint-worker, kubectl logs --previous). If it was killed (status 137), give it more memory or lower render.processes."
-        case .noWorker: "Start mezzotint-worker; the last line of its log says why it ended."
-        case .idle: "Nothing is to be done. A worker that starts takes up what is published."
-        case .noOwner:
-            "Check that as many workers run as should: a stopped worker is replaced within kafka.timing.session."
-        case .partitionsUnreadable:
-            "Run mezzotint topics check; if every topic is as it should be, bring back the brokers that lead these partitions."
-        case .foreignMember:
-            "Stop that program, or give it a group of its own. kafka-consumer-groups.sh --describe --members names it."
-        case .openTransaction:
-            "End the producer that holds the transaction open, or abort the transaction with kafka-transactions.sh."
-        case .partitionsAdded:
-            "Follow \"Grow a topic\" in config/kafka.md: stop all workers, give every topic the same number of partitions, start them."
-        case .storeMismatch:
-            "Give every worker the same store (store.directory), and mount the right one. Only if the old store is gone for good, start one worker once with store.adopt=true."
-        case .storeHalted:
-            "Run mezzotint doctor where the worker runs: it writes to the store (store.directory) and says what fails."
-        case .rendererHalted: "Run mezzotint doctor where the worker runs: it starts a renderer and says what fails."
-        case .workerSilent: "Look at that worker's log and its machine; start it again if it hangs."
-        case .clockSkewed:
-            "Set the clock of the worker's machine (NTP: chronyc tracking, timedatectl). Publish expired jobs again."
-        case .restoring:
-            "Wait while rows come in. If the number stands still, look at that worker's disk and log."
-        case .paused:
-            "End the block when its reason is gone: mezzotint origins unblock HOST. It ends by itself at the time that is shown."
-        case .egress:
-            "Check the network of the workers' machines: getent hosts and curl -v for one of the hosts, the firewall, and the DNS servers. Jobs are retried by themselves."
-        case .hostBlocked, .hostsFail:
-            "Ask who runs the host. Jobs are retried by themselves: mezzotint origins shows when."
-        case .jobsExpire:
-            "Compare the jobs' expires with how long they wait: start more workers, publish less, or set a later time. Compare the publisher's clock with the workers'."
-        case .jobsFail: "Look up the code in the reference, and the example's URL and message below."
-        case .hostSlow:
-            "Ask who runs the host; raise origins.NAME.concurrency if it is yours. Jobs of other hosts continue."
-        case .killerJob:
-            "Read the last lines of the workers' logs. After the third crash the job becomes a dead letter: mezzotint dead list names it."
-        case .pinned: "Look for the job in the owner's log; after a deadline it goes to a retry topic."
-        case .retentionShort:
-            "Raise retention.ms of that topic now (kafka-configs.sh --alter --entity-type topics --entity-name TOPIC --add-config retention.ms=1209600000), then work off the backlog: start more workers."
-        case .readAhead:
-            "Raise worker.readAhead, or publish that host's backlog more slowly. The jobs start by themselves as earlier ones end."
-        case .saturated: "Start more workers, give them more cores (render.processes), or publish less on that lane."
-        case .jobsLost:
-            "Publish these jobs again, and give the topic a longer retention.ms than its backlog is old: mezzotint topics check shows it."
-        case .diskFills: "Add space before it is full: jobs wait then."
-        case .retrying: "Look at the code and the host below. The jobs are retried by themselves until retry.giveUp."
-        case .deadLetters:
-            "Run mezzotint dead list. Fix the cause, publish what is still wanted again (mezzotint dead replay ID, or --code CODE), and take the rest off the list (mezzotint dead discard ID, or --all)."
-        case .fine: "Nothing is to be done."
-        }
-    }
-
+    package var action: String { texts.action }
     /// Whether it is over as soon as it is not seen; other causes come and go from one look to the next.
-    var isExact: Bool {
-        switch self {
-        case .starting, .logUnreachable, .topicsUnusable, .noWorker, .idle, .noOwner, .partitionsUnreadable,
-            .foreignMember, .openTransaction, .partitionsAdded, .paused, .jobsLost, .deadLetters, .fine:
-            true
-        default: false
+    var isExact: Bool { texts.traits.contains(.exact) }
+    /// Whether it holds up jobs of all hosts, at one worker at least.
+    var stopsJobs: Bool { texts.traits.contains(.stopsJobs) }
+
+    private static let texts = Dictionary(
+        uniqueKeysWithValues: table.lazy.compactMap { row in row.texts.map { (row.cause, $0) } })
+
+    private var texts: Texts {
+        guard let texts = Self.texts[self] else { preconditionFailure("\(self) has no row in Cause.table.") }
+        return texts
+    }
+}
+
+extension Cause {
+    /// One thing to look for. Each cause has one row with its texts; a row with `also` looks for it by another sign, elsewhere
+    /// in the order.
+    struct Row: Sendable {
+        let cause: Cause
+        /// Returns nil if nothing is found, or another cause if that explains what is found.
+        let finding: @Sendable (Findings) -> Diagnosis?
+        let texts: Texts?
+
+        init(
+            _ cause: Cause, _ traits: Set<Trait> = [], means meaning: String, do action: String,
+            finding: @escaping @Sendable (Findings) -> Diagnosis?
+        ) {
+            (self.cause, self.finding) = (cause, finding)
+            texts = Texts(meaning: meaning, action: action, traits: traits)
+        }
+
+        init(also cause: Cause, finding: @escaping @Sendable (Findings) -> Diagnosis?) {
+            (self.cause, self.finding, texts) = (cause, finding, nil)
         }
     }
 
-    /// Whether it holds up jobs of all hosts, at one worker at least.
-    var stopsJobs: Bool {
-        switch self {
-        case .logUnreachable, .topicsUnusable, .crashLoop, .foreignMember, .openTransaction, .storeMismatch,
-            .storeHalted,
-            .rendererHalted, .workerSilent, .egress, .pinned:
-            true
-        default: false
-        }
+    struct Texts: Sendable {
+        let meaning: String
+        let action: String
+        let traits: Set<Trait>
     }
+
+    enum Trait { case exact, stopsJobs }
+
+    /// Every cause, in the order in which they are looked for: the first one found is shown. Metrics, the reference and the
+    /// runbook follow this order.
+    static let table: [Row] = [
+        Row(
+            .topicsUnusable, [.exact, .stopsJobs],
+            means: "A topic is missing, or is not as it must be.",
+            do: "Run mezzotint topics check: it names each topic. mezzotint topics create makes the missing ones."
+        ) { $0.topics },
+        Row(also: .idle) { $0.unpublished },
+        Row(
+            .logUnreachable, [.exact, .stopsJobs],
+            means: "The log does not respond; what is shown is as old as it says.",
+            do: "Check that the log runs and can be reached from here (kafka.bootstrap; data for the embedded log)."
+        ) { $0.silentLog },
+        Row(
+            .starting, [.exact],
+            means: "Lagwatch has not seen owners and every topic-partition yet.",
+            do: "Wait a few seconds."
+        ) { $0.starting },
+        Row(also: .killerJob) { $0.looping },
+        Row(
+            .crashLoop, [.stopsJobs],
+            means: "A worker was started at least three times within ten minutes.",
+            do:
+                "Read the last lines of its log before each start (journalctl -u mezzotint-worker, kubectl logs --previous). If it was killed (status 137), give it more memory or lower render.processes."
+        ) { $0.crashLoop },
+        Row(
+            .noWorker, [.exact],
+            means: "Jobs are pending, or may be, and nobody owns any partition.",
+            do: "Start mezzotint-worker; the last line of its log says why it ended."
+        ) { $0.noWorker },
+        Row(
+            .idle, [.exact],
+            means: "No worker runs and no job is pending, or nothing was published yet.",
+            do: "Nothing is to be done. A worker that starts takes up what is published."
+        ) { $0.idle },
+        Row(
+            .noOwner, [.exact],
+            means: "Some partitions have no owner.",
+            do: "Check that as many workers run as should: a stopped worker is replaced within kafka.timing.session."
+        ) { $0.noOwner },
+        Row(
+            .partitionsUnreadable, [.exact],
+            means: "Some partitions cannot be read; the others are shown.",
+            do:
+                "Run mezzotint topics check; if every topic is as it should be, bring back the brokers that lead these partitions."
+        ) { $0.unreadable },
+        Row(
+            .foreignMember, [.exact, .stopsJobs],
+            means: "A program that is not a worker is a member of the workers' group and holds partitions.",
+            do:
+                "Stop that program, or give it a group of its own. kafka-consumer-groups.sh --describe --members names it."
+        ) { $0.foreignMember },
+        Row(
+            .openTransaction, [.exact, .stopsJobs],
+            means: "A transaction that its producer does not end hides records, which wait behind it.",
+            do: "End the producer that holds the transaction open, or abort the transaction with kafka-transactions.sh."
+        ) { $0.openTransaction },
+        Row(
+            .partitionsAdded, [.exact],
+            means: "A topic has more partitions than the workers use; nobody reads the others.",
+            do:
+                "Follow \"Grow a topic\" in config/kafka.md: stop all workers, give every topic the same number of partitions, start them."
+        ) { $0.unreadPartitions },
+        Row(
+            .storeMismatch, [.stopsJobs],
+            means: "A worker's store is not the one that the log's rows are bound to.",
+            do:
+                "Give every worker the same store (store.directory), and mount the right one. Only if the old store is gone for good, start one worker once with store.adopt=true."
+        ) { $0.foreignStore },
+        Row(
+            .storeHalted, [.stopsJobs],
+            means: "Jobs wait for the store.",
+            do:
+                "Run mezzotint doctor where the worker runs: it writes to the store (store.directory) and says what fails."
+        ) { $0.failingStore },
+        Row(
+            .rendererHalted, [.stopsJobs],
+            means: "Jobs wait for renderers, or for memory to render in.",
+            do: "Run mezzotint doctor where the worker runs: it starts a renderer and says what fails."
+        ) { $0.failingRenderers },
+        Row(also: .storeHalted) { $0.hungStore },
+        Row(
+            .workerSilent, [.stopsJobs],
+            means: "A worker does not respond, or none of its partitions moves while others' do.",
+            do: "Look at that worker's log and its machine; start it again if it hangs."
+        ) { $0.silentWorker },
+        Row(
+            .clockSkewed,
+            means:
+                "A worker's clock differs from the brokers' by 10 s or more: jobs and sources expire too early or too late.",
+            do:
+                "Set the clock of the worker's machine (NTP: chronyc tracking, timedatectl). Publish expired jobs again."
+        ) { $0.skewedClock },
+        Row(
+            .restoring,
+            means: "Jobs wait until the index of their partition is restored.",
+            do: "Wait while rows come in. If the number stands still, look at that worker's disk and log."
+        ) { $0.restoring },
+        Row(
+            .paused, [.exact],
+            means: "Most pending jobs wait for a host that a person has blocked.",
+            do:
+                "End the block when its reason is gone: mezzotint origins unblock HOST. It ends by itself at the time that is shown."
+        ) { $0.paused },
+        Row(also: .storeHalted) { $0.haltedStore },
+        Row(also: .rendererHalted) { $0.haltedRenderers },
+        Row(
+            .egress, [.stopsJobs],
+            means:
+                "Many hosts cannot be reached at once and none sends anything: the network, DNS or proxy of this side.",
+            do:
+                "Check the network of the workers' machines: getent hosts and curl -v for one of the hosts, the firewall, and the DNS servers. Jobs are retried by themselves."
+        ) { $0.egress },
+        Row(
+            .hostBlocked,
+            means: "Most pending jobs wait for one host that refuses or does not respond.",
+            do: "Ask who runs the host. Jobs are retried by themselves: mezzotint origins shows when."
+        ) { $0.blockedHost },
+        Row(also: .hostBlocked) { $0.waitingHost },
+        Row(
+            .hostsFail,
+            means: "Most pending jobs wait for several hosts that refuse or do not respond.",
+            do: "Ask who runs the host. Jobs are retried by themselves: mezzotint origins shows when."
+        ) { $0.failingHosts },
+        Row(
+            .jobsExpire,
+            means:
+                "Jobs expire before their variants are stored: most of the last half minute, or a fifth of the last five.",
+            do:
+                "Compare the jobs' expires with how long they wait: start more workers, publish less, or set a later time. Compare the publisher's clock with the workers'."
+        ) { $0.mostExpire },
+        Row(
+            .jobsFail,
+            means: "Jobs fail: most of the last half minute, a fifth of the last five, or every job of one host.",
+            do: "Look up the code in the reference, and the example's URL and message below."
+        ) { $0.mostFail },
+        Row(
+            .hostSlow,
+            means:
+                "Most pending jobs wait for one host that passes deadlines, or whose limit is full while renderers are idle.",
+            do: "Ask who runs the host; raise origins.NAME.concurrency if it is yours. Jobs of other hosts continue."
+        ) { $0.slowHost },
+        Row(also: .workerSilent) { $0.standstill },
+        Row(
+            .killerJob,
+            means: "One job makes workers crash.",
+            do:
+                "Read the last lines of the workers' logs. After the third crash the job becomes a dead letter: mezzotint dead list names it."
+        ) { $0.killer },
+        Row(
+            .pinned, [.stopsJobs],
+            means: "One unfinished job keeps a partition's committed offset where it is.",
+            do: "Look for the job in the owner's log; after a deadline it goes to a retry topic."
+        ) { $0.pinned },
+        Row(
+            .retentionShort,
+            means:
+                "A topic's oldest pending job is older than half of what the topic keeps: retention will remove it unread.",
+            do:
+                "Raise retention.ms of that topic now (kafka-configs.sh --alter --entity-type topics --entity-name TOPIC --add-config retention.ms=1209600000), then work off the backlog: start more workers."
+        ) { $0.retentionShort },
+        Row(
+            .readAhead,
+            means:
+                "A late lane's jobs wait in delay topics, as their host's share of worker.readAhead is full, while renderers are idle.",
+            do:
+                "Raise worker.readAhead, or publish that host's backlog more slowly. The jobs start by themselves as earlier ones end."
+        ) { $0.readAhead },
+        Row(
+            .saturated,
+            means: "A lane is late and everything works: more jobs come than are done.",
+            do: "Start more workers, give them more cores (render.processes), or publish less on that lane."
+        ) { $0.saturated },
+        Row(also: .killerJob) { $0.killed },
+        Row(also: .jobsFail) { $0.someFail },
+        Row(
+            .jobsLost, [.exact],
+            means: "Within the last day retention removed jobs that nobody had read.",
+            do:
+                "Publish these jobs again, and give the topic a longer retention.ms than its backlog is old: mezzotint topics check shows it."
+        ) { $0.jobsLost },
+        Row(
+            .diskFills,
+            means: "A worker's disk has less than 64 MiB free.",
+            do: "Add space before it is full: jobs wait then."
+        ) { $0.diskFills },
+        Row(
+            .retrying,
+            means: "A lane is late with a few jobs that failed and are retried, or that wait for a host.",
+            do: "Look at the code and the host below. The jobs are retried by themselves until retry.giveUp."
+        ) { $0.retrying },
+        Row(also: .partitionsAdded) { $0.addedPartitions },
+        Row(
+            .deadLetters, [.exact],
+            means: "Nothing is late, and dead letters wait for a person.",
+            do:
+                "Run mezzotint dead list. Fix the cause, publish what is still wanted again (mezzotint dead replay ID, or --code CODE), and take the rest off the list (mezzotint dead discard ID, or --all)."
+        ) { $0.deadLetters },
+        Row(
+            .fine, [.exact],
+            means: "Jobs are begun within their lanes' targets.",
+            do: "Nothing is to be done."
+        ) { $0.fine },
+    ]
 }

@@ -25,53 +25,14 @@ package struct Diagnosis: Sendable, Hashable {
 }
 
 extension Diagnosis {
-    /// The first cause that applies, in `Findings.order`.
+    /// The first cause that is found, in the order of `Cause.table`.
     init(of report: WatchReport, _ state: WatchState, at now: WallTime) {
         let view = Findings(report: report, state: state, now: now)
-        self = Findings.order.lazy.compactMap { $0(view) }.first ?? view.fine
+        self = Cause.table.lazy.compactMap { $0.finding(view) }.first ?? view.fine
         // Before the first answer nothing is known of them.
         if cause != .starting, report.answeredAt != nil { lanes = view.lanes + view.warnings(beside: cause) }
     }
-}
 
-extension Findings {
-    /// In the order in which causes are looked for.
-    static let order: [@Sendable (Findings) -> Diagnosis?] = [
-        { $0.topics },
-        { $0.log },
-        { $0.starting },
-        { $0.crashLoop },
-        { $0.noWorker },
-        { $0.noOwner },
-        { $0.unreadable },
-        { $0.foreignMember },
-        { $0.openTransaction },
-        { $0.unreadPartitions },
-        { $0.failing },
-        { $0.hungStore },
-        { $0.silentWorker },
-        { $0.skewedClock },
-        { $0.restoring },
-        { $0.paused },
-        { $0.halted },
-        { $0.egress },
-        { $0.blockedHost },
-        { $0.waitingHost },
-        { $0.failingHosts },
-        { $0.mostFail },
-        { $0.slowHost },
-        { $0.standstill },
-        { $0.killer },
-        { $0.pinned },
-        { $0.retentionShort },
-        { $0.readAhead },
-        { $0.saturated },
-        { $0.killed },
-        { $0.someFail },
-        { $0.jobsLost },
-        { $0.diskFills },
-        { $0.retrying },
-        { $0.addedPartitions },
-        { $0.deadLetters },
-    ]
+    /// nil if it is another cause.
+    func only(_ wanted: Cause) -> Diagnosis? { cause == wanted ? self : nil }
 }

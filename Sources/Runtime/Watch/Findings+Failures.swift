@@ -57,9 +57,12 @@ extension Findings {
     }
 
     /// Most jobs of the last half minute ended badly.
-    var mostFail: Diagnosis? {
+    private var mostEndBadly: Diagnosis? {
         failing(state.ends.tally(RecentEnds.newSpan, to: now), "half minute", over: 0.5)
     }
+
+    var mostExpire: Diagnosis? { mostEndBadly?.only(.jobsExpire) }
+    var mostFail: Diagnosis? { mostEndBadly?.only(.jobsFail) }
 
     /// A fifth of the last five minutes' did; or all of the few that ended; or all of one host.
     var someFail: Diagnosis? {

@@ -3,36 +3,30 @@ internal import Records
 
 extension Findings {
     private typealias Reason = WatchReport.WaitReport.Reason
-    private static let kinds: [(Reason, Cause, String)] = [
-        (.store, .storeHalted, "The store holds"), (.renderer, .rendererHalted, "The renderers hold"),
-    ]
+    var foreignStore: Diagnosis? { failingStore?.only(.storeMismatch) }
+    var failingStore: Diagnosis? { failing(.store) }
+    var failingRenderers: Diagnosis? { failing(.renderer) }
+    var haltedStore: Diagnosis? { halted(.store) }
+    var haltedRenderers: Diagnosis? { halted(.renderer) }
 
     /// By what workers tell that fails now, or failed when they fell silent: it explains their silence.
-    var failing: Diagnosis? {
-        for (reason, cause, subject) in Self.kinds {
-            let codes = report.workers.flatMap { worker in
-                worker.failedAt.filter {
-                    Reason(code: $0.key) == reason && (worker.silence?.since ?? now) - $0.value < Self.haltTime
-                }
+    private func failing(_ reason: Reason) -> Diagnosis? {
+        let codes = report.workers.flatMap { worker in
+            worker.failedAt.filter {
+                Reason(code: $0.key) == reason && (worker.silence?.since ?? now) - $0.value < Self.haltTime
             }
-            guard let code = codes.max(by: { ($0.value, $0.key) < ($1.value, $1.key) })?.key else { continue }
-            return halted(cause, subject, code, retries { $0 == reason })
         }
-        return nil
+        let code = codes.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
+        return code.map { halted(reason, $0, retries { $0 == reason }) }
     }
 
     /// By what most retries wait for.
-    var halted: Diagnosis? {
-        for (reason, cause, subject) in Self.kinds {
-            let waits = retries { $0 == reason }
-            if let code = dominant(waits)?.code { return halted(cause, subject, code, waits) }
-        }
-        return nil
+    private func halted(_ reason: Reason) -> Diagnosis? {
+        let waits = retries { $0 == reason }
+        return dominant(waits)?.code.map { halted(reason, $0, waits) }
     }
 
-    private func halted(_ cause: Cause, _ subject: String, _ code: String, _ waits: [WatchReport.WaitReport])
-        -> Diagnosis
-    {
+    private func halted(_ reason: Reason, _ code: String, _ waits: [WatchReport.WaitReport]) -> Diagnosis {
         let message = waits.first { !$0.message.isEmpty }?.message
         let jobs = waits.isEmpty ? "" : ", \(jobsText(waits)) wait for it"
         let since = waits.map(\.since).min()
@@ -42,9 +36,11 @@ extension Findings {
                 "A worker's store is not the one that the log's rows are bound to (\(code))\(jobs)\(Words.detail(message))",
                 since: since)
         }
+        let isStore = reason == .store
         return Diagnosis(
-            cause, "\(subject) jobs back (\(Words.cut(code, 60)))\(jobs)\(Words.detail(message))", since: since,
-            action: Advice.action(code))
+            isStore ? .storeHalted : .rendererHalted,
+            "\(isStore ? "The store holds" : "The renderers hold") jobs back (\(Words.cut(code, 60)))\(jobs)\(Words.detail(message))",
+            since: since, action: Advice.action(code))
     }
 
     /// A store that neither takes files nor fails: no failure is counted then, and workers have all their permits in it.

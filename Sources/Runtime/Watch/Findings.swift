@@ -40,17 +40,19 @@ struct Findings {
     /// A host has most of what waits when it has this share.
     static let dominance = 0.5
 
-    var log: Diagnosis? {
-        if let (since, place) = state.unpublished {
-            return Diagnosis(
-                .idle, "Nothing was published yet: there is no log at \(Words.cut(place)).", since: since,
-                action:
-                    "Publish a job (mezzotint publish) or start mezzotint-worker; if you did, check that data names the same folder."
-            )
-        }
+    var unpublished: Diagnosis? {
+        guard let (since, place) = state.unpublished else { return nil }
+        return Diagnosis(
+            .idle, "Nothing was published yet: there is no log at \(Words.cut(place)).", since: since,
+            action:
+                "Publish a job (mezzotint publish) or start mezzotint-worker; if you did, check that data names the same folder."
+        )
+    }
+
+    var silentLog: Diagnosis? {
         let advice = state.silence?.code.flatMap { Advice.action($0) }
         guard let answeredAt = report.answeredAt else {
-            guard let silence = state.silence else { return Diagnosis(.starting, "Nothing was seen yet.", since: nil) }
+            guard let silence = state.silence else { return nil }
             return Diagnosis(
                 .logUnreachable, "The log has not responded yet: \(Words.cut(silence.reason))", since: silence.since,
                 action: advice)
@@ -66,6 +68,9 @@ struct Findings {
 
     /// Until owners, every place and every worker were seen once, for half a minute at most: nothing is known to be well.
     var starting: Diagnosis? {
+        if report.answeredAt == nil, state.silence == nil {
+            return Diagnosis(.starting, "Nothing was seen yet.", since: nil)
+        }
         guard let first = state.firstAnsweredAt, now - first < Self.haltTime else { return nil }
         let unseen = state.places.count { $0.start == nil && $0.failure == nil }
         let unasked = report.workers.count { $0.figures == nil && $0.silence == nil }
@@ -77,13 +82,18 @@ struct Findings {
             .starting, "Lagwatch is starting: owners, topics and workers were not all read yet.", since: first)
     }
 
-    /// A worker that is started again and again; of one job that makes it crash the job is the cause.
+    private var loopingWorkers: [WatchReport.WorkerReport] {
+        report.workers.filter { $0.restarts.count >= Self.crashStarts }
+    }
+
+    /// If one job makes a worker crash again and again, the job is the cause.
+    var looping: Diagnosis? { loopingWorkers.isEmpty ? nil : suspected(deaths: 2) ?? killed }
+
     var crashLoop: Diagnosis? {
-        let looping = report.workers.filter { $0.restarts.count >= Self.crashStarts }
+        let looping = loopingWorkers
         guard let worst = looping.max(by: { $0.restarts.count < $1.restarts.count }), let first = worst.restarts.first,
             let last = worst.restarts.last
         else { return nil }
-        if let killer = suspected(deaths: 2) ?? killed { return killer }
         let others = looping.count > 1 ? ", and \(looping.count - 1) more like it" : ""
         let words = worst.figures?.lastLine.map { " The log of the process before ended with: \($0)" } ?? ""
         return Diagnosis(
@@ -99,7 +109,9 @@ struct Findings {
         return state.partitions.filter { $0.unownedSince.map { now - $0 >= grace } ?? false }
     }
 
-    var noWorker: Diagnosis? {
+    /// No partition has an owner: since when, the workers that respond, those of them that are still joining, and whether
+    /// that is only the moment between two processes of a worker.
+    private var ownerless: (since: WallTime?, responding: Int, joining: Int, isBrief: Bool)? {
         let unowned = unowned(for: Self.rebalanceTime)
         guard !unowned.isEmpty, unowned.count == state.partitionCount else { return nil }
         let since = unowned.compactMap(\.unownedSince).max()
@@ -108,21 +120,19 @@ struct Findings {
         let workers = state.workers.values.filter { $0.silence == nil && $0.answeredAt ?? .distantPast >= least }
         // Without this the cause changes for some seconds at each start.
         let joining = workers.count { $0.figures?.started.map { (now - $0).magnitude < Self.joinTime } ?? false }
-        let responding = workers.count
-        if responding > joining {
-            return Diagnosis(
-                .noOwner,
-                "No partition has had an owner\(sinceText(since)), though \(Words.counted(responding, "worker")) respond\(responding == 1 ? "s" : "").",
-                since: since)
-        }
-        // A run that ended as it should leaves nothing behind, but jobs that failed or were lost are no reason to be calm.
-        // Between two processes of a worker nobody owns anything for a moment, on the embedded log too.
-        let isBrief = since != state.ownersKnownSince && now < least
-        if report.isEmpty, isBrief || !isDyingAgain {
-            let who = joining > 0 ? "A worker is starting" : "No worker is running"
-            return unreadPartitions ?? jobsLost ?? mostFail ?? someFail ?? deadLetters
-                ?? (isBrief ? fine : Diagnosis(.idle, "Idle. \(who); nothing is pending.", since: since))
-        }
+        return (since, workers.count, joining, since != state.ownersKnownSince && now < least)
+    }
+
+    /// Whether a worker that was restarted within the last ten minutes died as the process before it did.
+    private var isDyingAgain: Bool {
+        let ends = state.partitions.compactMap { $0.progress?.isClean }
+        return !ends.isEmpty && !ends.contains(true) && report.workers.contains { !$0.restarts.isEmpty }
+    }
+
+    var noWorker: Diagnosis? {
+        guard let (since, responding, joining, isBrief) = ownerless, responding == joining,
+            !report.isEmpty || isDyingAgain && !isBrief
+        else { return nil }
         if joining > 0 {
             return Diagnosis(
                 .noWorker,
@@ -132,13 +142,23 @@ struct Findings {
         return Diagnosis(.noWorker, "No worker has been running\(sinceText(since)).", since: since)
     }
 
-    /// Whether a worker that was restarted within the last ten minutes died as the process before it did.
-    private var isDyingAgain: Bool {
-        let ends = state.partitions.compactMap { $0.progress?.isClean }
-        return !ends.isEmpty && !ends.contains(true) && report.workers.contains { !$0.restarts.isEmpty }
+    /// A run that ended as it should leaves nothing behind, but jobs that failed or were lost are no reason to be calm.
+    var idle: Diagnosis? {
+        guard let (since, responding, joining, isBrief) = ownerless, responding == joining, report.isEmpty,
+            isBrief || !isDyingAgain
+        else { return nil }
+        let who = joining > 0 ? "A worker is starting" : "No worker is running"
+        return unreadPartitions ?? jobsLost ?? mostExpire ?? mostFail ?? someFail ?? deadLetters
+            ?? (isBrief ? fine : Diagnosis(.idle, "Idle. \(who); nothing is pending.", since: since))
     }
 
     var noOwner: Diagnosis? {
+        if let (since, responding, joining, _) = ownerless, responding > joining {
+            return Diagnosis(
+                .noOwner,
+                "No partition has had an owner\(sinceText(since)), though \(Words.counted(responding, "worker")) respond\(responding == 1 ? "s" : "").",
+                since: since)
+        }
         let unowned = unowned(for: Self.rebalanceTime * 2)
         guard !unowned.isEmpty, unowned.count < state.partitionCount else { return nil }
         let since = unowned.compactMap(\.unownedSince).min()

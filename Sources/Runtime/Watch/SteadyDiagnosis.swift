@@ -2,11 +2,11 @@ package import Clocks
 
 /// Shows a cause for a while after it was last found, so that the page does not flip between causes that come and go.
 ///
-/// A cause that comes before the shown one in `Cause`'s order is shown at once.
+/// A cause that comes before the shown one in `Cause.inOrder` is shown at once.
 package struct SteadyDiagnosis: Sendable {
     private var shown: (diagnosis: Diagnosis, seenAt: WallTime)?
     private static let hold: Duration = .seconds(15)
-    private static let ranks = Dictionary(uniqueKeysWithValues: Cause.allCases.enumerated().map { ($1, $0) })
+    private static let ranks = Dictionary(uniqueKeysWithValues: Cause.inOrder.enumerated().map { ($1, $0) })
 
     package init() {}
 

@@ -114,7 +114,7 @@ extension WatchReport {
         case .partitionsAdded: return one(answeredAt == nil ? nil : partitionsAdded)
         case .connected: return one(diagnosis.cause == .logUnreachable || answeredAt == nil ? 0 : 1)
         case .staleness: return answeredAt.map { [Sample(max(.zero, at - $0).seconds)] } ?? []
-        case .cause: return Cause.allCases.map { Sample($0 == diagnosis.cause ? 1 : 0, $0.rawValue) }
+        case .cause: return Cause.inOrder.map { Sample($0 == diagnosis.cause ? 1 : 0, $0.rawValue) }
         }
     }
 
