@@ -157,13 +157,16 @@ let package = Package(
 
         .target(
             name: "LogChoice",
-            dependencies: ["Ports", "EmbeddedLog", "KafkaLog", "Posix", "Records", "Settings", "KafkaSetup"],
+            dependencies: [
+                "Ports", "EmbeddedLog", "KafkaLog", "Posix", "Records", "Settings", "StoreChoice", "KafkaSetup",
+            ],
             path: "workers/log"),
+        .target(name: "StoreChoice", dependencies: ["Ports", "Settings", "Store"], path: "workers/store"),
         program(
             "mezzotint-worker", in: "worker",
             needs: ["Hosts", "Jobs", "Permits", "Clocks", 
                 "Access", "Failures", "Canonical", "HTTPCache", "Images", "ImageModel", "Records", "Planning",
-                "Partition", "Ports", "WorkerRuntime", "LogChoice", "Index", "Origin", "Store", "HTTP", "Telemetry",
+                "Partition", "Ports", "WorkerRuntime", "LogChoice", "StoreChoice", "Index", "Origin", "HTTP", "Telemetry",
                 "CommandLine", "Settings", "Posix", "WebServer", "RenderProtocol", "RendererPool",
             ]),
         program(
@@ -179,8 +182,8 @@ let package = Package(
             "mezzotint", in: "mezzotint",
             needs: ["Clocks", 
                 "Failures", "VariantSpec", "Canonical", "HTTP", "Images", "ImageModel", "Records", "Digest", "JSONText",
-                "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "Posix", "Telemetry",
-                "Watch", "WebServer", "RenderProtocol",
+                "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "StoreChoice", "Posix",
+                "Telemetry", "Watch", "WebServer", "RenderProtocol",
             ]),
         program(
             "mezzotint-lagwatch", in: "lagwatch",

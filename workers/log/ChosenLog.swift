@@ -4,6 +4,7 @@ internal import KafkaSetup
 package import Ports
 package import Posix
 package import Settings
+internal import StoreChoice
 
 /// The log that the settings name, embedded in the data directory or on a Kafka cluster: the one place that chooses.
 package struct ChosenLog: Sendable {
@@ -108,6 +109,7 @@ extension Settings {
     /// Makes the data directory. Where it holds the store, web servers must come through it, though they need not see what
     /// else there is. Who uses it says what went wrong.
     package func makeData() {
-        try? Folder.make(data, mode: storeDirectory.hasPrefix(data + "/") ? 0o711 : FileMode.own.folders)
+        let holdsStore = ChosenStore.site(self).folders.contains { $0.isPublic && $0.path.hasPrefix(data + "/") }
+        try? Folder.make(data, mode: holdsStore ? 0o711 : FileMode.own.folders)
     }
 }

@@ -9,6 +9,7 @@ import Posix
 internal import Records
 import RenderProtocol
 import Settings
+import StoreChoice
 import Synchronization
 import WebServer
 
@@ -26,8 +27,10 @@ enum DoctorCommand {
         var findings = [Finding(what: "version", isWell: true, says: Command.version), renderer]
         // A program that is no renderer ends well whatever it is asked.
         if renderer.isWell { findings += sandbox(program, settings) + layers(program) + [loops] }
+        let store = await ChosenStore.site(settings).trial()
         findings += [
-            directory("data", settings.data), directory("store", settings.storeDirectory),
+            directory("data", settings.data),
+            Finding(what: store.subject, isWell: store.isWell, says: store.message),
         ]
         findings += await log(settings)
         if !settings.render.watermarks.isEmpty { findings.append(watermarks(settings.render.watermarks)) }
@@ -166,40 +169,13 @@ enum DoctorCommand {
         return Finding(what: "sandbox", isWell: isAllowed, says: says)
     }
 
-    /// Whether files can be made there, or the folder itself if it is not there yet.
     private static func directory(_ what: String, _ path: String) -> Finding {
-        var place = path
-        while access(place, F_OK) != 0, let slash = place.lastIndex(of: "/"), slash > place.startIndex {
-            place = String(place[..<slash])
-        }
-        if access(place, F_OK) != 0 { place = "." }
-        guard isFolder(place) else {
-            return Finding(
-                what: "\(what) directory", isWell: false,
-                says: "\(place) is not a directory. Name another in the settings.")
-        }
-        let isWell = access(place, W_OK | X_OK) == 0
-        let isThere = place == path
-        let whole = realpath(place, nil).map { resolved in
-            defer { Glibc.free(resolved) }
-            return String(cString: resolved)
-        }
-        var facts = statvfs()
-        let free = statvfs(place, &facts) == 0 ? (UInt64(facts.f_bavail) * UInt64(facts.f_frsize)) >> 20 : 0
-        return Finding(
-            what: "\(what) directory", isWell: isWell,
-            says: isWell
-                ? "\(path) \(isThere ? "is writable" : "will be made"), \(free) MiB are free."
-                : "\(whole ?? place) is not writable. Give the worker's user the right, or name another directory.")
-    }
-
-    private static func isFolder(_ path: String) -> Bool {
-        var facts = stat()
-        return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+        let found = Folder.trial(path)
+        return Finding(what: "\(what) directory", isWell: found.isWell, says: found.message)
     }
 
     private static func watermarks(_ path: String) -> Finding {
-        let isWell = isFolder(path) && access(path, R_OK | X_OK) == 0
+        let isWell = Folder.isFolder(path) && access(path, R_OK | X_OK) == 0
         return Finding(
             what: "watermarks", isWell: isWell,
             says: isWell ? "\(path) can be read." : "\(path) is not a readable directory. Correct render.watermarks.")

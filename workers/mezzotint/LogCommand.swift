@@ -3,7 +3,9 @@ import Glibc
 import JSONText
 internal import KafkaSetup
 import LogChoice
+import Ports
 import Settings
+import StoreChoice
 
 /// `mezzotint log`: the embedded log as a file.
 enum LogCommand {
@@ -26,21 +28,20 @@ enum LogCommand {
                 "The log is on the Kafka cluster at \(settings.kafka.bootstrap), which keeps replicas of it; back that up by Kafka's own tools. 'mezzotint log backup' is for the embedded log."
             )
         }
+        let folders = ChosenStore.site(settings).folders
         if arguments.flag("json") {
             Output.object { json in
                 json.field("file", file)
                 json.field("bytes", bytes)
-                json.field("store", settings.storeDirectory)
-                json.field("originals", settings.originalsDirectory)
+                for folder in folders { json.field(folder.name, folder.path) }
             }
         } else {
             Console.print("Wrote \(file), \(bytes) bytes. A whole backup has these, too, copied after the log:")
             Console.write(
-                TextTable.text([
-                    ["store", settings.storeDirectory, "with its file .identity"],
-                    ["originals", settings.originalsDirectory, "with its file .identity"],
-                    ["settings", "", "the configuration file and the files of secrets that it names"],
-                ]))
+                TextTable.text(
+                    folders.map { [$0.name, $0.path, $0.note] } + [
+                        ["settings", "", "the configuration file and the files of secrets that it names"]
+                    ]))
             Console.print(
                 "Indexes are rebuilt from the log. To restore: stop workers and publishers, move \(settings.logDirectory) away, make the folder again (mode 0700, owned by the workers' user), and copy the backup to \(settings.logDirectory)/log.sqlite."
             )

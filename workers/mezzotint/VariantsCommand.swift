@@ -6,6 +6,7 @@ import Ports
 import Posix
 internal import Records
 import Settings
+import StoreChoice
 internal import VariantSpec
 
 /// `mezzotint variants`: the stored variants of a source, read from the changelog.
@@ -37,7 +38,7 @@ enum VariantsCommand {
                     Console.print("The source: \(row.sourceSize), \(facts.notes.joined(separator: ", ")).")
                 }
                 // Locations are relative to it.
-                Console.print("The store: \(settings.storeDirectory)")
+                Console.print("The store: \(ChosenStore.site(settings).place)")
                 let cells = rows.map { row in
                     let age = Output.age(of: row.storedAt, at: now)
                     return [

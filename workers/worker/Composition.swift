@@ -18,7 +18,7 @@ internal import Posix
 internal import RenderProtocol
 internal import RendererPool
 internal import Settings
-internal import Store
+internal import StoreChoice
 internal import Telemetry
 internal import WorkerRuntime
 
@@ -43,9 +43,7 @@ struct Composition {
         // Workers of one machine may share a data directory, and own partitions in turn.
         indexes =
             chosen.isShared ? try IndexFolder(firstFreeIn: chosen.indexDirectory) : IndexFolder(chosen.indexDirectory)
-        let store = try FileStore(
-            root: settings.storeDirectory, originals: settings.originalsDirectory, mode: settings.store.mode,
-            hasRoom: chosen.hasRoomForStore)
+        let store = try ChosenStore.site(settings).open(hasRoom: chosen.hasRoomForStore)
         renderers = RendererPool(settings.rendererConfiguration(count: renders)) {
             logger.warning("Renderer output: \($0)")
         }

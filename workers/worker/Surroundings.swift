@@ -1,5 +1,7 @@
+internal import Ports
 internal import Posix
 internal import Settings
+internal import StoreChoice
 internal import Synchronization
 
 /// What a worker tells of its machine and of its own process.
@@ -12,10 +14,11 @@ final class Surroundings: Sendable {
 
     init(_ settings: Settings) {
         client = settings.workerName
-        folders = [("store", settings.storeDirectory), ("data", settings.data)].map { ($0, FreeSpace(of: $1)) }
+        let data = (name: "data", space: FreeSpace(of: settings.data))
+        folders = (ChosenStore.site(settings).room().map { [(name: "store", space: $0)] } ?? []) + [data]
     }
 
-    /// As of the last question; left out where the disk is not known.
+    /// As of the last question; without a disk that is not known, and a store that does not tell its room.
     var freeBytes: [(folder: String, free: Int)] {
         folders.compactMap { folder in folder.space.bytes.map { (folder.name, $0) } }
     }

@@ -18,10 +18,10 @@ extension FileStore {
                 let (beside, own) = (try shown(in: originals), try shown(in: variants))
                 let isWhole = beside == own || beside == nil && !(own != nil && names.contains(Self.givenFile))
                 return StoreSight(
-                    place: root, identity: own, isEmpty: isEmpty,
-                    foreignPart: isWhole ? nil : StoreSight.Part(place: originals.root, identity: beside))
+                    place: .folder(root), identity: own, isEmpty: isEmpty,
+                    foreignPart: isWhole ? nil : StoreSight.Part(place: .folder(originals.root), identity: beside))
             } catch  where error.isMissing {
-                return StoreSight(place: root, identity: nil, isEmpty: true)
+                return StoreSight(place: .folder(root), identity: nil, isEmpty: true)
             } catch { throw Self.unreadable(root, error) }
         }
     }
@@ -64,7 +64,7 @@ extension FileStore {
         guard let expected = adopted.withLock({ $0 }) else { return nil }
         do throws(SystemFailure) {
             let found = try shown(in: folder)
-            return found == expected ? nil : .foreign(path: folder.root, expected: expected, found: found)
+            return found == expected ? nil : .foreign(.folder(folder.root), expected: expected, found: found)
         } catch { return Self.unreadable(folder.root, error) }
     }
 

@@ -47,7 +47,7 @@ package final class FileStore: BlobStore {
         for folder in [variants, self.originals] {
             // It is closed to all others, who would lose the variants.
             if folder.root == self.originals.root, mode != .own, FileSystem.isFolder(root, in: folder.root) {
-                throw .unwritable(path: folder.root, reason: "it is private, and the store lies in it")
+                throw .unwritable(.folder(folder.root), reason: "it is private, and the store lies in it")
             }
             do throws(SystemFailure) { try folder.open(leftoversUntil: old) } catch  where error.isOutOfSpace {
                 // Jobs wait for room, and what is not made yet is made when the store is adopted.
@@ -98,7 +98,9 @@ package final class FileStore: BlobStore {
         }
     }
 
-    package func isGone(_ location: String, bytes: Int) -> Bool {
+    package func isGone(_ location: String, bytes: Int) -> Bool? { isKnownGone(location, bytes) }
+
+    private func isKnownGone(_ location: String, _ bytes: Int) -> Bool {
         guard Self.isValid(location) else { return true }
         if let found = directory.file(at: location, below: root), found.isRegular, found.length == bytes {
             return false
@@ -108,7 +110,7 @@ package final class FileStore: BlobStore {
     }
 
     package func gone(among blobs: [(location: String, bytes: Int)]) async -> [Int] {
-        await looks.run { [self] in blobs.indices.filter { isGone(blobs[$0].location, bytes: blobs[$0].bytes) } }
+        await looks.run { [self] in blobs.indices.filter { isKnownGone(blobs[$0].location, blobs[$0].bytes) } }
     }
 
     private func isGone(at path: String, bytes: Int) -> Bool {
@@ -221,7 +223,7 @@ package final class FileStore: BlobStore {
                 continue
             }
             let folder = folders(of: location)[0]
-            guard hasRoom(folder.root) else { throw .full(path: folder.root) }
+            guard hasRoom(folder.root) else { throw .full(.folder(folder.root)) }
             let draft = try writing(location, in: folder) { () throws(SystemFailure) in
                 try self.draft(blob, location, in: folder)
             }
@@ -246,7 +248,7 @@ package final class FileStore: BlobStore {
             }
             guard !isFirst else { continue }
             guard let winner = try existing(location, insteadOf: draft.blob) else {
-                throw .obstructed(path: location, reason: "it came and went while it was being put")
+                throw .obstructed(.folder(location), reason: "it came and went while it was being put")
             }
             placed[place] = winner
         }
@@ -293,20 +295,22 @@ package final class FileStore: BlobStore {
             // One place may be in disorder for ever: only where the store itself is at fault may all jobs wait for it.
             let failure = Self.unwritable(path, error)
             if case .unwritable = failure, folder.isWritable {
-                throw .obstructed(path: path, reason: error.description)
+                throw .obstructed(.folder(path), reason: error.description)
             }
             throw failure
         }
     }
 
     static func unwritable(_ path: String, _ failure: SystemFailure) -> StoreFailure {
-        if failure.isOutOfSpace { return .full(path: path) }
+        if failure.isOutOfSpace { return .full(.folder(path)) }
         return failure.isExhaustion
-            ? .exhausted(path: path, reason: failure.description) : .unwritable(path: path, reason: failure.description)
+            ? .exhausted(.folder(path), reason: failure.description)
+            : .unwritable(.folder(path), reason: failure.description)
     }
 
     static func unreadable(_ path: String, _ failure: SystemFailure) -> StoreFailure {
         failure.isExhaustion
-            ? .exhausted(path: path, reason: failure.description) : .unreadable(path: path, reason: failure.description)
+            ? .exhausted(.folder(path), reason: failure.description)
+            : .unreadable(.folder(path), reason: failure.description)
     }
 }

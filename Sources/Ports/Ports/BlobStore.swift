@@ -81,8 +81,7 @@ package struct NewBlob: Sendable {
 
 /// What a store shows of itself, before it is taken for the one that rows are bound to.
 package struct StoreSight: Sendable, Hashable {
-    /// Where it is, for people.
-    package let place: String
+    package let place: StorePlace
     /// nil: it is fresh, from before identities, or not the store at all.
     package let identity: StoreIdentity?
     package let isEmpty: Bool
@@ -90,12 +89,12 @@ package struct StoreSight: Sendable, Hashable {
     package let foreignPart: Part?
 
     package struct Part: Sendable, Hashable {
-        package let place: String
+        package let place: StorePlace
         package let identity: StoreIdentity?
-        package init(place: String, identity: StoreIdentity?) { (self.place, self.identity) = (place, identity) }
+        package init(place: StorePlace, identity: StoreIdentity?) { (self.place, self.identity) = (place, identity) }
     }
 
-    package init(place: String, identity: StoreIdentity?, isEmpty: Bool, foreignPart: Part? = nil) {
+    package init(place: StorePlace, identity: StoreIdentity?, isEmpty: Bool, foreignPart: Part? = nil) {
         (self.place, self.identity, self.isEmpty, self.foreignPart) = (place, identity, isEmpty, foreignPart)
     }
 }
@@ -117,10 +116,10 @@ package protocol BlobStore: Sendable {
     /// or are gone.
     func open(_ location: String, if isExpected: @escaping @Sendable (SHA256Digest) -> Bool) async throws(StoreFailure)
         -> OpenFile?
-    /// Whether a blob is known to be gone. One of another length than was stored is damaged, and taken out of the way: a
-    /// put would find it under its name and keep it. A store that cannot tell at the price of one system call answers
-    /// false.
-    func isGone(_ location: String, bytes: Int) -> Bool
+    /// Whether a blob is gone. One of another length than was stored is damaged, and taken out of the way: a put would find it
+    /// under its name and keep it. nil: this store cannot tell at the price of one system call, so that whoever reads the blob
+    /// finds out.
+    func isGone(_ location: String, bytes: Int) -> Bool?
     /// Of many blobs, the places of those that are known to be gone.
     func gone(among blobs: [(location: String, bytes: Int)]) async -> [Int]
     /// Removes a blob; it is no error if it is gone.
@@ -129,7 +128,7 @@ package protocol BlobStore: Sendable {
 
 extension BlobStore {
     package func gone(among blobs: [(location: String, bytes: Int)]) async -> [Int] {
-        blobs.indices.filter { isGone(blobs[$0].location, bytes: blobs[$0].bytes) }
+        blobs.indices.filter { isGone(blobs[$0].location, bytes: blobs[$0].bytes) == true }
     }
 
     package func put(_ content: FileSlice, as name: BlobName) async throws(StoreFailure) -> StoredBlob {

@@ -3,16 +3,16 @@ package import Records
 
 /// Why a blob could not be put or read.
 package enum StoreFailure: CodedFailure, Hashable {
-    case full(path: String)
+    case full(StorePlace)
     /// The store as a whole.
-    case unwritable(path: String, reason: String)
+    case unwritable(StorePlace, reason: String)
     /// Files or memory of this process are used up.
-    case exhausted(path: String, reason: String)
+    case exhausted(StorePlace, reason: String)
     /// One place in a store that can be written otherwise.
-    case obstructed(path: String, reason: String)
-    case unreadable(path: String, reason: String)
+    case obstructed(StorePlace, reason: String)
+    case unreadable(StorePlace, reason: String)
     /// What is there is not the store that rows are bound to; `expected` is nil of rows from before identities.
-    case foreign(path: String, expected: StoreIdentity?, found: StoreIdentity?)
+    case foreign(StorePlace, expected: StoreIdentity?, found: StoreIdentity?)
 
     package var kind: Code {
         switch self {
@@ -27,18 +27,18 @@ package enum StoreFailure: CodedFailure, Hashable {
 
     package var description: String {
         switch self {
-        case .full(let path): "There is no space left in the store at \(path). Free some: jobs wait for it."
-        case .unwritable(let path, let reason):
-            "\(path) cannot be written: \(reason). Set store.directory and store.originals.directory to directories that this user can write."
-        case .exhausted(let path, let reason):
-            "\(path) could not be used: \(reason). Give the worker more open files or memory."
-        case .obstructed(let path, let reason):
-            "\(path) cannot be written: \(reason), though the store can. Remove what stands in its way."
-        case .unreadable(let path, let reason):
-            "\(path) cannot be read: \(reason). Remove that file: it is made again when it is needed."
-        case .foreign(let path, let expected, let found):
-            "\(path) is not the store that this log's rows name files of: expected \(expected?.description ?? "one from before stores had identities"), found \(found?.description ?? "none"). "
-                + (found == nil ? "The folder was removed or recreated, or its disk is not mounted. " : "")
+        case .full(let place): "There is no space left in the store at \(place). Free some: jobs wait for it."
+        case .unwritable(let place, let reason):
+            "\(place) cannot be written: \(reason). \(place.remedies.unwritable)"
+        case .exhausted(let place, let reason):
+            "\(place) could not be used: \(reason). Give the worker more open files or memory."
+        case .obstructed(let place, let reason):
+            "\(place) cannot be written: \(reason), though the store can. Remove what stands in its way."
+        case .unreadable(let place, let reason):
+            "\(place) cannot be read: \(reason). \(place.remedies.unreadable)"
+        case .foreign(let place, let expected, let found):
+            "\(place) is not the store that this log's rows name files of: expected \(expected?.description ?? "one from before stores had identities"), found \(found?.description ?? "none"). "
+                + (found == nil ? "\(place.remedies.missing) " : "")
                 + "Jobs wait. Mount the right store, or start a worker once with store.adopt=true to accept this one."
         }
     }
@@ -54,11 +54,11 @@ package enum StoreFailure: CodedFailure, Hashable {
         package var meaning: String {
             switch self {
             case .full: "No space is left in the store."
-            case .unwritable: "The store's directory cannot be written."
+            case .unwritable: "The store cannot be written."
             case .exhausted: "The worker has no open files or memory left for the store."
             case .obstructed: "One place in the store cannot be written, though the store can."
             case .unreadable: "A stored blob cannot be read."
-            case .foreign: "The store's folder is not the store that rows are bound to; jobs wait (`store.adopt`)."
+            case .foreign: "The store that is there is not the one that rows are bound to; jobs wait (`store.adopt`)."
             }
         }
 

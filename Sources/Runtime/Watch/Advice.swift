@@ -6,9 +6,9 @@ enum Advice {
         let unblock = host.isEmpty ? "HOST" : Words.cut(host, 100)
         return switch code {
         case "store.full":
-            "Free space, or add some, where store.directory is (df -h, df -i). Jobs continue by themselves."
+            "Free space in the store, or add some (df -h, df -i). Jobs continue by themselves."
         case "store.unwritable":
-            "Mount store.directory, or give the worker's user its rights: mezzotint doctor tries it. Jobs continue by themselves."
+            "Mount the store, or give the worker the right to write it: mezzotint doctor tries it. Jobs continue by themselves."
         case "store.exhausted": "Raise LimitNOFILE or the memory of the worker's unit, and restart it."
         case "store.foreign": Cause.storeMismatch.action
         case "fetch.resolution":

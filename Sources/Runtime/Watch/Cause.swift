@@ -155,13 +155,12 @@ extension Cause {
             .storeMismatch, [.stopsJobs],
             means: "A worker's store is not the one that the log's rows are bound to.",
             do:
-                "Give every worker the same store (store.directory), and mount the right one. Only if the old store is gone for good, start one worker once with store.adopt=true."
+                "Give every worker the same store (settings store.*), and mount the right one. Only if the old store is gone for good, start one worker once with store.adopt=true."
         ) { $0.foreignStore },
         Row(
             .storeHalted, [.stopsJobs],
             means: "Jobs wait for the store.",
-            do:
-                "Run mezzotint doctor where the worker runs: it writes to the store (store.directory) and says what fails."
+            do: "Run mezzotint doctor where the worker runs: it writes to the store and says what fails."
         ) { $0.failingStore },
         Row(
             .rendererHalted, [.stopsJobs],

@@ -63,7 +63,7 @@ extension Findings {
             Diagnosis(
                 .storeHalted, $0.headline, since: now - $0.age,
                 action:
-                    "Check the disk or the share of store.directory (and of data) on that machine: its mount, its server, dmesg. While it hangs, a restart of the worker does not help. Jobs continue by themselves when it responds."
+                    "Check the disk, share or service of the store (and the disk of data): its mount, its server, dmesg. While it hangs, a restart of the worker does not help. Jobs continue by themselves when it responds."
             )
         }
     }

@@ -24,13 +24,13 @@ extension Worker {
             guard binding != .foreign else {
                 let expected = rows ?? sight.identity
                 if let part = sight.foreignPart, expected == sight.identity {
-                    throw StoreFailure.foreign(path: part.place, expected: expected, found: part.identity)
+                    throw StoreFailure.foreign(part.place, expected: expected, found: part.identity)
                 }
-                throw StoreFailure.foreign(path: sight.place, expected: expected, found: sight.identity)
+                throw StoreFailure.foreign(sight.place, expected: expected, found: sight.identity)
             }
             let store = try await ports.store.adopt()
             if binding == .bound, store != rows {
-                throw StoreFailure.foreign(path: sight.place, expected: rows, found: store)
+                throw StoreFailure.foreign(sight.place, expected: rows, found: store)
             }
             if let rows, store != rows {
                 logger.notice(
@@ -50,9 +50,10 @@ extension Worker {
         return nil
     }
 
-    /// Whether a wanted file is gone. Where the store itself is, that says nothing of the file.
+    /// Whether a wanted file is known to be gone. Where the store itself is, that says nothing of the file. A store that does
+    /// not know is believed to have it: who reads the file finds out.
     func isGone(_ location: String, bytes: Int) -> Bool {
-        guard ports.store.isGone(location, bytes: bytes) else { return false }
+        guard ports.store.isGone(location, bytes: bytes) == true else { return false }
         if duties.store.absence == nil { duties.store.missed(ports.store.absence) }
         return true
     }

@@ -19,7 +19,9 @@ struct KilledStoreTests {
             let puts = try #require(environment["MEZZOTINT_TEST_PUTS"].flatMap { Int($0) })
             await withTaskGroup(of: Bool.self) { group in
                 for i in 1...200 {
-                    group.addTask { (try? await store.put(Blob.slice(Blob.bytes(i * 100)), as: Blob.name(width: i))) != nil }
+                    group.addTask {
+                        (try? await store.put(Blob.slice(Blob.bytes(i * 100)), as: Blob.name(width: i))) != nil
+                    }
                 }
                 var done = 0
                 for await isPut in group where isPut {

@@ -27,14 +27,14 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
     init(_ process: SimulatedProcess) { self.process = process }
 
     func sight() async throws(StoreFailure) -> StoreSight {
-        let failure = StoreFailure.unreadable(path: "simulated", reason: "input/output error")
+        let failure = StoreFailure.unreadable(StorePlace("simulated"), reason: "input/output error")
         return try await process.ask(or: Result<StoreSight, StoreFailure>.failure(failure)) { done in
             world.after(time) { [self] in
                 if shelf.failsUntil > world.now { return done(.failure(failure)) }
                 done(
                     .success(
                         StoreSight(
-                            place: "simulated", identity: seen,
+                            place: StorePlace("simulated"), identity: seen,
                             isEmpty: absence == nil ? shelf.blobs.isEmpty : shelf.isAway)))
             }
         }.get()
@@ -48,7 +48,7 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
 
     var absence: StoreFailure? {
         shelf.foreignUntil > world.now
-            ? .foreign(path: "simulated", expected: Self.identity, found: seen) : nil
+            ? .foreign(StorePlace("simulated"), expected: Self.identity, found: seen) : nil
     }
 
     private var seen: StoreIdentity? {
@@ -64,7 +64,7 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
     }
 
     func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob] {
-        let gone = Result<[StoredBlob], StoreFailure>.failure(.unwritable(path: "simulated", reason: "killed"))
+        let gone = Result<[StoredBlob], StoreFailure>.failure(.unwritable(StorePlace("simulated"), reason: "killed"))
         let put = blobs.map { ($0.name, content(of: $0.content)) }
         return try await process.ask(or: gone) { done in
             world.after(time) { [self] in
@@ -76,11 +76,11 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
                 }
                 if shelf.fullUntil > world.now {
                     world.count(.storeFull)
-                    return done(.failure(.full(path: "simulated")))
+                    return done(.failure(.full(StorePlace("simulated"))))
                 }
                 if shelf.failsUntil > world.now {
                     world.count(.storeFailing)
-                    return done(.failure(.unwritable(path: "simulated", reason: "no such directory")))
+                    return done(.failure(.unwritable(StorePlace("simulated"), reason: "no such directory")))
                 }
                 done(.success(put.prefix(count).map { name, bytes in keep(bytes, name) }))
             }
@@ -114,7 +114,7 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
                 if let absence { return done(.failure(absence)) }
                 if shelf.failsUntil > world.now {
                     world.count(.storeFailing)
-                    return done(.failure(.unreadable(path: location, reason: "input/output error")))
+                    return done(.failure(.unreadable(StorePlace(location), reason: "input/output error")))
                 }
                 guard let bytes = shelf.blobs[location], isExpected(SHA256.digest(of: bytes)) else {
                     world.count(.donorGone)
@@ -125,7 +125,7 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
         }.get()
     }
 
-    func isGone(_ location: String, bytes: Int) -> Bool {
+    func isGone(_ location: String, bytes: Int) -> Bool? {
         if absence != nil { return true }
         if !process.isDead, let found = shelf.blobs[location], found.count != bytes { shelf.blobs[location] = nil }
         return shelf.blobs[location] == nil

@@ -133,7 +133,7 @@ extension StagedFault {
             "store hangs", .storeHalted,
             [
                 "The store does not respond: the oldest of 20 sources that the worker at 10.0.0.1:9464 is storing has made no progress for 16 s."
-            ], asks: "Check the disk or the share of store.directory"
+            ], asks: "Check the disk, share or service of the store"
         ) {
             $0.publish(40, to: .jobsFast, 1)
             $0.look(14)

@@ -74,6 +74,25 @@ struct DamagedBlobTests {
         #expect(try isWhole(again) && again.bytes == row.bytes && again.madeFrom == .origin)
     }
 
+    /// The store cannot tell what is gone; its rows are believed until somebody reads the file.
+    @Test(
+        "With a store that does not know what is gone, a lost original is found when it is read, and the source fetched"
+    )
+    func unknown() async throws {
+        let store = InMemoryStore(knowsWhatIsGone: false)
+        func work(_ variant: String) async throws -> Counters {
+            let log = try bench.log
+            try await bench.publish([(bench.url("/a.png"), [variant], .fast)], to: log)
+            return try await bench.work(log: log, storing: { _ in store })
+        }
+        #expect(try await work("320x320-q80.webp").stored == 1)
+        for location in store.locations { try await store.remove(location) }
+        #expect(try await work("320x320-q80.webp").unchanged == 1, "unknown is not gone")
+        #expect(try await work("100x100-q80.webp").stored == 1)
+        #expect(bench.origin.requests(of: "/a.png") == 2)
+        #expect(store.locations.count == 2, "the variant and the original")
+    }
+
     @Test("Of many jobs that come together, those whose files are gone or cut are made again, and no others")
     func together() async throws {
         let picture = Pixels.photograph(width: 16, height: 16, seed: 1).png

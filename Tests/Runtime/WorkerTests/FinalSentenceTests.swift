@@ -24,7 +24,8 @@ struct FinalSentenceTests {
         FetchFailure.cancelled, RenderFailure.crashed(reason: "signal 11"), RenderFailure.deadline(milliseconds: 10),
         RenderFailure.unavailable(reason: "gone"), RenderFailure.noSpace(reason: "full"),
         RenderFailure.unreadable(reason: "gone"), RenderFailure.uninspected(reason: "signal 11"),
-        StoreFailure.obstructed(path: "a", reason: "a folder"), StoreFailure.unreadable(path: "a", reason: "gone"),
+        StoreFailure.obstructed(StorePlace("a"), reason: "a folder"),
+        StoreFailure.unreadable(StorePlace("a"), reason: "gone"),
         StageFault.unexpected("gone"), CacheFailure.notStored,
         RetryCause.hostGivenUp(host: "a.example", code: "fetch.connection"),
     ]

@@ -71,7 +71,7 @@ private struct StuckStore: BlobStore {
     func open(
         _ location: String, if isExpected: @escaping @Sendable (SHA256Digest) -> Bool
     ) async throws(StoreFailure) -> OpenFile? { try await inner.open(location, if: isExpected) }
-    func isGone(_ location: String, bytes: Int) -> Bool { inner.isGone(location, bytes: bytes) }
+    func isGone(_ location: String, bytes: Int) -> Bool? { inner.isGone(location, bytes: bytes) }
     func remove(_ location: String) async throws(StoreFailure) { try await inner.remove(location) }
 
     func gone(among blobs: [(location: String, bytes: Int)]) async -> [Int] {

@@ -5,16 +5,19 @@ package import Records
 internal import Synchronization
 
 /// A store that keeps its blobs in this process.
+///
+/// If `knowsWhatIsGone` is false, it is like a remote store: whether a blob is gone shows when it is opened.
 package final class InMemoryStore: BlobStore {
     private let blobs = Mutex<[String: [UInt8]]>([:])
+    private let knowsWhatIsGone: Bool
 
-    package init() {}
+    package init(knowsWhatIsGone: Bool = true) { self.knowsWhatIsGone = knowsWhatIsGone }
 
     /// Locations of what is there.
     package var locations: Set<String> { blobs.withLock { Set($0.keys) } }
 
     package func sight() async throws(StoreFailure) -> StoreSight {
-        StoreSight(place: "memory", identity: Self.identity, isEmpty: locations.isEmpty)
+        StoreSight(place: StorePlace("memory"), identity: Self.identity, isEmpty: locations.isEmpty)
     }
 
     package func adopt() async throws(StoreFailure) -> StoreIdentity { Self.identity }
@@ -33,7 +36,7 @@ package final class InMemoryStore: BlobStore {
     private func put(_ content: FileSlice, _ name: BlobName) throws(StoreFailure) -> StoredBlob {
         let location = "\(name.source)/\(name.version)/\(name.leaf)"
         let bytes: [UInt8]
-        do { bytes = try content.bytes() } catch { throw .unreadable(path: location, reason: error.description) }
+        do { bytes = try content.bytes() } catch { throw .unreadable(StorePlace(location), reason: error.description) }
         let kept = blobs.withLock { blobs in
             if blobs[location]?.isEmpty ?? true || (name.isOriginal && blobs[location] != bytes) {
                 blobs[location] = bytes
@@ -51,7 +54,7 @@ package final class InMemoryStore: BlobStore {
             try file.append(bytes)
             return file
         } catch {
-            throw .unreadable(path: location, reason: error.description)
+            throw .unreadable(StorePlace(location), reason: error.description)
         }
     }
 
@@ -62,8 +65,9 @@ package final class InMemoryStore: BlobStore {
         return try await open(location)
     }
 
-    package func isGone(_ location: String, bytes: Int) -> Bool {
-        blobs.withLock { blobs in
+    package func isGone(_ location: String, bytes: Int) -> Bool? {
+        guard knowsWhatIsGone else { return nil }
+        return blobs.withLock { blobs in
             if let found = blobs[location], found.count != bytes { blobs[location] = nil }
             return blobs[location] == nil
         }

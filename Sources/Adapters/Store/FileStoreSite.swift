@@ -1,0 +1,69 @@
+package import Ports
+package import Posix
+
+/// The folders of a file store, before it is opened.
+package struct FileStoreSite: StoreSite {
+    private let root: String
+    private let originals: String
+    private let mode: FileMode
+
+    package init(root: String, originals: String, mode: FileMode) {
+        (self.root, self.originals, self.mode) = (root, originals, mode)
+    }
+
+    package var place: StorePlace { .folder(root) }
+
+    package var folders: [StoreFolder] {
+        let note = "with its file .identity"
+        return [
+            StoreFolder(name: "store", path: root, isPublic: true, note: note),
+            StoreFolder(name: "originals", path: originals, isPublic: false, note: note),
+        ]
+    }
+
+    package func room() -> FreeSpace? { FreeSpace(of: root) }
+
+    /// A file is written, synced and removed in each folder that is there.
+    package func trial() async -> StoreTrial {
+        let subject = "store directory"
+        let found = Folder.trial(root)
+        guard found.isWell else { return StoreTrial(subject, isWell: false, found.message) }
+        for path in [root, originals] {
+            let other = Folder.trial(path)
+            guard other.isWell else { return StoreTrial(subject, isWell: false, other.message) }
+            do throws(SystemFailure) { try Self.write(into: path) } catch {
+                return StoreTrial(subject, isWell: false, FileStore.unwritable(path, error).description)
+            }
+        }
+        return StoreTrial(subject, isWell: true, found.message)
+    }
+
+    package func open(
+        hasRoom: @escaping @Sendable (_ root: String) -> Bool
+    ) throws(StoreFailure) -> any BlobStore {
+        try FileStore(root: root, originals: originals, mode: mode, hasRoom: hasRoom)
+    }
+
+    private static func write(into path: String) throws(SystemFailure) {
+        guard Folder.isFolder(path) else { return }
+        let drafts = BlobFolder(path, .own).drafts
+        let draft = "\(Folder.isFolder(drafts) ? drafts : path)/.trial-\(FileSystem.uniqueName())"
+        let file = try OpenFile(creating: draft)
+        defer { _ = try? FileSystem.remove(draft) }
+        try file.append([0])
+        try file.sync()
+    }
+}
+
+extension StorePlace {
+    /// A folder or file of a file store.
+    package static func folder(_ path: String) -> StorePlace {
+        StorePlace(
+            path,
+            Remedies(
+                unwritable:
+                    "Set store.directory and store.originals.directory to directories that this user can write.",
+                unreadable: "Remove that file: it is made again when it is needed.",
+                missing: "The folder was removed or recreated, or its disk is not mounted."))
+    }
+}

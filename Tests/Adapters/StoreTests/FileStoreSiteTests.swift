@@ -1,0 +1,73 @@
+import Foundation
+import Glibc
+import Ports
+import Posix
+import Store
+import TestSupport
+import Testing
+
+@Suite("A file store that is not opened", .timeLimit(.minutes(1)))
+struct FileStoreSiteTests {
+    private let folder: TemporaryFolder
+    init() throws { folder = try TemporaryFolder() }
+
+    private var root: String { folder.file("store") }
+    private var originals: String { folder.file("originals") }
+    private var site: FileStoreSite { FileStoreSite(root: root, originals: originals, mode: .readable) }
+
+    @Test("A trial of folders that are not there is well, and makes nothing")
+    func fresh() async throws {
+        let trial = await site.trial()
+        #expect(trial.isWell && trial.subject == "store directory")
+        #expect(trial.message.hasPrefix("\(root) will be made, "))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test("A trial of a store that is in use writes into both folders, and leaves nothing")
+    func used() async throws {
+        let store = try site.open { _ in true }
+        _ = try await store.put(Blob.slice([1]), as: Blob.name())
+        let before = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
+        let trial = await site.trial()
+        #expect(trial.isWell && trial.message.hasPrefix("\(root) is writable, "))
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted() == before)
+    }
+
+    @Test("A trial names the folder that cannot be written, the originals' too", arguments: [true, false])
+    func unwritable(isRoot: Bool) async throws {
+        let path = isRoot ? root : originals
+        try Data([1]).write(to: URL(filePath: path))
+        let trial = await site.trial()
+        #expect(!trial.isWell && trial.message == "\(path) is not a directory. Name another in the settings.")
+    }
+
+    @Test(
+        "A folder that takes no files is found by the write, though rights allow it",
+        .enabled(if: access("/proc", W_OK) == 0, "needs root, whom access refuses nothing"))
+    func refused() async {
+        let trial = await FileStoreSite(root: "/proc", originals: originals, mode: .readable).trial()
+        #expect(!trial.isWell && trial.message.contains("Set store.directory"), "\(trial.message)")
+    }
+
+    @Test("It names its place, its folders and their room")
+    func facts() async throws {
+        #expect(site.place.description == root)
+        #expect(site.folders.map(\.path) == [root, originals] && site.folders.map(\.isPublic) == [true, false])
+        try Folder.make(root)
+        let room = try #require(site.room())
+        while room.bytes == nil { await Task.yield() }
+    }
+
+    @Test("Failures end with the words of the store that has them")
+    func remedies() {
+        let remote = StorePlace("s3://b/", StorePlace.Remedies(unwritable: "U.", unreadable: "R.", missing: "M."))
+        #expect(StoreFailure.unwritable(remote, reason: "x").description == "s3://b/ cannot be written: x. U.")
+        #expect(StoreFailure.unreadable(remote, reason: "x").description == "s3://b/ cannot be read: x. R.")
+        #expect(
+            StoreFailure.foreign(remote, expected: nil, found: nil).description.contains(" found none. M. Jobs wait."))
+        #expect(
+            StoreFailure.unwritable(.folder("/a"), reason: "x").description
+                == "/a cannot be written: x. Set store.directory and store.originals.directory to directories that this user can write."
+        )
+    }
+}

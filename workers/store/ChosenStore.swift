@@ -1,0 +1,11 @@
+package import Ports
+package import Settings
+internal import Store
+
+/// The store that the settings name: the one place that chooses.
+package enum ChosenStore {
+    package static func site(_ settings: Settings) -> any StoreSite {
+        FileStoreSite(
+            root: settings.storeDirectory, originals: settings.originalsDirectory, mode: settings.store.mode)
+    }
+}
