@@ -63,9 +63,10 @@ let package = Package(
         module(
             "Settings", in: "Platform",
             needs: [
-                "Access", "Clocks", "VariantSpec", "Canonical", "Digest", "ImageModel", "CommandLine", "KafkaSetup", "Posix",
-                "CYAML",
+                "Access", "Clocks", "VariantSpec", "Canonical", "Digest", "ImageModel", "CommandLine", "HTTP",
+                "KafkaSetup", "Origin", "Posix", "SettingTypes", "Store",
             ]),
+        module("SettingTypes", in: "Platform", needs: ["Clocks", "Posix", "CYAML"]),
 
         // Model. Values, the same for every program. Pure.
         module("Failures", in: "Model"),
@@ -122,8 +123,12 @@ let package = Package(
             ]),
         module(
             "Origin", in: "Adapters",
-            needs: ["Clocks", "Access", "Canonical", "HTTPCache", "Images", "Ports", "HTTP", "Digest", "Posix"]),
-        module("Store", in: "Adapters", needs: ["Clocks", "Ports", "Canonical", "Records", "Digest", "Posix"]),
+            needs: [
+                "Clocks", "Access", "Canonical", "HTTPCache", "Images", "Ports", "HTTP", "Digest", "Posix", "SettingTypes",
+            ]),
+        module(
+            "Store", in: "Adapters",
+            needs: ["Clocks", "Ports", "Canonical", "Records", "Digest", "Posix", "SettingTypes"]),
         module(
             "RendererPool", in: "Adapters",
             needs: ["Clocks", "VariantSpec", "Images", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
@@ -165,7 +170,7 @@ let package = Package(
         program(
             "mezzotint-worker", in: "worker",
             needs: ["Hosts", "Jobs", "Permits", "Clocks", 
-                "Access", "Failures", "Canonical", "HTTPCache", "Images", "ImageModel", "Records", "Planning",
+                "Failures", "Canonical", "HTTPCache", "Images", "ImageModel", "Records", "Planning",
                 "Partition", "Ports", "WorkerRuntime", "LogChoice", "StoreChoice", "Index", "Origin", "HTTP", "Telemetry",
                 "CommandLine", "Settings", "Posix", "WebServer", "RenderProtocol", "RendererPool",
             ]),
@@ -182,8 +187,8 @@ let package = Package(
             "mezzotint", in: "mezzotint",
             needs: ["Clocks", 
                 "Failures", "VariantSpec", "Canonical", "HTTP", "Images", "ImageModel", "Records", "Digest", "JSONText",
-                "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "StoreChoice", "Posix",
-                "Telemetry", "Watch", "WebServer", "RenderProtocol",
+                "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "SettingTypes", "StoreChoice",
+                "Posix", "Telemetry", "Watch", "WebServer", "RenderProtocol",
             ]),
         program(
             "mezzotint-lagwatch", in: "lagwatch",
@@ -348,7 +353,9 @@ let package = Package(
                 "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-inspector", "mezzotint-renderer",
                 "mezzotint-worker",
             ], data: ["validate.py"]),
-        tests("Settings", in: "Platform", needs: ["Canonical", "Settings", "KafkaSetup", "Posix"]),
+        tests(
+            "Settings", in: "Platform",
+            needs: ["Access", "Canonical", "Settings", "KafkaSetup", "Origin", "Posix", "SettingTypes", "Store"]),
         tests(
             "Store", in: "Adapters",
             needs: [

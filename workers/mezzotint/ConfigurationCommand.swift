@@ -1,6 +1,7 @@
 import CommandLine
 import JSONText
 import LogChoice
+import SettingTypes
 import Settings
 
 /// `mezzotint config`: what is set, by whom, and what is wrong with it.

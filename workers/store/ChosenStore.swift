@@ -5,7 +5,6 @@ internal import Store
 /// The store that the settings name: the one place that chooses.
 package enum ChosenStore {
     package static func site(_ settings: Settings) -> any StoreSite {
-        FileStoreSite(
-            root: settings.storeDirectory, originals: settings.originalsDirectory, mode: settings.store.mode)
+        FileStoreSite(settings.store.files, in: settings.data)
     }
 }

@@ -1,8 +1,6 @@
-internal import Access
 internal import Canonical
 internal import Clocks
 internal import Glibc
-internal import HTTP
 internal import HTTPCache
 internal import Hosts
 internal import Images
@@ -35,10 +33,7 @@ struct Composition {
     ) async throws {
         let cores = SystemFacts.usableCores
         let renders = settings.renderProcesses(cores: cores)
-        var origins = settings.originConfiguration
-        if !settings.fetch.authorities.isEmpty {
-            origins.authorities = try TrustedAuthorities(files: settings.fetch.authorities)
-        }
+        let origins = try settings.originConfiguration()
         log = chosen.log
         // Workers of one machine may share a data directory, and own partitions in turn.
         indexes =
@@ -71,7 +66,7 @@ struct Composition {
                 slow: settings.slowConcurrency(cores: cores),
                 slowWait: settings.lanes.slow.maxWait, origins: settings.originRules),
             canonical: settings.canonicalRules, readAhead: settings.worker.readAhead,
-            originalsLimit: settings.store.originals.limit, drain: settings.worker.drain, untilIdle: untilIdle,
+            originalsLimit: settings.store.originalsLimit, drain: settings.worker.drain, untilIdle: untilIdle,
             seed: UInt64.random(in: 0...UInt64.max),
             owner: settings.workerName)
         configuration.permits.lateAfter = PermitRules.usuallyLate
@@ -159,29 +154,15 @@ extension Settings {
         return rules
     }
 
-    var originConfiguration: OriginConfiguration {
-        var origin = OriginConfiguration()
-        origin.access.addresses = AddressGuard(allow: fetch.allow, nat64: fetch.nat64)
-        (origin.access.allow, origin.access.deny) = (fetch.hosts.allow, fetch.hosts.deny)
-        origin.access.ports = fetch.ports
-        origin.byteLimit = fetch.byteLimit
-        origin.memoryBudget = fetch.budget
-        origin.redirects = fetch.redirects
-        origin.deadlines.resolve = fetch.deadlines.dns
-        origin.deadlines.connect = fetch.deadlines.connect
-        origin.deadlines.firstByte = fetch.deadlines.firstByte
-        origin.deadlines.whole = fetch.deadlines.whole
-        origin.deadlines.flowFloor = fetch.slowest
-        let concurrency = origins.groups.reduce(origins.concurrency) { max($0, $1.concurrency) }
-        origin.connectionsPerHost =
-            fetch.connectionsPerHost > 0 ? fetch.connectionsPerHost : max(concurrency, origin.connectionsPerHost)
-        origin.sent = sentHeaders
-        return origin
+    func originConfiguration() throws -> OriginConfiguration {
+        try OriginConfiguration(
+            fetch.origin, most: origins.groups.reduce(origins.concurrency) { max($0, $1.concurrency) },
+            sent: sentHeaders)
     }
 
     private var sentHeaders: SentHeaders {
         var sent = SentHeaders()
-        sent.userAgent = fetch.userAgent
+        sent.userAgent = fetch.origin.userAgent
         for (group, own) in zip(originGroups, origins.groups) where group.hasHeaders {
             sent.groups.append((group, own.headers.compactMap(\.revealed)))
         }

@@ -26,23 +26,23 @@ package final class GuardedFetcher: Fetcher {
     ) {
         (self.configuration, self.judge) = (configuration, judge)
         client = HTTPClient(connectionsPerHost: configuration.connectionsPerHost)
-        rules = configuration.access
-        budget = BodyBudget(limit: configuration.memoryBudget)
+        rules = configuration.settings.access
+        budget = BodyBudget(limit: configuration.settings.budget)
     }
 
     package func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
         let (url, hop) = (request.redirect?.url ?? request.url.fetched, request.redirect?.hop ?? 0)
         guard Self.isFetchable(url) else { throw .invalidURL(request.url) }
         let (server, host) = try permitted(url, for: request, hop: hop)
-        var deadlines = configuration.deadlines
+        var deadlines = configuration.settings.deadlines
         deadlines.waits = deadlines.longestWaits - (request.redirect?.waited ?? .zero)
         deadlines.whole -= request.redirect?.spent ?? .zero
         var known = request.known
         while true {
-            let share = min(BodyIntake.step, configuration.byteLimit)
+            let share = min(BodyIntake.step, configuration.settings.byteLimit)
             guard let lease = await budget.enter(for: server.description, with: share) else { throw .cancelled }
             let intake: BodyIntake
-            do { intake = try BodyIntake(limit: configuration.byteLimit, lease: lease, judge: judge) } catch {
+            do { intake = try BodyIntake(limit: configuration.settings.byteLimit, lease: lease, judge: judge) } catch {
                 throw .noSpace(reason: error.description)
             }
             let conditions = known?.conditions(at: url, hop: hop) ?? []
@@ -80,11 +80,13 @@ package final class GuardedFetcher: Fetcher {
         guard Self.isFetchable(url), let host = Self.host(of: url) else {
             throw .badRedirect(url: request.url, to: SourceURL(url))
         }
-        if hop > configuration.redirects { throw .redirects(url: request.url, limit: configuration.redirects) }
+        if hop > configuration.settings.redirects {
+            throw .redirects(url: request.url, limit: configuration.settings.redirects)
+        }
         _ = try permitted(url, for: request, hop: hop)
         return Redirect(
-            to: url, at: host, hop: hop, spent: configuration.deadlines.whole - left.whole,
-            waited: configuration.deadlines.longestWaits - (left.waits ?? .zero), hops: hops)
+            to: url, at: host, hop: hop, spent: configuration.settings.deadlines.whole - left.whole,
+            waited: configuration.settings.deadlines.longestWaits - (left.waits ?? .zero), hops: hops)
     }
 
     /// The server of a URL whose path and query need not be as those of jobs are. nil: it has none, or names a user.
@@ -142,7 +144,7 @@ package final class GuardedFetcher: Fetcher {
         head.fields = fields(response)
         head.hops = redirect?.hops ?? []
         head.sent = configuration.sent.all(for: url)
-        head.elapsed = configuration.deadlines.whole - left.whole
+        head.elapsed = configuration.settings.deadlines.whole - left.whole
         head.location = location
         return head
     }
@@ -199,7 +201,7 @@ package final class GuardedFetcher: Fetcher {
         case .cancelled: .cancelled
         case .ended:
             switch intake.refusal {
-            case .tooLarge: .tooLarge(url: url, limit: configuration.byteLimit)
+            case .tooLarge: .tooLarge(url: url, limit: configuration.settings.byteLimit)
             case .noSpace(let reason): .noSpace(reason: reason)
             case nil: .cancelled
             }

@@ -1,20 +1,23 @@
-package import Access
 package import HTTP
 package import Ports
+package import Posix
 
-/// How sources are fetched.
+/// How sources are fetched: what the operator says of it, and what follows from other settings.
 package struct OriginConfiguration: Sendable {
-    package var access = AccessRules()
-    /// Bytes of one body.
-    package var byteLimit = 64 << 20
-    /// Bytes of all bodies that are in the worker at one time, those that wait for a renderer included.
-    package var memoryBudget = 256 << 20
-    package var redirects = 5
-    package var deadlines = HTTPDeadlines()
+    package var settings = OriginSettings()
     package var connectionsPerHost = 16
     package var sent = SentHeaders()
     /// Who may vouch for origins; nil: the system's authorities alone.
     package var authorities: TrustedAuthorities?
 
     package init() {}
+
+    /// - Parameter most: as many flights as any host may have at once.
+    package init(_ settings: OriginSettings, most: Int, sent: SentHeaders) throws(SystemFailure) {
+        self.settings = settings
+        connectionsPerHost =
+            settings.connectionsPerHost > 0 ? settings.connectionsPerHost : max(most, connectionsPerHost)
+        self.sent = sent
+        if !settings.authorities.isEmpty { authorities = try TrustedAuthorities(files: settings.authorities) }
+    }
 }

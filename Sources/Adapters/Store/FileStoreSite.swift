@@ -7,8 +7,9 @@ package struct FileStoreSite: StoreSite {
     private let originals: String
     private let mode: FileMode
 
-    package init(root: String, originals: String, mode: FileMode) {
-        (self.root, self.originals, self.mode) = (root, originals, mode)
+    /// - Parameter data: the data directory, below which the folders are if the settings name none.
+    package init(_ settings: FileStoreSettings, in data: String) {
+        (root, originals, mode) = (settings.root(in: data), settings.originals(in: data), settings.mode)
     }
 
     package var place: StorePlace { .folder(root) }

@@ -4,7 +4,7 @@ package import Posix
 ///
 /// A name is judged before it is resolved, an address before it is connected to; each hop of a redirect is judged like
 /// the first. Denial wins over permission.
-package struct AccessRules: Sendable {
+package struct AccessRules: Sendable, Hashable {
     /// Empty: everybody. `fetch.hosts.allow`.
     package var allow: [HostPattern] = []
     /// `fetch.hosts.deny`.

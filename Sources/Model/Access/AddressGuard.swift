@@ -4,7 +4,7 @@ package import Posix
 ///
 /// Denied is everything that IANA does not list as globally reachable, and the metadata services of clouds. IPv6
 /// addresses that carry an IPv4 one are judged by it.
-package struct AddressGuard: Sendable {
+package struct AddressGuard: Sendable, Hashable {
     /// Ranges let through although they are denied otherwise; `fetch.allow`.
     package var allow: [AddressRange]
     /// Prefixes under which a gateway of the operator's reaches IPv4; `fetch.nat64`.

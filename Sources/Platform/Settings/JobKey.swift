@@ -1,4 +1,5 @@
 package import KafkaSetup
+internal import SettingTypes
 
 /// A key that jobs are signed with: its id, and where its secret is.
 package struct JobKey: Sendable, Equatable, CustomStringConvertible {

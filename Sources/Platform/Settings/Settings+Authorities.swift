@@ -1,9 +1,11 @@
 internal import Digest
+internal import Origin
+internal import SettingTypes
 
 extension Settings.Fetch {
     /// What is wrong with the files of `authorities`. For programs that fetch: others need not be able to read them.
     package var problems: [(key: String, message: String)] {
-        authorities.compactMap { path in Self.problem(of: path).map { ("fetch.authorities", $0) } }
+        origin.authorities.compactMap { path in Self.problem(of: path).map { ("fetch.authorities", $0) } }
     }
 
     private static func problem(of path: String) -> String? {

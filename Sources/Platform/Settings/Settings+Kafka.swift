@@ -1,4 +1,5 @@
 internal import KafkaSetup
+internal import SettingTypes
 
 extension Settings {
     static let kafkaKeys: [SettingKey] = [
@@ -69,7 +70,8 @@ extension Settings {
             "Offsets are committed together, this long after the first of them."),
         SettingKey(
             "kafka.timing.recommit", \.kafka.timing.recommit, .duration(.seconds(1) ... .seconds(7 * 86_400)),
-            "Offsets that did not move are committed again so often. Less than half of the brokers' offsets.retention.minutes."),
+            "Offsets that did not move are committed again so often. Less than half of the brokers' offsets.retention.minutes."
+        ),
         SettingKey(
             "kafka.timing.append", \.kafka.timing.append, .duration(.milliseconds(100) ... .seconds(600)),
             "An append that is not acknowledged by then has failed, or may have."),

@@ -1,12 +1,20 @@
 internal import Access
 internal import Canonical
 internal import ImageModel
-internal import Posix
+internal import Origin
+package import SettingTypes
+internal import Store
 internal import VariantSpec
 
 extension Settings {
     /// The one table of keys: it feeds the reader, the environment, `--set`, the reference page and the test of `config/*`.
-    package static let keys: [SettingKey] = placeKeys + kafkaKeys + jobKeys + laneKeys + workKeys + originKeys
+    package static let keys: [SettingKey] = [
+        placeKeys, kafkaKeys, jobKeys, laneKeys, fetchKeys, fetcherKeys, workKeys, fileStoreKeys, storeKeys, originKeys,
+    ].flatMap(\.self)
+
+    // The rows of these live beside their adapters.
+    private static let fetcherKeys: [SettingKey] = OriginSettings.rows.map { $0.lifted(to: \.fetch.origin) }
+    private static let fileStoreKeys: [SettingKey] = FileStoreSettings.rows.map { $0.lifted(to: \.store.files) }
 
     private static let placeKeys: [SettingKey] = [
         SettingKey(
@@ -29,8 +37,6 @@ extension Settings {
             "Room that publishers leave to the worker for outcomes, rows, retries and dead letters, and 6 KiB more for each job that waits: with less free on the log's disk they are refused (log.full). As much again, and of the 6 KiB what the disk has room for, is held by the file reserve beside the log, which the worker gives up piece by piece when the disk is full all the same, and takes again when there is room. 0B: none."
         ),
     ]
-
-    private static let hosts = "names, *.example.com (every name below it) and address ranges"
 
     private static let jobKeys: [SettingKey] = [
         SettingKey(
@@ -64,70 +70,14 @@ extension Settings {
             ),
         ]
 
-    private static let workKeys: [SettingKey] = [
-        SettingKey(
-            "fetch.allow", \.fetch.allow, .list(of: "address ranges such as 10.0.0.0/8", { AddressRange($0) }),
-            "Ranges that the address guard lets through although it would refuse them: loopback, private and other special ones, and this machine's own addresses."
-        ),
-        SettingKey(
-            "fetch.hosts.allow", \.fetch.hosts.allow, .list(of: hosts, { HostPattern($0) }),
-            "Who may be asked, and nobody else; for ranges names are resolved. What is not public needs fetch.allow, too. Empty: everybody."
-        ),
-        SettingKey(
-            "fetch.hosts.deny", \.fetch.hosts.deny, .list(of: hosts, { HostPattern($0) }),
-            "Who may not be asked, whatever else allows it. A range counts for names that lead into it, too."),
-        SettingKey(
-            "fetch.ports", \.fetch.ports,
-            .list(of: "ports and ranges of them, such as 443 or 8000-8999", { PortRange($0) }),
-            "The ports that may be asked. Empty: 80, 443, and from 1024 up all but those of databases, caches, brokers and container engines: "
-                + PortRange.guarded.map(\.description).joined(separator: ", ") + "."
-        ),
-        SettingKey(
-            "fetch.nat64", \.fetch.nat64,
-            .list(of: "IPv6 prefixes of 32, 40, 48, 56, 64 or 96 bits, such as 64:ff9b::/96", { NAT64Prefix($0) }),
-            "Prefixes by which this network reaches IPv4 (RFC 6052): an address of theirs is judged by the IPv4 address in it. Name those of your own; under one that is not named, private addresses would be public ones."
-        ),
+    private static let fetchKeys: [SettingKey] = [
         SettingKey(
             "fetch.concurrency", \.fetch.concurrency, .whole(1...1024),
             "Fetches at once: the fetch permits of the worker. One host holds at most half of them, and no more than origins.concurrency. What was fetched and waits for its render counts too. A fetch that takes longer than a second leaves its permit to others; as many such fetches may run beside those that hold permits."
-        ),
-        SettingKey(
-            "fetch.byteLimit", \.fetch.byteLimit, .size(1024...4 << 30),
-            "Size of the largest file that is fetched. It limits PNG first: photographs take 1.3 bytes a pixel on average (0.7 to 2.4), so that 64MiB are about 50 megapixels. 256MiB take 10,000 × 10,000."
-        ),
-        SettingKey(
-            "fetch.budget", \.fetch.budget, .size(1024...64 << 30),
-            "Bytes of all sources that the worker holds at once, counted as they come. One host's take half of it at most. One body may go beyond either, to its end."
-        ),
-        SettingKey(
-            "fetch.slowest", \.fetch.slowest, .size(0...1 << 30),
-            "Bytes a second that a body must come with, on average of every 10s in which it was allowed to come: time in which the worker itself made it wait for fetch.budget does not count. One that is whole within 10s may be as small as it likes. 0B: however slowly."
-        ),
-        SettingKey(
-            "fetch.redirects", \.fetch.redirects, .whole(0...20), "Redirects that are followed, each under the guard."),
-        SettingKey(
-            "fetch.connectionsPerHost", \.fetch.connectionsPerHost, .whole(0...1024),
-            "Connections to one origin at once; what exceeds them waits. 0: as many as the largest concurrency of origins, and 16 at least."
-        ),
-        SettingKey(
-            "fetch.userAgent", \.fetch.userAgent, .line, "What origins are told about who asks. Add how to reach you."),
-        SettingKey(
-            "fetch.authorities", \.fetch.authorities, .paths,
-            "PEM files of certificate authorities that may vouch for origins in addition to the system's, such as a private CA. The worker reads them at its start."
-        ),
-        SettingKey(
-            "fetch.deadlines.dns", \.fetch.deadlines.dns, .duration(.milliseconds(1) ... .seconds(600)),
-            "How long the host's name may take to resolve."),
-        SettingKey(
-            "fetch.deadlines.connect", \.fetch.deadlines.connect, .duration(.milliseconds(1) ... .seconds(600)),
-            "How long a connection, with TLS, may take."),
-        SettingKey(
-            "fetch.deadlines.firstByte", \.fetch.deadlines.firstByte, .duration(.milliseconds(1) ... .seconds(600)),
-            "How long an origin may take until the head of its answer is whole."),
-        SettingKey(
-            "fetch.deadlines.whole", \.fetch.deadlines.whole, .duration(.milliseconds(1) ... .seconds(3600)),
-            "How long a fetch may take, redirects included."),
+        )
+    ]
 
+    private static let workKeys: [SettingKey] = [
         SettingKey(
             "retry.attempts", \.retry.attempts, .whole(0...100),
             "How often a job is tried before it is set aside as a dead letter. 0: where its origin is at fault, for as long as retry.giveUp says; where something else is (its render, say), five times."
@@ -212,13 +162,9 @@ extension Settings {
             "The folder of watermarks: logo.png there is laid over variants that ask for -wmlogo. Empty: there are none. What lies under a key must not change: variants made with it stay."
         ),
 
-        SettingKey(
-            "store.directory", \.store.directory, .path(allowsEmpty: true),
-            "Where variants are kept. Empty: store below the data directory. Relative like data."),
-        SettingKey(
-            "store.mode", \.store.mode, .fileMode,
-            "The rights of variants, whatever the umask; their folders can be entered by those who may read them. All other files are the worker's alone (0600 and 0700). A folder that was there keeps what its group may read and enter (0750); one that others may enter, or its group may write, becomes 0700."
-        ),
+    ]
+
+    private static let storeKeys: [SettingKey] = [
         SettingKey(
             "store.adopt", \.store.adopt, .flag,
             "Whether a worker goes on with the store that is there, though the log's rows are bound to another one or its folder is empty (store.foreign). For one start: several workers over different folders would never be told."
@@ -228,11 +174,7 @@ extension Settings {
             "How long what is stored counts as fresh where its origin does not say, origins.freshness.ceiling at most and up to a tenth shorter. A source behind a temporary redirect (302, 303, 307) that does not say is asked for with each job, origins.freshness.floor apart."
         ),
         SettingKey(
-            "store.originals.directory", \.store.originals.directory, .path(allowsEmpty: true),
-            "Where originals are kept, for the worker alone: they have the places and names that cameras write. Empty: originals below the data directory, or .originals below store.directory if that is set. Those that older versions kept among the variants stay there, and are used. Never a folder that the store lies in. Relative like data."
-        ),
-        SettingKey(
-            "store.originals.limit", \.store.originals.limit, .size(0...4 << 30),
+            "store.originals.limit", \.store.originalsLimit, .size(0...4 << 30),
             "The largest source whose original is kept: the best donor. 0B keeps none."),
 
         SettingKey("reuse.enabled", \.reuse.enabled, .flag, "Whether a stored variant may stand in for its source."),

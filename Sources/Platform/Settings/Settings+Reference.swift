@@ -1,3 +1,5 @@
+internal import SettingTypes
+
 extension Settings {
     /// The table of settings of the reference page, in Markdown. Those of groups of hosts stand there once.
     package static var reference: String {

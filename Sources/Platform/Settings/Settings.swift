@@ -1,8 +1,10 @@
 package import Access
 package import Canonical
+internal import HTTP
 package import ImageModel
 package import KafkaSetup
-package import Posix
+package import Origin
+package import Store
 package import VariantSpec
 
 /// Everything that can be set, with the defaults that count: each adapter is told all of them, whatever its own
@@ -67,31 +69,8 @@ package struct Settings: Sendable, Equatable {
 
     /// How sources are brought here.
     package struct Fetch: Sendable, Equatable {
-        package var allow: [AddressRange] = []
-        package var hosts = Hosts()
-        package var ports: [PortRange] = []
-        package var nat64: [NAT64Prefix] = []
         package var concurrency = 32
-        package var byteLimit = 64 << 20
-        package var budget = 256 << 20
-        package var slowest = 16 << 10
-        package var redirects = 5
-        /// 0: as many as a host may be asked at once, and 16 at least.
-        package var connectionsPerHost = 0
-        package var userAgent = "mezzotint/0.1"
-        /// PEM files, beside the system's authorities.
-        package var authorities: [String] = []
-        package var deadlines = Deadlines()
-        package struct Hosts: Sendable, Equatable {
-            package var allow: [HostPattern] = []
-            package var deny: [HostPattern] = []
-        }
-        package struct Deadlines: Sendable, Equatable {
-            package var dns = Duration.seconds(2)
-            package var connect = Duration.seconds(5)
-            package var firstByte = Duration.seconds(10)
-            package var whole = Duration.seconds(30)
-        }
+        package var origin = OriginSettings()
     }
 
     /// When what failed for now is tried again.
@@ -139,17 +118,10 @@ package struct Settings: Sendable, Equatable {
 
     /// Where variants and originals are kept, and for how long they count as fresh.
     package struct Store: Sendable, Equatable {
-        /// Empty: `store` below the data directory.
-        package var directory = ""
-        package var mode = FileMode.readable
+        package var files = FileStoreSettings()
         package var adopt = false
         package var maxAge = Duration.seconds(7 * 86_400)
-        package var originals = Originals()
-        package struct Originals: Sendable, Equatable {
-            /// Empty: see `originalsDirectory`.
-            package var directory = ""
-            package var limit = 1 << 20
-        }
+        package var originalsLimit = 1 << 20
     }
 
     /// Which stored variants may stand in for a source.
@@ -212,19 +184,13 @@ extension Settings {
             defaultQuality: canonical.defaultQuality, defaultAVIFQuality: canonical.defaultAVIFQuality)
     }
 
-    package var storeDirectory: String { store.directory.isEmpty ? data + "/store" : store.directory }
-    /// A store of its own may be on another disk, or shared by the workers of many machines: its originals stay with it.
-    package var originalsDirectory: String {
-        guard store.originals.directory.isEmpty else { return store.originals.directory }
-        return store.directory.isEmpty ? data + "/originals" : store.directory + "/.originals"
-    }
     package var logDirectory: String { data + "/log" }
     package var indexDirectory: String { data + "/index" }
 
     /// The smallest `worker.standstill`, and the setting that it follows: a slow origin or image is not a standstill.
     var leastStandstill: (Duration, setting: String) {
-        fetch.deadlines.whole >= render.deadline
-            ? (fetch.deadlines.whole * 3, "fetch.deadlines.whole") : (render.deadline * 3, "render.deadline")
+        fetch.origin.deadlines.whole >= render.deadline
+            ? (fetch.origin.deadlines.whole * 3, "fetch.deadlines.whole") : (render.deadline * 3, "render.deadline")
     }
     package var standstill: Duration { max(worker.standstill, leastStandstill.0) }
 

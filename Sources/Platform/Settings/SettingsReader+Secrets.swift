@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KafkaSetup
+internal import SettingTypes
 
 /// What settings name the place of is read once all layers have spoken.
 extension SettingsReader {

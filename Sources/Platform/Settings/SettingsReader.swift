@@ -1,7 +1,10 @@
 internal import Canonical
 internal import Clocks
 internal import CommandLine
+internal import HTTP
+internal import Origin
 internal import Posix
+internal import SettingTypes
 
 /// Lays what was said over the defaults, layer by layer, and collects what is wrong.
 struct SettingsReader: Sendable {
@@ -118,16 +121,16 @@ struct SettingsReader: Sendable {
                 origin("retry.base", "retry.cap"), "retry.base",
                 "is longer than retry.cap; lower it or raise retry.cap.")
         }
-        if settings.fetch.byteLimit > settings.fetch.budget {
+        if settings.fetch.origin.byteLimit > settings.fetch.origin.budget {
             note(
                 origin("fetch.byteLimit", "fetch.budget"), "fetch.byteLimit",
                 "is larger than fetch.budget, so such a source could never be held; raise fetch.budget.")
         }
         noteLog(origin("log.byteLimit", "log.reserve"))
         noteBounds()
-        let deadlines = settings.fetch.deadlines
+        let deadlines = settings.fetch.origin.deadlines
         for (name, deadline) in [
-            ("dns", deadlines.dns), ("connect", deadlines.connect), ("firstByte", deadlines.firstByte),
+            ("dns", deadlines.resolve), ("connect", deadlines.connect), ("firstByte", deadlines.firstByte),
         ]
         where deadline > deadlines.whole {
             let name = "fetch.deadlines." + name

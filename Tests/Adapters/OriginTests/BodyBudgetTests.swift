@@ -77,7 +77,7 @@ struct BodyBudgetTests {
         let answer = Array("HTTP/1.1 200 OK\r\n\(head)\r\n\r\n".utf8) + Bytes.pattern(size)
         let origins = try (0..<4).map { _ in try BrokenOrigin(.answer(answer)) }
         var configuration = OriginConfiguration.loopback
-        (configuration.byteLimit, configuration.memoryBudget) = (4 << 20, 8 << 20)
+        (configuration.settings.byteLimit, configuration.settings.budget) = (4 << 20, 8 << 20)
         let fetcher = GuardedFetcher(configuration)
         try await withThrowingTaskGroup(of: Int.self) { group in
             for i in 0..<40 {
@@ -97,7 +97,7 @@ struct BodyBudgetTests {
         let origin = try LocalOrigin()
         origin.serve("/", .bytes(Bytes.pattern(2 << 20)))
         var configuration = OriginConfiguration.loopback
-        (configuration.byteLimit, configuration.memoryBudget) = (2 << 20, 2 << 20)
+        (configuration.settings.byteLimit, configuration.settings.budget) = (2 << 20, 2 << 20)
         let fetcher = GuardedFetcher(configuration)
         var kept: FetchedSource? = try await fetcher.source(FetchRequest(url: origin.url("/"), lane: .fast))
         let next = Task { try await fetcher.source(FetchRequest(url: origin.url("/"), lane: .fast)).body.length }
@@ -113,7 +113,7 @@ struct BodyBudgetTests {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(4 << 20)\r\n\r\n"
         let slow = try (0..<32).map { _ in try BrokenOrigin(.stall(head + "abc")) }
         var configuration = OriginConfiguration.loopback
-        (configuration.byteLimit, configuration.memoryBudget) = (4 << 20, 8 << 20)
+        (configuration.settings.byteLimit, configuration.settings.budget) = (4 << 20, 8 << 20)
         try await innocents(beside: slow, configuration)
     }
 
@@ -122,7 +122,7 @@ struct BodyBudgetTests {
         let half = Array("HTTP/1.1 200 OK\r\nContent-Length: \(3 << 20)\r\n\r\n".utf8) + Bytes.pattern(2 << 20)
         let greedy = try BrokenOrigin(.stall(half))
         var configuration = OriginConfiguration.loopback
-        (configuration.byteLimit, configuration.memoryBudget) = (3 << 20, 8 << 20)
+        (configuration.settings.byteLimit, configuration.settings.budget) = (3 << 20, 8 << 20)
         try await innocents(beside: Array(repeating: greedy, count: 12), configuration) { fetcher in
             // The first has its 2 MiB and is silent, which nobody ends here; the others have what the half leaves.
             while fetcher.budget.used(by: "http://127.0.0.1:\(greedy.port)") < 4 << 20 - 128 << 10 {
@@ -137,7 +137,7 @@ struct BodyBudgetTests {
         once isFull: (GuardedFetcher) async -> Void = { _ in }
     ) async throws {
         var configuration = configuration
-        configuration.deadlines.flowFloor = 0
+        configuration.settings.deadlines.flowFloor = 0
         let fetcher = GuardedFetcher(configuration)
         let origin = try LocalOrigin()
         origin.serve("/", .bytes(Bytes.pattern(1 << 20)))

@@ -209,7 +209,7 @@ struct CodingTests {
     func bomb() async throws {
         var configuration = OriginConfiguration.loopback
         // Decoding two of them takes the thread that serves all for longer.
-        configuration.deadlines.whole = .seconds(5)
+        configuration.settings.deadlines.whole = .seconds(5)
         let fetcher = GuardedFetcher(configuration)
         let origin = try LocalOrigin()
         origin.serve("/", .bytes([1, 2, 3]))

@@ -19,7 +19,7 @@ struct DeadlineTests {
     ) async throws -> HTTPPhase? {
         let origin = try BrokenOrigin(behaviour)
         var configuration = OriginConfiguration.loopback
-        set(&configuration.deadlines)
+        set(&configuration.settings.deadlines)
         let fetcher = GuardedFetcher(configuration)
         let failure = await #expect(throws: FetchFailure.self) {
             try await fetcher.source(FetchRequest(url: origin.url(), lane: .fast))
@@ -63,7 +63,7 @@ struct DeadlineTests {
     func drippingError() async throws {
         let origin = try BrokenOrigin(.drip(Array("HTTP/1.1 404 No\r\nContent-Length: 1000\r\n\r\n".utf8), every: 20))
         var configuration = OriginConfiguration.loopback
-        configuration.deadlines.flowWindow = .milliseconds(200)
+        configuration.settings.deadlines.flowWindow = .milliseconds(200)
         await #expect(throws: FetchFailure.status(url: SourceURL(origin.url()), 404)) {
             try await GuardedFetcher(configuration).source(FetchRequest(url: origin.url(), lane: .fast))
         }
@@ -86,7 +86,7 @@ struct DeadlineTests {
     func abandoned() async throws {
         let origin = try BrokenOrigin(.silence)
         var configuration = OriginConfiguration.loopback
-        configuration.deadlines.connect = .milliseconds(300)
+        configuration.settings.deadlines.connect = .milliseconds(300)
         let fetcher = GuardedFetcher(configuration)
         let fetch = Task { try await fetcher.source(FetchRequest(url: origin.url(), lane: .fast)) }
         try await eventually { origin.connectionCount == 1 }

@@ -66,8 +66,8 @@ struct GuardTests {
         let origin = try LocalOrigin()
         origin.serve("/", .redirect(to))
         var configuration = OriginConfiguration.loopback
-        configuration.access.addresses.allow = [try #require(AddressRange("127.0.0.0/8"))]
-        configuration.access.deny = try ["denied.example", "*.denied.example", "127.0.0.3"].map {
+        configuration.settings.access.addresses.allow = [try #require(AddressRange("127.0.0.0/8"))]
+        configuration.settings.access.deny = try ["denied.example", "*.denied.example", "127.0.0.3"].map {
             try #require(HostPattern($0))
         }
         let fetcher = GuardedFetcher(configuration)
@@ -77,7 +77,7 @@ struct GuardTests {
             }
             #expect(failure?.code == code && failure?.verdict == .fail && failure?.isConfidential == false)
         }
-        configuration.access.allow = [.range(try #require(AddressRange("127.0.0.2")))]
+        configuration.settings.access.allow = [.range(try #require(AddressRange("127.0.0.2")))]
         await #expect(
             throws: FetchFailure.refusedHost(url: SourceURL(origin.url("/")), host: "127.0.0.1", isListed: false)
         ) {

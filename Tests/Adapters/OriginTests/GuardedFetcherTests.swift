@@ -122,7 +122,7 @@ struct GuardedFetcherTests {
     @Test("A body over the limit is refused, declared or not")
     func tooLarge() async throws {
         var configuration = OriginConfiguration.loopback
-        configuration.byteLimit = 100_000
+        configuration.settings.byteLimit = 100_000
         let fetcher = GuardedFetcher(configuration)
         origin.serve("/declared", .bytes(Bytes.pattern(100_001)))
         origin.serve("/exact", .bytes(Bytes.pattern(100_000)))

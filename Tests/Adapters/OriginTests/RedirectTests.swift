@@ -155,7 +155,7 @@ struct RedirectTests {
         let silent = try BrokenOrigin(.silence)
         origin.serve("/start", .redirect(silent.url()))
         var configuration = OriginConfiguration.loopback
-        configuration.deadlines.whole = .milliseconds(300)
+        configuration.settings.deadlines.whole = .milliseconds(300)
         let failure = await #expect(throws: FetchFailure.self) {
             try await fetch(origin.url("/start"), GuardedFetcher(configuration))
         }

@@ -23,7 +23,7 @@ extension OriginConfiguration {
     /// The guard lets exactly the address of the tests' origins through.
     static var loopback: OriginConfiguration {
         var configuration = OriginConfiguration()
-        configuration.access.addresses.allow = [AddressRange("127.0.0.1/32")!]
+        configuration.settings.access.addresses.allow = [AddressRange("127.0.0.1/32")!]
         return configuration
     }
 }

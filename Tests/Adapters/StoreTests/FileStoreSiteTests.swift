@@ -13,7 +13,23 @@ struct FileStoreSiteTests {
 
     private var root: String { folder.file("store") }
     private var originals: String { folder.file("originals") }
-    private var site: FileStoreSite { FileStoreSite(root: root, originals: originals, mode: .readable) }
+    private var site: FileStoreSite { site(root) }
+
+    private func site(_ root: String) -> FileStoreSite {
+        var settings = FileStoreSettings()
+        (settings.directory, settings.originals) = (root, originals)
+        return FileStoreSite(settings, in: folder.path)
+    }
+
+    @Test("Folders that no setting names are below the data directory; originals stay with a store that has one")
+    func places() {
+        var settings = FileStoreSettings()
+        #expect(FileStoreSite(settings, in: "data").folders.map(\.path) == ["data/store", "data/originals"])
+        settings.directory = "/s"
+        #expect(FileStoreSite(settings, in: "data").folders.map(\.path) == ["/s", "/s/.originals"])
+        settings.originals = "/o"
+        #expect(FileStoreSite(settings, in: "data").folders.map(\.path) == ["/s", "/o"])
+    }
 
     @Test("A trial of folders that are not there is well, and makes nothing")
     func fresh() async throws {
@@ -45,7 +61,7 @@ struct FileStoreSiteTests {
         "A folder that takes no files is found by the write, though rights allow it",
         .enabled(if: access("/proc", W_OK) == 0, "needs root, whom access refuses nothing"))
     func refused() async {
-        let trial = await FileStoreSite(root: "/proc", originals: originals, mode: .readable).trial()
+        let trial = await site("/proc").trial()
         #expect(!trial.isWell && trial.message.contains("Set store.directory"), "\(trial.message)")
     }
 

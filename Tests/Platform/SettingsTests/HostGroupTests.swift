@@ -1,5 +1,6 @@
 import Canonical
 import Foundation
+import SettingTypes
 import Testing
 
 @testable import Settings

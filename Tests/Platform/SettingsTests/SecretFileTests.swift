@@ -1,5 +1,6 @@
 import Foundation
 import KafkaSetup
+import SettingTypes
 import TestSupport
 import Testing
 

@@ -1,7 +1,11 @@
+import Access
 import Canonical
 import Foundation
 import KafkaSetup
+import Origin
 import Posix
+import SettingTypes
+import Store
 import TestSupport
 import Testing
 
@@ -16,9 +20,9 @@ struct SettingsLayerTests {
             file: file, environment: ["MEZZOTINT_FETCH_CONCURRENCY": "3", "MEZZOTINT_FETCH_REDIRECTS": "3"],
             set: ["fetch.concurrency=4", "fetch.concurrency=5"])
         #expect(found.fetch.concurrency == 5)
-        #expect(found.fetch.redirects == 3)
-        #expect(found.fetch.byteLimit == 2 << 20)
-        #expect(found.fetch.budget == 256 << 20)
+        #expect(found.fetch.origin.redirects == 3)
+        #expect(found.fetch.origin.byteLimit == 2 << 20)
+        #expect(found.fetch.origin.budget == 256 << 20)
     }
 
     @Test("A path in a file is relative to the file's folder, one in a flag to the working directory")
@@ -30,9 +34,8 @@ struct SettingsLayerTests {
             file: folder.file("m.yaml"), environment: [:], assignments: ["render.program=bin/r"])
         #expect(found.settings.data == folder.file("d"))
         #expect(found.settings.logDirectory == folder.file("d/log"))
-        #expect(found.settings.storeDirectory == "/s")
+        #expect(found.settings.store.files.directory == "/s")
         #expect(found.settings.render.program == "bin/r")
-        #expect(Settings().storeDirectory == "data/store")
     }
 
     @Test("A list of paths is read as its paths are")
@@ -40,7 +43,7 @@ struct SettingsLayerTests {
         let folder = try TemporaryFolder()
         try Data("fetch: {authorities: [ca.pem, /etc/ca.pem]}".utf8).write(to: folder.url.appending(path: "m.yaml"))
         let found = try Settings.loaded(file: folder.file("m.yaml"), environment: [:], assignments: [])
-        #expect(found.settings.fetch.authorities == [folder.file("ca.pem"), "/etc/ca.pem"])
+        #expect(found.settings.fetch.origin.authorities == [folder.file("ca.pem"), "/etc/ca.pem"])
         #expect(try settings(set: ["fetch.authorities=ca.pem,b.pem"]).fetch.authorities == ["ca.pem", "b.pem"])
     }
 
@@ -65,7 +68,7 @@ struct SettingsLayerTests {
             ] as [(String, String?)]
         for (name, words) in cases {
             var fetch = Settings().fetch
-            fetch.authorities = [folder.file("good.pem"), folder.file(name)]
+            fetch.origin.authorities = [folder.file("good.pem"), folder.file(name)]
             let found = fetch.problems
             #expect(found.count == (words == nil ? 0 : 1), "\(name)")
             #expect(found.allSatisfy { $0.key == "fetch.authorities" && $0.message.contains(folder.file(name)) })
@@ -118,11 +121,14 @@ struct SettingsLayerTests {
         arguments: ["127.0.0.0/8,::1/128", "127.0.0.0/8, ::1/128", "[127.0.0.0/8, \"::1/128\"]"])
     func lists(text: String) throws {
         #expect(
-            try settings(set: ["fetch.allow=" + text]).fetch.allow.map(\.description) == ["127.0.0.0/8", "::1/128"])
-        #expect(
-            try settings(environment: ["MEZZOTINT_FETCH_ALLOW": text]).fetch.allow.map(\.description) == [
+            try settings(set: ["fetch.allow=" + text]).fetch.origin.access.addresses.allow.map(\.description) == [
                 "127.0.0.0/8", "::1/128",
             ])
+        #expect(
+            try settings(environment: ["MEZZOTINT_FETCH_ALLOW": text]).fetch.origin.access.addresses.allow.map(
+                \.description) == [
+                    "127.0.0.0/8", "::1/128",
+                ])
     }
 
     @Test("A range with bits set outside of it is refused, since it is not what it seems to allow")

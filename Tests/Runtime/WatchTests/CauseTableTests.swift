@@ -22,8 +22,7 @@ struct CauseTableTests {
     @Test("The reference lists causes in the order in which they are looked for")
     func reference() throws {
         let page = try Project.text("config/reference.md")
-        let part = try #require(
-            page.components(separatedBy: "\n## Causes\n").last?.components(separatedBy: "\n## ").first)
+        let part = try #require(page.components(separatedBy: "\n## Causes\n").last?.components(separatedBy: "\n## ").first)
         #expect(Self.names(in: part, after: "\n| `") == Cause.inOrder.map(\.rawValue))
     }
 

@@ -97,7 +97,7 @@ final class Bench: Sendable {
             RendererConfiguration(program: renderer ?? Built.program("mezzotint-renderer").path, count: 2))
         var origin = OriginConfiguration()
         origin.sent = sent
-        origin.access.addresses.allow = [AddressRange("127.0.0.0/8")].compactMap { $0 }
+        origin.settings.access.addresses.allow = [AddressRange("127.0.0.0/8")].compactMap { $0 }
         let ports = WorkerPorts(
             log: moving ?? log, consumer: consumer, fetcher: fetcher(GuardedFetcher(origin)),
             renderer: CountingRenderer(inner: rendering(pool)) { count in self.orders.withLock { $0.append(count) } },

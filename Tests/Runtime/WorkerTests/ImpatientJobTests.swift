@@ -38,9 +38,9 @@ struct ImpatientJobTests {
             }, log: log,
             fetcher: { _ in
                 var configuration = OriginConfiguration()
-                configuration.access.addresses.allow = [AddressRange("127.0.0.0/8")].compactMap { $0 }
-                configuration.deadlines.connect = .milliseconds(200)
-                configuration.deadlines.firstByte = firstByte
+                configuration.settings.access.addresses.allow = [AddressRange("127.0.0.0/8")].compactMap { $0 }
+                configuration.settings.deadlines.connect = .milliseconds(200)
+                configuration.settings.deadlines.firstByte = firstByte
                 return GuardedFetcher(configuration)
             },
             watching: { worker in

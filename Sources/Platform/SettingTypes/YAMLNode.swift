@@ -1,23 +1,23 @@
 /// A piece of a settings file that remembers its line: text, a list, or a map in the order written.
-struct YAMLNode: Sendable, Equatable {
-    indirect enum Content: Sendable, Equatable {
+package struct YAMLNode: Sendable, Equatable {
+    package indirect enum Content: Sendable, Equatable {
         case scalar(String)
         case list([YAMLNode])
         case map([Entry])
     }
 
-    struct Entry: Sendable, Equatable {
-        let key: String
-        let line: Int
-        let value: YAMLNode
+    package struct Entry: Sendable, Equatable {
+        package let key: String
+        package let line: Int
+        package let value: YAMLNode
     }
 
-    let content: Content
-    let line: Int
+    package let content: Content
+    package let line: Int
 
-    init(_ content: Content, line: Int = 0) { (self.content, self.line) = (content, line) }
+    package init(_ content: Content, line: Int = 0) { (self.content, self.line) = (content, line) }
 
-    var entries: [Entry]? {
+    package var entries: [Entry]? {
         switch content {
         case .map(let entries): entries
         // Nothing after the colon, or all of it commented out.
@@ -27,7 +27,7 @@ struct YAMLNode: Sendable, Equatable {
     }
 
     /// A list of text; one text is taken apart at its commas.
-    var words: [String]? {
+    package var words: [String]? {
         switch content {
         case .scalar(let text):
             text.split(separator: ",").map { String($0.drop { $0 == " " }) }
@@ -40,7 +40,7 @@ struct YAMLNode: Sendable, Equatable {
     }
 
     /// Each text less the line's end behind it, which files have: a secret that is mounted, a block of YAML.
-    var withoutLineEnds: YAMLNode {
+    package var withoutLineEnds: YAMLNode {
         switch content {
         case .scalar(let text): YAMLNode(.scalar(text.withoutLineEnd), line: line)
         case .list(let items): YAMLNode(.list(items.map(\.withoutLineEnds)), line: line)
@@ -51,7 +51,7 @@ struct YAMLNode: Sendable, Equatable {
     }
 
     /// What to call it in a message, cut to a length that fits a line.
-    var brief: String {
+    package var brief: String {
         switch content {
         case .scalar(let text): text.isEmpty ? "nothing" : "'\(text.prefix(60))\(text.count > 60 ? "…" : "")'"
         case .list: words.map { "[\($0.joined(separator: ", ").prefix(60))]" } ?? "a list"
@@ -62,5 +62,5 @@ struct YAMLNode: Sendable, Equatable {
 
 extension String {
     /// Less one `\n` or `\r\n` at its end, which are one character each.
-    var withoutLineEnd: String { hasSuffix("\n") || hasSuffix("\r\n") ? String(dropLast()) : self }
+    package var withoutLineEnd: String { hasSuffix("\n") || hasSuffix("\r\n") ? String(dropLast()) : self }
 }

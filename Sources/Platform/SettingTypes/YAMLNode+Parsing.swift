@@ -4,7 +4,7 @@ extension YAMLNode {
     /// One document without anchors, aliases and tags; collects problems and goes on where it can.
     ///
     /// The only place that touches libyaml. Events, not its document tree: a tree would follow aliases first.
-    static func parse(_ bytes: [UInt8]) -> (root: YAMLNode?, problems: [(line: Int, message: String)]) {
+    package static func parse(_ bytes: [UInt8]) -> (root: YAMLNode?, problems: [(line: Int, message: String)]) {
         var parser = yaml_parser_t()
         guard yaml_parser_initialize(&parser) != 0 else { return (nil, [(0, "there is no memory to read it.")]) }
         defer { yaml_parser_delete(&parser) }
@@ -39,7 +39,7 @@ extension YAMLNode {
     }
 
     /// `[*.cdn.example]` means a list of hosts to people.
-    static let aliasAdvice = " Quote what begins with an asterisk: \"*.example.com\"."
+    package static let aliasAdvice = " Quote what begins with an asterisk: \"*.example.com\"."
 
     /// Puts events together to nodes.
     private struct Builder {

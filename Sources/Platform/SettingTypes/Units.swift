@@ -1,17 +1,17 @@
 /// Whole numbers with a unit: `32MiB`, `250ms`.
-enum Units {
+package enum Units {
     /// Largest first; the last counts as 1.
-    typealias Table = [(suffix: String, factor: Int)]
+    package typealias Table = [(suffix: String, factor: Int)]
 
-    static let bytes: Table = [
+    package static let bytes: Table = [
         ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
     ]
-    static let time: Table = [
+    package static let time: Table = [
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
     ]
 
     /// nil unless it is digits and a unit of the table; a bare number only where the table's smallest unit is plain (0).
-    static func number(_ text: String, _ units: Table) -> Int? {
+    package static func number(_ text: String, _ units: Table) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let suffix = text.dropFirst(digits.count).drop { $0 == " " }
         guard let number = Int(digits) else { return nil }
@@ -22,7 +22,7 @@ enum Units {
     }
 
     /// What is wrong with the unit of a text that `number` refuses; nil if it does not begin with a number.
-    static func flaw(of text: String, _ units: Table) -> String? {
+    package static func flaw(of text: String, _ units: Table) -> String? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let suffix = text.dropFirst(digits.count).drop { $0 == " " }
         guard !digits.isEmpty, !units.contains(where: { $0.suffix == suffix }) else { return nil }
@@ -30,17 +30,9 @@ enum Units {
     }
 
     /// In the largest unit that divides it.
-    static func text(_ number: Int, _ units: Table) -> String {
+    package static func text(_ number: Int, _ units: Table) -> String {
         let smallest = units[units.count - 1]
         let unit = number == 0 ? smallest : units.first { number % $0.factor == 0 } ?? smallest
         return "\(number / unit.factor)\(unit.suffix)"
-    }
-}
-
-extension Duration {
-    /// As settings have it: `250ms`, `10m`.
-    package init?(told text: String) {
-        guard let milliseconds = Units.number(text, Units.time) else { return nil }
-        self = .milliseconds(milliseconds)
     }
 }

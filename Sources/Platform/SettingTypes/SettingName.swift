@@ -1,11 +1,11 @@
 /// Names of settings and of librdkafka's options: letters, digits, dots, dashes and underscores.
-enum SettingName {
-    static func has(_ byte: UInt8) -> Bool {
+package enum SettingName {
+    package static func has(_ byte: UInt8) -> Bool {
         byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || [0x2D, 0x2E, 0x5F].contains(byte)
     }
 
     /// What of a name may be said to people: what follows its first strange byte may be a value.
-    static func shown(_ name: String) -> String {
+    package static func shown(_ name: String) -> String {
         let plain = name.utf8.prefix { has($0) }
         return plain.count == name.utf8.count ? name : String(decoding: plain, as: UTF8.self) + "…"
     }
