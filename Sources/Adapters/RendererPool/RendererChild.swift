@@ -163,7 +163,7 @@ final class RendererChild: Sendable, Equatable {
 extension RenderLimits {
     /// What a renderer made was asked for, so it may be anything that is written.
     fileprivate static let ofOutputs = RenderLimits(
-        formats: [.jpeg, .png, .webp, .gif, .avif], pixels: 1 << 32, frames: 1 << 20, memory: .max)
+        formats: Set(ImageFormat.written), pixels: 1 << 32, frames: 1 << 20, memory: .max)
 }
 
 extension RenderedOutput {

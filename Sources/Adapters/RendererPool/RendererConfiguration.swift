@@ -1,6 +1,6 @@
 internal import Clocks
 package import RenderProtocol
-internal import VariantSpec
+package import VariantSpec
 
 /// How the pool runs its children.
 package struct RendererConfiguration: Sendable, Hashable {
@@ -25,7 +25,8 @@ package struct RendererConfiguration: Sendable, Hashable {
     package var startLimit: Duration
     package var limits: RenderLimits
     package var engine: EngineChoice
-    package var effort: RenderEffort
+    /// What encoders may spend, where not what the table of formats says.
+    package var effort: [ImageFormat: Int]
     /// Whether JPEGs are written in several scans.
     package var isProgressive = false
     /// Whether a variant is written at a lower quality where it would otherwise be larger than its source.
@@ -49,7 +50,7 @@ package struct RendererConfiguration: Sendable, Hashable {
     package init(
         program: String, inspector: String? = nil, count: Int, deadline: Duration = .seconds(10),
         startLimit: Duration = .seconds(10),
-        limits: RenderLimits = RenderLimits(), engine: EngineChoice = .direct, effort: RenderEffort = RenderEffort(),
+        limits: RenderLimits = RenderLimits(), engine: EngineChoice = .direct, effort: [ImageFormat: Int] = [:],
         dataBytes: Int = RenderLimits.usualDataBytes, memoryBytes: Int = 1 << 30, isSandboxOptional: Bool = false,
         recycleRenders: Int = 500, recycleBytes: Int = 192 << 20
     ) {

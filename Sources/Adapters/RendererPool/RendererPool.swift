@@ -75,12 +75,7 @@ package final class RendererPool: Renderer {
     package func refusal(
         of order: RenderOrder, from facts: PictureFacts? = nil, isReuse: Bool = false
     ) -> RenderFailure? {
-        let sideLimit: Int
-        switch order.spec.format {
-        case .jpeg: sideLimit = 65_500
-        case .png, .gif: sideLimit = 65_535
-        case .webp, .avif: sideLimit = 16_383
-        case .heic, .tiff, .jxl, .svg:
+        guard let sideLimit = order.spec.format.output?.sideLimit else {
             return .output(order.spec, reason: "\(order.spec.format.rawValue) is not written")
         }
         if order.spec.isAuto { return .output(order.spec, reason: "its format was not chosen") }
@@ -186,7 +181,7 @@ package final class RendererPool: Renderer {
         let spec = order.spec
         var output = RenderOutput(
             format: spec.format, quality: spec.quality,
-            effort: configuration.effort[spec.format], size: order.output, crop: order.crop)
+            effort: configuration.effort[spec.format] ?? spec.format.output?.effort ?? 0, size: order.output, crop: order.crop)
         if spec.extras.isDrawn { output.spec = spec }
         output.isAnimated = spec.isAnimated && picture.facts.frames > 1
         output.isProgressive = configuration.isProgressive && spec.format == .jpeg

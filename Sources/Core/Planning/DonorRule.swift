@@ -22,10 +22,10 @@ package enum DonorRule {
         donor.isLossless || !wanted.isLossless
     }
 
-    /// A JPEG was flattened on white: it may stand in for another, and for more only if nothing was lost by it.
+    /// A donor of a format without alpha was flattened on white: it may stand in for another, and for more only if nothing was lost by it.
     package static func keepsAlpha(_ donor: ImageFormat, for wanted: VariantSpec, sourceHasAlpha: Bool?) -> Bool {
-        let isOnWhite = wanted.format == .jpeg && wanted.extras.background == nil
-        return donor != .jpeg || isOnWhite || sourceHasAlpha == false
+        let isOnWhite = !wanted.format.holdsAlpha && wanted.extras.background == nil
+        return donor.holdsAlpha || isOnWhite || sourceHasAlpha == false
     }
 
     /// Whether a donor with half the chroma has enough of it: as many samples for full chroma, and more for what is small.

@@ -41,8 +41,9 @@ package struct LossTable: Sendable, Hashable {
 
     /// The best class that the donor's quality reaches, and in it the least that the wanted one stays within.
     private func row(from donor: VariantSpec, to wanted: VariantSpec) -> Row? {
+        guard let from = donor.format.output?.losses, let to = wanted.format.output?.losses else { return nil }
         var best: Row?
-        for row in rows where row.donor == donor.format && row.wanted == wanted.format {
+        for row in rows where row.donor == from && row.wanted == to {
             guard row.quality <= donor.quality, wanted.quality <= row.wantedQuality else { continue }
             guard let known = best else {
                 best = row

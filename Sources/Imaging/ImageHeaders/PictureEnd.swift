@@ -7,9 +7,10 @@ enum PictureEnd {
         _ bytes: inout PictureBytes, _ format: ImageFormat, _ header: PictureHeader
     ) throws(RenderFailure) {
         let end =
-            switch format {
-            case .jpeg: try JPEGHeader.end(of: &bytes)
-            default: header.end
+            switch format.output?.end {
+            case .scanned: try JPEGHeader.end(of: &bytes)
+            case .declared: header.end
+            case nil: nil as Int?
             }
         guard !header.isTruncated, let end else { throw .malformed(format, reason: "it has no end") }
         guard end == bytes.length else {

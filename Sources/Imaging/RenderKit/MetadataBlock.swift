@@ -7,12 +7,12 @@ package enum MetadataBlock {
     ///
     /// - Parameter packet: of at most 2 KiB.
     package static func added(_ packet: [UInt8], to file: [UInt8], _ format: ImageFormat) -> [UInt8] {
-        switch format {
-        case .jpeg: inJPEG(packet, file)
-        case .png: inPNG(packet, file)
-        case .webp: WebPContainer.with(packet, file)
-        case .gif: inGIF(packet, file)
-        case .avif, .heic, .tiff, .jxl, .svg: file
+        switch format.output?.packet {
+        case .segment: inJPEG(packet, file)
+        case .textChunk: inPNG(packet, file)
+        case .riffChunk: WebPContainer.with(packet, file)
+        case .extensionBlock: inGIF(packet, file)
+        case .byEncoder, nil: file
         }
     }
 

@@ -12,7 +12,10 @@ extension Raster {
         let strip: Int32 = keepsProfile ? 0 : 1
         let packet = output.packet
         let isProgressive: Int32 = output.isProgressive ? 1 : 0
-        switch output.format {
+        guard let encoder = output.format.output?.encoder else {
+            throw RasterFailure(reason: "\(output.format.rawValue) is not written")
+        }
+        switch encoder {
         case .jpeg:
             let file = try encoded { image, out, bytes in
                 mz_vips_jpegsave(image, quality, isFull, isProgressive, strip, out, bytes)
@@ -34,7 +37,6 @@ extension Raster {
             }
             return keepsProfile || packet != nil ? HEIFContainer.bare(file, keepsPacket: packet != nil) : file
         case .gif: return try encoded { image, out, bytes in mz_vips_gifsave(image, effort, out, bytes) }
-        case .heic, .tiff, .jxl, .svg: throw RasterFailure(reason: "\(output.format.rawValue) is not written")
         }
     }
 }

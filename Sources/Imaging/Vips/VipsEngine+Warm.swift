@@ -18,7 +18,7 @@ extension VipsEngine {
             _ = try noise.map { image, out in mz_vips_blur(image, 2, out) }.inMemory()
             _ = try noise.map { image, out in mz_vips_shrink_to(image, 40, 27, out) }.inMemory()
             let size = noise.size
-            for format in [ImageFormat.jpeg, .png, .webp, .avif, .gif] {
+            for format in ImageFormat.written {
                 func output(_ size: PixelSize) -> RenderOutput {
                     RenderOutput(
                         format: format, quality: 80, effort: 2, size: size,

@@ -13,7 +13,7 @@ package enum VipsLibrary {
         setenv("VIPSHOME", "/", 1)
         guard mz_vips_start("mezzotint-renderer") == 0 else { throw .source(reason: takeError()) }
         load(module: "heif")
-        if formats.contains(.jxl) { load(module: "jxl") }
+        if formats.contains(.jxl) || ImageFormat.jxl.isWritten { load(module: "jxl") }
         // GLib's warnings would ask for the clock's time zone, and say on stderr what nobody asked.
         silence()
         // Parallel jobs are processes; two threads of libvips in one are slower than that.

@@ -93,10 +93,11 @@ struct ImageViewRequest {
         case "type":
             guard format == nil else { return }
             guard let asked = ImageFormat(suffix: text?.lowercased() ?? "") else {
-                throw wrong("jpg, png, webp, avif or gif")
+                throw wrong(ImageFormat.writtenSuffixes)
             }
             guard asked.isWritten else {
-                throw .unsupported("the format \(asked.rawValue)", instead: "Ask for type=jpg, png, webp, avif or gif.")
+                throw .unsupported(
+                    "the format \(asked.rawValue)", instead: "Ask for type=\(ImageFormat.writtenSuffixes).")
             }
             format = asked
         case "enlarge":

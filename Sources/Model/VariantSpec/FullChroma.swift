@@ -8,14 +8,3 @@ package enum FullChroma {
     /// libvips's JPEG).
     package static let pixels = 128 * 128
 }
-
-extension ImageFormat {
-    /// Whether a variant of this format, quality and size always has full chroma. Lossy WebP never has.
-    package func hasFullChroma(quality: Int, _ size: PixelSize) -> Bool {
-        switch self {
-        case .jpeg, .avif: quality >= FullChroma.quality || size.pixels <= FullChroma.pixels
-        case .webp, .heic, .jxl: false
-        case .png, .tiff, .gif, .svg: true
-        }
-    }
-}

@@ -68,7 +68,8 @@ package enum SpecFault: Error, Sendable, Hashable {
         return words.dropLast().joined(separator: ", ") + " and \(words.last!); with .auto also "
             + ofAuto.joined(separator: " and ")
     }()
-    static let endings = ".jpg, .png, .webp, .avif, .gif or .auto"
+    /// `.jpg, .png, .webp, .avif, .gif or .auto`
+    static let endings = ImageFormat.choice((ImageFormat.written.map(\.suffix) + ["auto"]).map { "." + $0 })
 
     /// The same fault with a spelling to offer.
     func meaning(_ meant: String?) -> SpecFault {

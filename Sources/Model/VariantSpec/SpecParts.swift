@@ -48,21 +48,3 @@ extension CropAxis {
         self.init(x: x, y: y)
     }
 }
-
-extension ImageFormat {
-    /// Formats that variants are made in.
-    package var isWritten: Bool { self == .jpeg || self == .png || self == .webp || self == .avif || self == .gif }
-
-    /// From a suffix in ASCII: without a string for the formats that nearly every spec has.
-    package init?(utf8 suffix: ArraySlice<UInt8>) {
-        if suffix.elementsEqual("webp".utf8) {
-            self = .webp
-        } else if suffix.elementsEqual("jpg".utf8) {
-            self = .jpeg
-        } else if let format = ImageFormat(suffix: String(decoding: suffix, as: UTF8.self)) {
-            self = format
-        } else {
-            return nil
-        }
-    }
-}

@@ -52,17 +52,7 @@ extension VariantSpec {
             if enlarge { put("-enlarge") }
         }
         put(".")
-        switch format {
-        case .jpeg: put("jpg")
-        case .webp: put("webp")
-        case .png: put("png")
-        case .gif: put("gif")
-        case .avif: put("avif")
-        case .heic: put("heic")
-        case .tiff: put("tiff")
-        case .jxl: put("jxl")
-        case .svg: put("svg")
-        }
+        put(format.traits.suffix)
         return count
     }
 

@@ -27,6 +27,16 @@ struct LossTableTests {
     }
 
     @Test(
+        "What was measured is what the table of formats says was, in both directions", arguments: ImageFormat.allCases)
+    func measured(format: ImageFormat) {
+        for table in [LossTable.photographs, .drawings] {
+            let isKey = ImageFormat.written.contains { $0.output?.losses == format }
+            #expect(table.rows.contains { $0.donor == format } == isKey)
+            #expect(table.rows.contains { $0.wanted == format } == isKey)
+        }
+    }
+
+    @Test(
         "A donor stands for its quality class, a wanted variant for the next above its own",
         arguments: [
             ("1x1-q100.jpg", "1x1-q10.jpg", 3), ("1x1-q95.jpg", "1x1-q80.jpg", 3), ("1x1-q90.jpg", "1x1-q81.jpg", 6),

@@ -19,6 +19,17 @@ struct EncodingTests {
         return try Workshop.file(try await Workshop.make("full-q100.jpg", of: png).content.bytes())
     }
 
+    /// The pool takes no output whose end the inspector does not find.
+    @Test("Each format of the table comes out of both engines, whole", arguments: ImageFormat.written)
+    func written(format: ImageFormat) async throws {
+        for source in Self.sources {
+            let spec = "80x60\(format.hasQuality ? "-q80" : "").\(format.suffix)"
+            let made = try await Workshop.make(spec, of: try await Self.source(source))
+            let inspected = try await Workshop.pool.inspect(try Workshop.file(made.content.bytes()))
+            #expect(inspected.facts.format == format && inspected.facts.size == made.size)
+        }
+    }
+
     /// Seen to fail while the direct path wrote one scan, whatever the settings said.
     @Test("JPEGs have one scan or several as the settings say, and the same pixels either way", arguments: sources)
     func scans(source: ImageFormat) async throws {
@@ -231,7 +242,7 @@ struct EncodingTests {
     @Test("Each format is written with the effort that is set for it", arguments: [ImageFormat.webp, .avif])
     func effort(format: ImageFormat) async throws {
         let file = try await Self.source(.jpeg, width: 320, height: 240)
-        func make(_ effort: RenderEffort) async throws -> [UInt8] {
+        func make(_ effort: [ImageFormat: Int]) async throws -> [UInt8] {
             var configuration = Workshop.configuration(count: 1)
             configuration.effort = effort
             let made = try await Workshop.render(file, in: RendererPool(configuration)) {
@@ -239,15 +250,14 @@ struct EncodingTests {
             }
             return try made[0].content.bytes()
         }
-        let low = try await make(RenderEffort(webp: 0, avif: 0))
-        let (webp, avif) = (try await make(RenderEffort(webp: 4, avif: 0)), try await make(RenderEffort(webp: 0, avif: 3)))
+        let low = try await make([.webp: 0, .avif: 0])
+        let (webp, avif) = (try await make([.webp: 4, .avif: 0]), try await make([.webp: 0, .avif: 3]))
         #expect((webp != low) == (format == .webp) && (avif != low) == (format == .avif))
     }
 
     @Test("Nothing is spent beyond WebP's method 2 and AVIF's effort 1")
     func efforts() {
-        let effort = RenderEffort()
-        #expect(effort[.webp] == 2 && effort[.avif] == 1)
+        #expect(ImageFormat.webp.output?.effort == 2 && ImageFormat.avif.output?.effort == 1)
     }
 
     /// chroma_subsampling_x and _y of AV1's configuration: 0 is 4:4:4.

@@ -27,7 +27,7 @@ enum BareLibvips {
             for raster in [large, middle, small] {
                 for format in formats {
                     let output = RenderOutput(
-                        format: format, quality: quality, effort: RenderEffort()[format],
+                        format: format, quality: quality, effort: format.output?.effort ?? 0,
                         size: raster.size, crop: Region(whole: raster.size))
                     files.append(try raster.encoded(as: output))
                 }
