@@ -57,7 +57,4 @@ package struct OriginRules: Sendable, Equatable {
 
     /// Fetches at once from the host, of all workers together.
     package func ceiling(of host: OriginHost) -> Int { max(1, limits(of: host).concurrency ?? concurrency) }
-
-    /// Those of slow flights among them: a third, and one at least.
-    package func slowCeiling(of host: OriginHost) -> Int { max(1, ceiling(of: host) / 3) }
 }

@@ -37,10 +37,8 @@ package struct OriginState: Sendable {
     package let ceiling: Int
     /// Fetches at once that this worker may have of the cluster's ceiling; see `HostSlots`.
     package private(set) var slots: Int
-    /// Those of slow flights among them, of a third of that ceiling.
-    package private(set) var slowSlots: Int
-    /// When a slow flight last began.
-    package private(set) var slowBegunAt = Instant.distantPast
+    /// When a flight last began.
+    package private(set) var begunAt = Instant.distantPast
     /// The cluster's ceiling.
     private let slotCount: Int
     private let rules: OriginRules
@@ -76,7 +74,6 @@ package struct OriginState: Sendable {
         self.rules = rules
         slotCount = rules.ceiling(of: host)
         self.slots = slots?.count(of: host) ?? .max
-        slowSlots = slots?.count(of: host, isSlow: true) ?? .max
         ceiling = min(slotCount, most)
         interval = own.rate.map { .seconds(1) / max($0, 0.001) }
         timeForByte = own.bytesPerSecond.map { .seconds(1) / max($0, 1) }
@@ -86,20 +83,17 @@ package struct OriginState: Sendable {
 
     private var start: Int { min(ceiling, max(rules.start, ceiling / 4)) }
 
-    /// Of a ceiling of one, the slot is for both.
-    package var hasSlowSlots: Bool { slotCount > 1 }
+    /// So many of the host's slots are this worker's now.
+    package mutating func own(slots: Int) { self.slots = slots }
 
-    /// So many of the host's slots, and of its slow ones, are this worker's now.
-    package mutating func own(slots: Int, slow: Int) { (self.slots, slowSlots) = (slots, slow) }
-
-    /// Slow flights hold a third of this worker's share at most, and of the cluster's ceiling; of both it may be one.
-    package var slowLimit: Int { min(slowSlots, max(1, share / 3)) }
+    /// Slow flights hold a third of this worker's share at most, or one. A probe may be one more, of a third of its slots.
+    package var slowLimit: Int { max(1, share / 3) }
 
     /// Fetches at once that this worker may have of it.
     package var share: Int { min(limit, slots) }
 
     package func mayBegin(isSlow: Bool, at now: Instant) -> Bool {
-        if inUse.all >= slots || (isSlow && inUse.slow >= slowSlots) { return false }
+        if inUse.all >= slots || (isSlow && inUse.slow >= max(1, slots / 3)) { return false }
         return switch phase {
         case .open: inUse.all < share && !(isSlow && inUse.slow >= slowLimit) && !isPaced(at: now)
         case .blocked(let until): now >= until
@@ -143,7 +137,7 @@ package struct OriginState: Sendable {
         begun[flight] = count
         count += 1
         inUse = (inUse.all + 1, inUse.slow + (isSlow ? 1 : 0))
-        if isSlow { slowBegunAt = now }
+        begunAt = now
         if let interval { next = max(next, now) + interval * part }
         if case .blocked = phase { phase = .probing(flight) }
     }
@@ -357,7 +351,7 @@ package struct OriginState: Sendable {
         case .probing: (row.state, trouble) = (.probing, self.trouble)
         }
         (row.code, row.since) = (trouble?.code, trouble?.since.wall)
-        (row.limit, row.inFlight, row.slowInUse) = (share, inUse.all, inUse.slow)
+        (row.limit, row.inFlight) = (share, inUse.all)
         return row
     }
 

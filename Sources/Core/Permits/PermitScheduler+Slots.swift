@@ -32,72 +32,50 @@ extension PermitScheduler {
         change(slot.host) { $0?.move(slot, to: partition, at: now) }
     }
 
-    /// Another worker uses slow slots of the host.
-    package mutating func hearSlow(_ host: OriginHost, at now: Instant) { change(host) { $0?.hearSlow(host, at: now) } }
-
-    /// By host, of which kinds of slots this worker has none, though flights wait for them.
-    package func wants(at now: Instant) -> [OriginHost: HostSlots.Want] {
-        var wants: [OriginHost: HostSlots.Want] = [:]
+    /// Of hosts of which this worker has no slot, though flights wait for them: what it requests.
+    package func wishes(at now: Moment) -> [OriginHost: HostSlots.Wish] {
+        var wishes: [OriginHost: HostSlots.Wish] = [:]
         for (flight, seat) in seats where seat.waits == .fetch {
-            guard let origin = origins[seat.host] else { continue }
-            let needsSlow = !seat.lane.isUrgent && origin.hasSlowSlots
-            guard origin.slots == 0 || (needsSlow && origin.slowSlots == 0), !origin.isClosed(at: now) else { continue }
-            var want = wants[seat.host] ?? HostSlots.Want()
-            if origin.slots == 0 { want.fetch = min(want.fetch ?? flight.partition, flight.partition) }
-            if needsSlow {
-                if origin.slowSlots == 0 { want.slow = min(want.slow ?? flight.partition, flight.partition) }
-                want.slowSince = min(want.slowSince ?? now, max(seat.askedAt, origin.slowBegunAt))
-            }
-            wants[seat.host] = want
+            guard let origin = origins[seat.host], origin.slots == 0, !origin.isClosed(at: now.monotonic) else { continue }
+            let known = wishes[seat.host]
+            wishes[seat.host] = HostSlots.Wish(
+                seat.host, for: min(known?.partition ?? flight.partition, flight.partition),
+                since: min(known?.since ?? now.monotonic, now.monotonic - waited(seat, at: now)))
         }
-        return wants
+        return wishes
     }
 
     /// Slots that others are to have from now on, to be written, each as owner of the partition that it stood at.
     package mutating func pass(
-        _ wishes: [HostSlots.Wish], at now: Instant
+        _ wishes: [HostSlots.Wish], at now: Moment
     ) -> [(slot: HostSlots.Slot, from: PartitionID, to: PartitionID)] {
-        borrow(wishes, at: now)
         guard let slots, !wishes.isEmpty || !slots.isAtHome else { return [] }
-        /// Of flights that wait for the host, whether fast and slow ones are among them.
-        var waited: [OriginHost: (fast: Bool, slow: Bool)] = [:]
+        /// Hosts that flights wait for, and whether urgent ones are among these.
+        var waiting: [OriginHost: Bool] = [:]
         for seat in seats.values where seat.waits == .fetch {
-            let known = waited[seat.host] ?? (false, false)
-            waited[seat.host] = (known.fast || seat.lane.isUrgent, known.slow || !seat.lane.isUrgent)
+            let isUrgent = seat.lane.isUrgent || waited(seat, at: now) >= rules.slowWait
+            waiting[seat.host] = waiting[seat.host] == true || isUrgent
         }
-        let origins = origins
-        func usesFast(_ host: OriginHost) -> Bool {
-            waited[host]?.fast == true || origins[host].map { $0.inUse.all > $0.inUse.slow } ?? false
-        }
-        func usesSlow(_ host: OriginHost) -> Bool {
-            waited[host]?.slow == true || origins[host].map { $0.inUse.slow > 0 } ?? false
-        }
+        let inUse = origins.mapValues(\.inUse)
         change(nil) { slots in
-            slots?.pass(wishes, at: now, slowBegan: { origins[$0]?.slowBegunAt ?? .distantPast }, usesFast: usesFast) {
-                usesSlow($0) || (!$1 && usesFast($0))
+            slots?.pass(wishes, at: now.monotonic) { host in
+                waiting[host] == true || inUse[host].map { $0.all > $0.slow } ?? false
+            } uses: { host in
+                waiting[host] != nil || inUse[host].map { $0.all > 0 } ?? false
             }
         }
-        return self.slots?.ready { ($1 ? origins[$0]?.inUse.slow : origins[$0]?.inUse.all) ?? 0 } ?? []
+        return self.slots?.ready { inUse[$0]?.all ?? 0 } ?? []
     }
 
-    package func borrows(_ host: OriginHost) -> Bool { slots?.borrows(host) == true }
-
-    /// What others write of slots cannot be read now.
-    package mutating func unheard(at now: Instant) { slots?.unheard(at: now) }
-
-    private mutating func borrow(_ wishes: [HostSlots.Wish], at now: Instant) {
-        var lacking: [OriginHost: HostSlots.Wish] = [:]
-        for (host, want) in wants(at: now) {
-            guard let partition = want.slow, let since = want.slowSince else { continue }
-            lacking[host] = HostSlots.Wish(host, for: partition, isSlow: true, since: since)
-        }
-        if slots?.borrow(lacking, wishes, at: now) == true { change(nil) { _ in } }
+    /// How long a flight has waited for its host since its oldest job came, or since another one of this worker last began
+    /// there: so workers with jobs that have waited long take turns.
+    private func waited(_ seat: Seat, at now: Moment) -> Duration {
+        let begunAt = origins[seat.host]?.begunAt ?? .distantPast
+        return max(.zero, min(now.wall - seat.since, now.monotonic - begunAt))
     }
 
-    /// Whether only its row places the slot there.
     package func isAtHome(_ slot: HostSlots.Slot, at partition: PartitionID) -> Bool {
-        guard let slots else { return false }
-        return slots.home(of: slot) == partition && slots.passing[slot] == nil
+        slots?.isAtHome(slot, at: partition) ?? false
     }
 
     package func isPassing(_ slot: HostSlots.Slot, to partition: PartitionID) -> Bool {
@@ -110,10 +88,10 @@ extension PermitScheduler {
         guard let slots else { return }
         for host in host.map({ [$0] }) ?? Array(origins.keys) {
             guard let known = origins[host] else { continue }
-            let (count, slow) = (slots.count(of: host), slots.count(of: host, isSlow: true))
-            guard (known.slots, known.slowSlots) != (count, slow) else { continue }
-            origins[host]?.own(slots: count, slow: slow)
-            if count > known.slots || slow > known.slowSlots { lift(.host(host)) }
+            let count = slots.count(of: host)
+            guard known.slots != count else { continue }
+            origins[host]?.own(slots: count)
+            if count > known.slots { lift(.host(host)) }
         }
     }
 }

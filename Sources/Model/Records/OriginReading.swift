@@ -29,7 +29,7 @@ extension OriginRow {
     /// Whether a worker that starts goes by it: others tell again within seconds what else they know.
     fileprivate func countsAtStart(at now: WallTime) -> Bool {
         if slot != nil || isOperators || block(isOld: true, at: now) != nil { return true }
-        return (partition != nil || slowPartition != nil) && now - at < OriginSummary.freshness
+        return partition != nil && now - at < OriginSummary.freshness
     }
 
     /// False if the record certainly does not count: it is older than `age`, and tells of no block. To decode each

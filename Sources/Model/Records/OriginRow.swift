@@ -24,8 +24,6 @@ package struct OriginRow: Sendable, Hashable {
     package var at: WallTime
     package var limit = 0
     package var inFlight = 0
-    /// Slow slots that the worker uses, or has borrowed (`HostSlots`). Rows of before have none.
-    package var slowInUse: Int?
     /// How often the worker asks it.
     package var perMinute = 0
     /// Jobs that wait for it.
@@ -39,10 +37,8 @@ package struct OriginRow: Sendable, Hashable {
     package var staleAnswers = 0
     /// The worker has no slot of the host's ceiling and wants that of this partition; of a slot's own row, where it stands.
     package var partition: PartitionID?
-    /// It wants the slow slot of this partition for its slow jobs. Programs that know of none pass over it.
-    package var slowPartition: PartitionID?
-    /// Since when a slow job of its waits for a slot of either kind, by its own clock. Rows of before have none.
-    package var slowSince: WallTime?
+    /// Since when its oldest job has waited for a slot, by its own clock. Rows of versions before 0.2.0 have none.
+    package var waitingSince: WallTime?
     /// Of a slot's own row: its number.
     package private(set) var slot: Int?
 
@@ -78,7 +74,7 @@ package struct OriginRow: Sendable, Hashable {
     /// is over is none: where no job comes, the host is not asked again.
     package var isLive: Bool {
         let isInTrouble = state == .blocked ? until ?? .distantPast > at : state != .open
-        return isInTrouble || inFlight + perMinute + waiting.sum > 0 || partition != nil || slowPartition != nil
+        return isInTrouble || inFlight + perMinute + waiting.sum > 0 || partition != nil
     }
 
     package func newRecord() -> NewRecord {
@@ -97,7 +93,6 @@ package struct OriginRow: Sendable, Hashable {
         json.field("at", at)
         json.field("limit", limit)
         json.field("inFlight", inFlight)
-        if let slowInUse { json.field("slowInUse", slowInUse) }
         if perMinute > 0 { json.field("perMinute", perMinute) }
         json.waiting { waiting[$0] }
         if let heldBy { json.field("heldBy", heldBy.rawValue) }
@@ -106,8 +101,7 @@ package struct OriginRow: Sendable, Hashable {
         if staleAnswers > 0 { json.field("staleAnswers", staleAnswers) }
         if let slot { json.field("slot", slot) }
         if let partition { json.field("partition", Int(partition.number)) }
-        if let slowPartition { json.field("slowPartition", Int(slowPartition.number)) }
-        if let slowSince { json.field("slowSince", slowSince) }
+        if let waitingSince { json.field("waitingSince", waitingSince) }
         json.endObject()
         return NewRecord(
             topic: .origins, partition: Self.partition, key: Array("\(by) \(host)".utf8), value: json.bytes,
@@ -153,7 +147,6 @@ package struct OriginRow: Sendable, Hashable {
                 case "at": row.at = try reader.time()
                 case "limit": row.limit = Int(try reader.integer(in: counts))
                 case "inFlight": row.inFlight = Int(try reader.integer(in: counts))
-                case "slowInUse": row.slowInUse = Int(try reader.integer(in: counts))
                 case "perMinute": row.perMinute = Int(try reader.integer(in: counts))
                 // Of a later version it may be another word.
                 case "heldBy": row.heldBy = HostHold(rawValue: try reader.string())
@@ -162,8 +155,7 @@ package struct OriginRow: Sendable, Hashable {
                 case "staleAnswers": row.staleAnswers = Int(try reader.integer(in: counts))
                 case "slot": row.slot = Int(try reader.integer(in: 0...1 << 20))
                 case "partition": row.partition = PartitionID(Int32(try reader.integer(in: 0...1 << 20)))
-                case "slowPartition": row.slowPartition = PartitionID(Int32(try reader.integer(in: 0...1 << 20)))
-                case "slowSince": row.slowSince = try reader.time()
+                case "waitingSince": row.waitingSince = try reader.time()
                 default:
                     let name = key.text
                     if let lane = Lane.allCases.first(where: { $0.waitingField == name }) {

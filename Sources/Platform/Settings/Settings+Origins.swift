@@ -64,7 +64,7 @@ extension Settings {
     static let originKeys: [SettingKey] = [
         SettingKey(
             "origins.concurrency", \.origins.concurrency, .whole(1...1024),
-            "Fetches at once from one host (scheme, name and port), of all workers together; they need the same setting (what can exceed it: kafka.md). Each worker has a part of them, begins with two at most, takes one more after each round of good answers, and half as many after a failure. Slow jobs of all workers together have a third of them, and one at least. No host gets more than half of fetch.concurrency."
+            "Fetches at once from one host (scheme, name and port), of all workers together; they need the same setting (what can exceed it: kafka.md). Each worker has a part of them, begins with two at most, takes one more after each round of good answers, and half as many after a failure. Slow jobs have a third of each worker's part, and one at least. No host gets more than half of fetch.concurrency."
         ),
         SettingKey(
             "origins.breaker.failures", \.origins.breaker.failures, .whole(0...1000),

@@ -73,9 +73,8 @@ extension Worker {
             for row in rows { apply(row, isOld: isFirst) }
             isUpToDate = assigned == assignments
             if isUpToDate { scheduler.knowSlots() }
-        } else {
-            scheduler.unheard(at: monotonic)
-            if monotonic - board.assignedAt >= OriginBoard.patience { scheduler.knowSlots() }
+        } else if monotonic - board.assignedAt >= OriginBoard.patience {
+            scheduler.knowSlots()
         }
         // What a worker that ends has to tell, it tells last.
         guard !phase.isEnded else { return }
@@ -147,7 +146,8 @@ extension Worker {
     /// Written as owner of the partition where the slot stands: refused if that is another's by now.
     private func passSlots() async {
         board.isPassing = true
-        for pass in scheduler.pass(board.wishes.live(at: monotonic), at: monotonic) {
+        let wishes = board.wishes.live(at: monotonic, slowWait: scheduler.rules.slowWait)
+        for pass in scheduler.pass(wishes, at: moment) {
             // Partitions may have gone and come back meanwhile.
             guard scheduler.isPassing(pass.slot, to: pass.to), let owner = partitions[pass.from]?.ownership else {
                 continue
@@ -207,7 +207,6 @@ extension Worker {
         guard isOld || !isOwn else { return }
         // Clocks differ: only what was there before is judged by its time.
         if !isOwn, !isOld || now - row.at < OriginSummary.freshness { board.wishes.hear(row, of: host, at: monotonic) }
-        if !isOwn, !isOld, row.slowInUse ?? row.inFlight > 0 { scheduler.hearSlow(host, at: monotonic) }
         if scheduler.hear(row, isOld: isOld, isOwn: isOwn, at: moment) { tell(host) }
     }
 
@@ -220,13 +219,13 @@ extension Worker {
         for seat in scheduler.seats.values where seat.waits == .fetch {
             waiting[seat.host, default: .none][seat.lane] += 1
         }
-        let wants = scheduler.wants(at: monotonic)
+        let wishes = scheduler.wishes(at: moment)
         board.told = board.told.filter { scheduler.origins[$0.key] != nil }
         board.forgetAskings { scheduler.origins[$0] != nil }
         var rows: [(row: OriginRow, toldAt: Instant)] = []
         for (host, origin) in scheduler.origins {
             var row = row(of: host, origin, waiting[host] ?? .none, isAway: away.contains(host))
-            if let want = wants[host] { row.tell(want, at: moment) }
+            if let wish = wishes[host] { row.tell(wish, at: moment) }
             row.perMinute = board.perMinute(host, count: origin.count, at: monotonic)
             guard var told = board.told[host] else {
                 rows.append((row, .distantPast))
@@ -234,8 +233,9 @@ extension Worker {
             }
             told.row.at = row.at
             // Of two clocks, and so never the same to the millisecond.
-            if let since = told.row.slowSince, let new = row.slowSince, (new - since).magnitude < OriginBoard.interval {
-                row.slowSince = since
+            if let since = told.row.waitingSince, let new = row.waitingSince, (new - since).magnitude < OriginBoard.interval
+            {
+                row.waitingSince = since
             }
             // Told with what else is, and when it ends.
             if (told.row.perMinute > 0) == (row.perMinute > 0) { told.row.perMinute = row.perMinute }
@@ -252,7 +252,7 @@ extension Worker {
     func lastRowsToTell() -> [OriginRow] {
         scheduler.origins.map { host, origin in
             var row = row(of: host, origin, .none, isAway: false)
-            (row.limit, row.inFlight, row.slowInUse) = (0, 0, 0)
+            (row.limit, row.inFlight) = (0, 0)
             return row
         }
     }
@@ -262,7 +262,6 @@ extension Worker {
     ) -> OriginRow {
         var row = origin.row(of: host, by: configuration.owner, at: moment)
         row.waiting = waiting
-        if scheduler.borrows(host) { row.slowInUse = max(1, row.slowInUse ?? 0) }
         if waiting.sum > 0 {
             let isSlow = !Lane.allCases.contains { $0.isUrgent && waiting[$0] > 0 }
             let isCrowded = isAway && scheduler.knowsSlots

@@ -104,8 +104,8 @@ struct HostSlotsTests {
             var slots = slots
             let slot = HostSlots.Slot(Self.host, slots.number(for: PartitionID(5), of: Self.host))
             slots.move(slot, to: partition, at: 0)
-            slots.pass([], at: 100_000) { _, _ in false }
-            #expect(slots.ready { _, _ in 0 }.map(\.from) == (known.contains(partition.number) ? [partition] : []))
+            slots.pass([], at: 100_000) { _ in false }
+            #expect(slots.ready { _ in 0 }.map(\.from) == (known.contains(partition.number) ? [partition] : []))
         }
     }
 
@@ -117,8 +117,8 @@ struct HostSlotsTests {
         var answered: [Int: Instant] = [:]
         for time in stride(from: 0, to: 60_000, by: 1_000).map({ Instant($0) }) {
             var slots = slots(owned, of: 4, ceiling: 3)
-            slots.pass([wish], at: time) { _, _ in false }
-            for pass in slots.ready(inUse: { _, _ in 0 }) where answered[pass.slot.number] == nil {
+            slots.pass([wish], at: time) { _ in false }
+            for pass in slots.ready(inUse: { _ in 0 }) where answered[pass.slot.number] == nil {
                 answered[pass.slot.number] = time
             }
         }
@@ -135,8 +135,8 @@ struct HostSlotsTests {
         var slots = slots(Self.partitions(0..<3), of: 4, ceiling: 6)
         let before = slots.count(of: Self.host)
         for number in 0..<6 { slots.move(HostSlots.Slot(Self.host, number), to: PartitionID(9), at: 0) }
-        slots.pass([HostSlots.Wish(Self.host, for: PartitionID(9), since: 0)], at: 9_000) { _, _ in false }
-        #expect(slots.count(of: Self.host) == before && slots.ready { _, _ in 0 }.isEmpty)
+        slots.pass([HostSlots.Wish(Self.host, for: PartitionID(9), since: 0)], at: 9_000) { _ in false }
+        #expect(slots.count(of: Self.host) == before && slots.ready { _ in 0 }.isEmpty)
     }
 
     /// Workers that fetch for ever, own partitions that change hands, and hear each other's rows late.
@@ -196,8 +196,8 @@ struct HostSlotsTests {
                 wishing[other] = wishing[other] ?? now
                 return HostSlots.Wish(HostSlotsTests.host, for: partition, since: wishing[other] ?? now)
             }
-            workers[worker].pass(wishes, at: now) { [wants, inUse] _, _ in wants[worker] || inUse[worker] > 0 }
-            for pass in workers[worker].ready(inUse: { [inUse] _, _ in inUse[worker] }) {
+            workers[worker].pass(wishes, at: now) { [wants, inUse] _ in wants[worker] || inUse[worker] > 0 }
+            for pass in workers[worker].ready(inUse: { [inUse] _ in inUse[worker] }) {
                 #expect(owners[Int(pass.from.number)] == worker)
                 rows.append((pass.slot, pass.to))
                 workers[worker].move(pass.slot, to: pass.to, at: now)
@@ -233,38 +233,115 @@ struct HostSlotsTests {
     @Test(
         "A worker whose fast jobs want a slot has it at once from an owner that needs it for slow ones alone, and after a turn from others",
         arguments: [
-            (isUrgent: true, usesFast: false, passedAt: 1_500 as Instant), (true, true, 6_000), (false, false, 6_000),
+            (isUrgent: true, usesUrgently: false, passedAt: 1_500 as Instant), (true, true, 6_000), (false, false, 6_000),
         ])
-    func urgent(isUrgent: Bool, usesFast: Bool, passedAt: Instant) {
+    func urgent(isUrgent: Bool, usesUrgently: Bool, passedAt: Instant) {
         let slot = HostSlots.Slot(Self.host, 0)
         let home = slots([], of: 4, ceiling: 1).home(of: slot)
         var slots = slots([home], of: 4, ceiling: 1)
         let other = PartitionID((home.number + 1) % 4)
         let wish = HostSlots.Wish(Self.host, for: other, isUrgent: isUrgent, since: 1_000)
         for now in stride(from: 1_500, through: 6_000, by: 500).map({ Instant($0) }) {
-            slots.pass([wish], at: now, usesFast: { _ in usesFast }, uses: { _, _ in true })
-            let targets = slots.ready { _, _ in 0 }.map(\.to)
+            slots.pass([wish], at: now, usesUrgently: { _ in usesUrgently }, uses: { _ in true })
+            let targets = slots.ready { _ in 0 }.map(\.to)
             #expect(targets == (now < passedAt ? [] : [other]), "\(now.nanoseconds)")
         }
     }
 
     @Test(
-        "Fast jobs that wait, or are fetched, keep a slot for a turn; slow ones do not, where another worker's fast ones want it",
-        arguments: [Lane.fast, .slow], [true, false])
-    func kept(lane: Lane, isFetched: Bool) {
+        "Fast jobs that wait, or are fetched, keep a slot for a turn; slow ones, until one has waited too long, do not, where another worker's fast ones want it",
+        arguments: [
+            (lane: Lane.fast, waited: 0 as Duration, isFetched: false, isKept: true), (.fast, 0, true, true),
+            (.slow, 59_000, false, false), (.slow, 60_000, false, true), (.slow, 0, true, true),
+        ])
+    func kept(lane: Lane, waited: Duration, isFetched: Bool, isKept: Bool) {
         var permits = PermitScheduler(PermitRules(fetch: 1, render: 1, origins: OriginRules(concurrency: 1)))
         let home = slots([], of: 4, ceiling: 1).home(of: HostSlots.Slot(Self.host, 0))
         permits.own([home], of: 4)
         permits.knowSlots()
-        permits.request(.fetch, FlightID(home, 1), lane: lane, since: 0, host: Self.host)
-        let granted = isFetched ? permits.grants(at: 0).count : 1
-        let wish = HostSlots.Wish(Self.host, for: PartitionID((home.number + 1) % 4), isUrgent: true, since: 0)
-        let passed = permits.pass([wish], at: 100)
-        // What is under way ends first.
-        #expect(granted == 1 && passed.count == (lane == .fast || isFetched ? 0 : 1))
+        let now: Moment = 100_000
+        permits.request(.fetch, FlightID(home, 1), lane: lane, since: now.wall - waited, host: Self.host)
+        let granted = isFetched ? permits.grants(at: now).count : 1
+        let wish = HostSlots.Wish(
+            Self.host, for: PartitionID((home.number + 1) % 4), isUrgent: true, since: now.monotonic)
+        let passed = permits.pass([wish], at: now + 100)
+        // A fetch under way ends first.
+        #expect(granted == 1 && passed.isEmpty == isKept)
         permits.forget(FlightID(home, 1))
-        let after = permits.pass([wish], at: 200).count
+        let after = permits.pass([wish], at: now + 200).count
         #expect(after == 1)
+    }
+
+    @Test(
+        "A slot goes to the request of fast jobs, or of a slow one that has waited too long, and of these to the oldest",
+        arguments: [
+            // Ages in seconds of a fast and of two slow requests; who has the slot.
+            (fast: 1, slow: [50, 9], first: 0), (70, [50, 65], 0), (1, [50, 65], 2), (1, [60, 65], 2), (nil, [50, 9], 1),
+        ] as [(fast: Int?, slow: [Int], first: Int32)])
+    func order(fast: Int?, slow: [Int], first: Int32) {
+        let home = slots([], of: 4, ceiling: 1).home(of: HostSlots.Slot(Self.host, 0))
+        var (slots, wishes) = (slots([home], of: 4, ceiling: 1), SlotWishes())
+        for (number, age) in ([fast] + slow).enumerated() {
+            guard let age else { continue }
+            // Clocks differ.
+            let clock = WallTime(number * 3_600_000 + 100_000)
+            var row = OriginRow(host: Self.host.description, by: "\(number)", at: clock)
+            row.waiting[number == 0 ? .fast : .slow] = 1
+            row.tell(
+                HostSlots.Wish(
+                    Self.host, for: PartitionID((home.number + 1 + Int32(number)) % 4), since: 100_000 - .seconds(age)),
+                at: Moment(wall: clock, monotonic: 100_000))
+            wishes.hear(row, of: Self.host, at: 200_000)
+        }
+        slots.pass(wishes.live(at: 200_000, slowWait: 60_000), at: 200_000) { _ in false }
+        #expect(slots.ready { _ in 0 }.map(\.to) == [PartitionID((home.number + 1 + first) % 4)])
+        #expect(wishes.live(at: 200_000 + OriginSummary.freshness, slowWait: 60_000).isEmpty)
+    }
+
+    @Test("A request of a program that tells no age counts from when it was first heard, until it is withdrawn")
+    func ageless() {
+        var wishes = SlotWishes()
+        var row = OriginRow(host: Self.host.description, by: "old", at: 9)
+        row.partition = PartitionID(1)
+        for time in [90_000, 100_000] as [Instant] { wishes.hear(row, of: Self.host, at: time) }
+        #expect(wishes.live(at: 101_000, slowWait: 60_000).map(\.since) == [90_000])
+        row.partition = nil
+        wishes.hear(row, of: Self.host, at: 101_000)
+        #expect(wishes.live(at: 101_000, slowWait: 60_000).isEmpty)
+    }
+
+    @Test(
+        "A worker with waiting jobs and no slot requests one, dated by its oldest job, or by its last fetch if that is younger"
+    )
+    func requests() {
+        var permits = PermitScheduler(PermitRules(fetch: 8, render: 1, origins: OriginRules(concurrency: 1)))
+        let slot = HostSlots.Slot(Self.host, 0)
+        let home = slots([], of: 2, ceiling: 1).home(of: slot)
+        let own = PartitionID(1 - home.number)
+        permits.own([own], of: 2)
+        permits.knowSlots()
+        let start: Moment = 900_000
+        func wishes(at now: Moment) -> [HostSlots.Wish] { Array(permits.wishes(at: now).values) }
+        permits.request(.fetch, FlightID(own, 1), lane: .slow, since: start.wall - 7_000, host: Self.host)
+        permits.request(.fetch, FlightID(own, 2), lane: .slow, since: start.wall - 3_000, host: Self.host)
+        #expect(permits.grants(at: start).isEmpty)
+        let wish = HostSlots.Wish(Self.host, for: own, since: start.monotonic - 7_000)
+        #expect(wishes(at: start) == [wish] && wishes(at: start + 53_000) == [wish])
+        permits.move(slot, to: own, at: start.monotonic)
+        #expect(permits.grants(at: start + 60_000).count == 1 && wishes(at: start + 60_000).isEmpty)
+        permits.forget(FlightID(own, 1))
+        permits.move(slot, to: home, at: start.monotonic + 61_000)
+        #expect(
+            wishes(at: start + 61_000) == [HostSlots.Wish(Self.host, for: own, since: start.monotonic + 60_000)])
+    }
+
+    @Test("Slots behind the ceiling, which programs before 0.2.0 kept for slow jobs, are of no use, and their rows may go")
+    func beyond() {
+        var slots = slots(Self.partitions(0..<2), of: 4, ceiling: 6)
+        let (before, beyond) = (slots.count(of: Self.host), HostSlots.Slot(Self.host, 6))
+        slots.move(beyond, to: PartitionID(0), at: 0)
+        #expect(slots.count(of: Self.host) == before && slots.isAtHome)
+        #expect(slots.isAtHome(beyond, at: PartitionID(0)))
     }
 
     @Test("A slot of no use goes home after half a minute, so that one worker that asks alone has what it owns")
@@ -290,8 +367,8 @@ struct HostSlotsTests {
             let slot = HostSlots.Slot(Self.host, number)
             guard slots.home(of: slot) < PartitionID(6), slots.home(of: slot) != other else { continue }
             slots.move(slot, to: other, at: 0)
-            slots.pass([], at: 60_000) { _, _ in false }
-            for pass in slots.ready(inUse: { _, _ in 0 }) {
+            slots.pass([], at: 60_000) { _ in false }
+            for pass in slots.ready(inUse: { _ in 0 }) {
                 #expect(pass.to == slots.home(of: slot) && pass.from == other)
                 slots.move(pass.slot, to: pass.to, at: 60_000)
                 found += 1

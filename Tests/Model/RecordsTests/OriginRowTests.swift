@@ -30,8 +30,8 @@ struct OriginRowTests {
         for state in OriginRow.State.allCases {
             var row = row("one", state, until: 9)
             (row.checks, row.matches, row.staleAnswers) = (4, 3, 2)
-            (row.partition, row.slowPartition, row.slowSince) = (PartitionID(5), PartitionID(6), Self.now - 9)
-            (row.heldBy, row.perMinute, row.slowInUse) = (.rate, 600, 1)
+            (row.partition, row.waitingSince) = (PartitionID(5), Self.now - 9)
+            (row.heldBy, row.perMinute) = (.rate, 600)
             row.waiting = ByLane { 7 + $0.ordinal }
             #expect(read(row.newRecord()) == row)
         }
@@ -40,6 +40,12 @@ struct OriginRowTests {
         var other = row("one", .open).newRecord()
         other.value = Array("{\"host\":1}".utf8)
         #expect(read(other) == nil)
+        // Versions before 0.2.0 had slots for slow jobs.
+        other = row("one", .open).newRecord()
+        other.value = other.value.map {
+            Array($0.dropLast()) + Array(#","slowInUse":1,"slowPartition":6,"slowSince":1000}"#.utf8)
+        }
+        #expect(read(other) == row("one", .open))
     }
 
     @Test(

@@ -17,7 +17,7 @@ package enum Rule: String, Sendable, CaseIterable {
     case room = "a fast job goes to a tier while fast jobs of its host leave room"
     case permits = "more fetches run than there are permits, and late ones beside them"
     case ceiling = "more requests at once at a host than its ceiling"
-    case third = "more slow requests at once at a host than a third of its ceiling"
+    case third = "more slow requests of one worker at a host than a third of its slots"
     case politeness = "a host is asked before the time that it has named"
     case aged = "an aged slow flight does not begin"
     case progress = "a partition stands still while its topics answer"

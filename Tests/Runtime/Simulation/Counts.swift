@@ -48,7 +48,7 @@ package enum Happening: Int, Sendable, CaseIterable {
     // Jobs wait in a tier for the host that a redirect led to.
     case awaitedElsewhere
     // What they tell one another.
-    case slotPassed, slowSlotPassed, hostSlowed, hostBlocked, hostProbed, hostOpened
+    case slotPassed, hostSlowed, hostBlocked, hostProbed, hostOpened
     // What they say to people.
     case saidUnanswered, saidForgotten, saidExpired, saidRecreated
     // Jobs that kill workers.

@@ -79,15 +79,15 @@ final class Flights {
         world.fail(.ceiling, "host \(host): \(members.count), of workers \(members.map(\.process.number).sorted())")
     }
 
-    /// The same of slow flights, after each moment in which one began.
+    /// The same of one worker's slow flights, after each moment in which one began.
     func lookAtThird() {
         guard world.sharesOrigins else { return }
-        for host in 0..<Origins.hostCount where !isExcused(host) {
-            let members = asking.filter { $1.host == host && world.group.isMember($1.process) }
-            guard members.values.count(where: \.isSlow) > World.slowCeiling else { continue }
-            let counts = Dictionary(grouping: members.values) { $0.process.number }.mapValues { slow($0, at: host) }
-            guard counts.values.reduce(0, +) > World.slowCeiling else { continue }
-            world.fail(.third, "host \(host): \(counts.filter { $0.value > 0 }.sorted { $0.key < $1.key })")
+        for host in 0..<Origins.hostCount {
+            let members = asking.values.filter { $0.host == host && world.group.isMember($0.process) }
+            for (worker, asking) in Dictionary(grouping: members, by: \.process.number)
+            where asking.count(where: \.isSlow) > World.slowCeiling && slow(asking, at: host) > World.slowCeiling {
+                world.fail(.third, "host \(host): \(slow(asking, at: host)), of worker \(worker)")
+            }
         }
     }
 

@@ -85,9 +85,9 @@ final class Ledger {
     /// What a worker tells of a host.
     private func told(_ record: Record, by process: SimulatedProcess?) {
         guard let row = OriginRow(record) else { return }
-        if let slot = row.slot {
+        if row.slot != nil {
             if let process, !world.group.isMember(process) { world.flights.excuse(row.host) }
-            return world.count(slot < World.ceiling ? .slotPassed : .slowSlotPassed)
+            return world.count(.slotPassed)
         }
         let state = hosts.updateValue(row.state, forKey: record.key) ?? .open
         guard row.state != state else { return }

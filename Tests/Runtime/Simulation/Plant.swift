@@ -30,8 +30,8 @@ package enum Plant: String, Sendable, CaseIterable {
     case forgetWait = "forget-wait"
     /// Redirects to other hosts are followed without their leave.
     case followUnasked = "follow-unasked"
-    /// Of slots for slow flights that were passed each worker reads that they stand with it.
-    case claimSlow = "claim-slow"
+    /// Of slots that were passed each worker reads that they stand with it.
+    case claimSlots = "claim-slots"
     /// Every slow flight is taken for one that has waited too long.
     case slowFirst = "slow-first"
     /// None ever is.
@@ -73,8 +73,8 @@ package enum Plant: String, Sendable, CaseIterable {
         case .trustNoMarker: .poison
         case .hideOutcomes: .said
         case .forgetWait: .politeness
-        case .followUnasked: .ceiling
-        case .claimSlow: .third
+        case .followUnasked: .third
+        case .claimSlots: .ceiling
         case .slowFirst: .lanes
         case .loseAged: .aged
         case .mixLanes: .room

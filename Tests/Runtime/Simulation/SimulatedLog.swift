@@ -81,11 +81,11 @@ final class SimulatedLog: Log, @unchecked Sendable {
         let log = cluster.log(topic, partition)
         let records = try await question([log]) { log.records(from: offset, below: .max, limit: limit) }
         if topic == .outcomes, process.world.plants(.hideOutcomes) { return [] }
-        guard topic == .origins, process.world.plants(.claimSlow), let own = process.consumer.owned.min() else {
+        guard topic == .origins, process.world.plants(.claimSlots), let own = process.consumer.owned.min() else {
             return records
         }
         return records.map { record in
-            guard let row = OriginRow(record), let slot = row.slot, slot >= World.ceiling else { return record }
+            guard let row = OriginRow(record), let slot = row.slot else { return record }
             var record = record
             record.value = OriginRow(host: row.host, slot: slot, at: own, at: row.at).newRecord().value
             return record

@@ -229,7 +229,7 @@ final class World: @unchecked Sendable {
     }
     /// Requests at once at a host, of all workers.
     static let ceiling = 3
-    /// Those of slow flights among them.
+    /// Those of one worker's slow flights among them: a third of its slots.
     static let slowCeiling = 1
     static let slowWait = Duration.seconds(4)
 
