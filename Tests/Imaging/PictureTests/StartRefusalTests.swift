@@ -36,7 +36,7 @@ struct StartRefusalTests {
             Start(testDescription: "WebP", bytes: webp), Start(testDescription: "interlaced PNG", bytes: png),
             // Each length in the data is followed by as many bytes.
             Start(
-                testDescription: "GIF", bytes: Array(Sources.flatGIF(side: side, frames: [(1, 1)]).prefix(42)),
+                testDescription: "GIF", bytes: Array(Sources.flatGIF(side: side, frames: [(side, side)]).prefix(42)),
                 rest: 0xff),
         ])
     func refused(start: Start) async throws {
