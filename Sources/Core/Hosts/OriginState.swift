@@ -39,6 +39,8 @@ package struct OriginState: Sendable {
     package private(set) var slots: Int
     /// When a flight last began.
     package private(set) var begunAt = Instant.distantPast
+    /// A slow flight began last.
+    private var owesFast = false
     /// The cluster's ceiling.
     private let slotCount: Int
     private let rules: OriginRules
@@ -89,6 +91,13 @@ package struct OriginState: Sendable {
     /// Slow flights hold a third of this worker's share at most, or one. A probe may be one more, of a third of its slots.
     package var slowLimit: Int { max(1, share / 3) }
 
+    /// Whether an aged slow flight lets fast ones go first, once: after a slow one had the only fetch that this worker may have of
+    /// it. Else fast ones would never have their turn beside a slow backlog that is old.
+    package mutating func yieldsOnce() -> Bool {
+        defer { owesFast = false }
+        return owesFast && share == 1
+    }
+
     /// Fetches at once that this worker may have of it.
     package var share: Int { min(limit, slots) }
 
@@ -137,7 +146,7 @@ package struct OriginState: Sendable {
         begun[flight] = count
         count += 1
         inUse = (inUse.all + 1, inUse.slow + (isSlow ? 1 : 0))
-        begunAt = now
+        (begunAt, owesFast) = (now, isSlow)
         if let interval { next = max(next, now) + interval * part }
         if case .blocked = phase { phase = .probing(flight) }
     }

@@ -36,7 +36,9 @@ extension PermitScheduler {
     package func wishes(at now: Moment) -> [OriginHost: HostSlots.Wish] {
         var wishes: [OriginHost: HostSlots.Wish] = [:]
         for (flight, seat) in seats where seat.waits == .fetch {
-            guard let origin = origins[seat.host], origin.slots == 0, !origin.isClosed(at: now.monotonic) else { continue }
+            guard let origin = origins[seat.host], origin.slots == 0, !origin.isClosed(at: now.monotonic) else {
+                continue
+            }
             let known = wishes[seat.host]
             wishes[seat.host] = HostSlots.Wish(
                 seat.host, for: min(known?.partition ?? flight.partition, flight.partition),

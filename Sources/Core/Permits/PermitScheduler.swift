@@ -96,6 +96,8 @@ package struct PermitScheduler: Sendable {
     var clock = Instant(nanoseconds: 0)
     /// Flights under way that wait for a render, fast and slow apart: their sources were fetched, and take memory.
     private var ready: [ReadyShare: Int] = [:]
+    /// Hosts at which fast flights go before aged ones in this pass.
+    private var yieldingOnce: Set<OriginHost> = []
     /// Slow flights that hold a permit for their age.
     var aged: [FlightID: Ticket] = [:]
     private var tickets = 0
@@ -198,7 +200,7 @@ package struct PermitScheduler: Sendable {
 
     /// Every permit that can be given now, in the order to start.
     package mutating func grants(at now: Moment) -> [Grant] {
-        clock = now.monotonic
+        (clock, yieldingOnce) = (now.monotonic, [])
         liftTimed()
         countLate()
         if let granted = aloneGrants(at: now) { return granted }
@@ -279,7 +281,14 @@ package struct PermitScheduler: Sendable {
         let waiting = [Rank.begun, .slow].compactMap { first(Queue(kind: kind, rank: $0), byAge: true) }
         guard let oldest = waiting.min(), now - oldest.since >= rules.slowWait else { return nil }
         // One that hangs where its partition's log is away holds back nobody.
-        return aged.values.allSatisfy { oldest < $0 || !isOpen($0.flight.partition) } ? oldest : nil
+        let isFirst = aged.values.allSatisfy { oldest < $0 || !isOpen($0.flight.partition) }
+        return isFirst && !yieldsOnce(oldest.host) ? oldest : nil
+    }
+
+    private mutating func yieldsOnce(_ host: OriginHost?) -> Bool {
+        guard let host else { return false }
+        if origins[host]?.yieldsOnce() == true { yieldingOnce.insert(host) }
+        return yieldingOnce.contains(host)
     }
 
     /// Whether a fast flight waits for more than its own host or its own partition's log.

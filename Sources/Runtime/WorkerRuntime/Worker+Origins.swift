@@ -233,9 +233,9 @@ extension Worker {
             }
             told.row.at = row.at
             // Of two clocks, and so never the same to the millisecond.
-            if let since = told.row.waitingSince, let new = row.waitingSince, (new - since).magnitude < OriginBoard.interval
+            if let old = told.row.waitingSince, let new = row.waitingSince, (new - old).magnitude < OriginBoard.interval
             {
-                row.waitingSince = since
+                row.waitingSince = old
             }
             // Told with what else is, and when it ends.
             if (told.row.perMinute > 0) == (row.perMinute > 0) { told.row.perMinute = row.perMinute }

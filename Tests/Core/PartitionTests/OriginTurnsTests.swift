@@ -127,6 +127,21 @@ struct OriginTurnsTests {
         #expect(running.contains(flight(100)))
     }
 
+    @Test("At a host that bears one fetch at once, aged slow flights and fast ones take turns")
+    func agedTurns() {
+        var permits = PermitScheduler(rules(1))
+        for number in 0..<3 {
+            permits.request(.fetch, flight(number), lane: .fast, since: 0, host: host(0))
+            permits.request(.fetch, flight(10 + number), lane: .slow, since: 0, host: host(0))
+        }
+        var order: [Int] = []
+        while let next = numbers(&permits, at: 2_000).first {
+            order.append(next)
+            end(&permits, flight(next), .answered(bytes: 1), at: 2_000)
+        }
+        #expect(order == [10, 0, 11, 1, 12, 2])
+    }
+
     @Test("Jobs that come for a host which is left alone, and go to wait elsewhere, leave nothing behind")
     func passing() {
         var permits = PermitScheduler(rules())

@@ -39,7 +39,7 @@ struct SlotTurnsTests {
         var random: SeededRandom
         var members: [Member]
         var rows: [(slot: HostSlots.Slot, to: PartitionID)] = []
-        var (most, mostSlow) = (0, 0)
+        var most = 0
         var now: Instant = 0
         private var (steps, number) = (0, 0)
 
@@ -123,15 +123,14 @@ struct SlotTurnsTests {
                     if steps % 4 == index % 4 { share(&member, clock: .hours(index)) }
                     fetch(&member)
                     members[index] = member
-                    let running = members.flatMap(\.running)
-                    (most, mostSlow) = (max(most, running.count), max(mostSlow, running.count { $0.lane == .slow }))
+                    most = max(most, members.map(\.running.count).reduce(0, +))
                 }
             }
         }
     }
 
     @Test(
-        "No more run at once than the ceiling, through rebalances, and each worker's jobs begin within 12 seconds for each worker",
+        "No more run at once than the ceiling, through rebalances, and each worker has its turns, however few slots there are",
         arguments: [(3, 1), (3, 2), (6, 3), (6, 4), (6, 5), (6, 6), (8, 6), (6, 18), (1, 6)])
     func bounds(workers: Int, ceiling: Int) {
         for lanes in [[Lane.slow], [.fast], [.fast, .slow]] {
@@ -142,8 +141,7 @@ struct SlotTurnsTests {
                     crew.rebalance()
                 }
                 let longest = crew.members.flatMap { member in lanes.map { member.longest[$0] } }.max() ?? .zero
-                print("bounds", workers, ceiling, lanes, crew.most, crew.mostSlow, longest)
-                #expect(longest <= .seconds(25 * workers), "\(lanes), seed \(seed): \(longest)")
+                #expect(longest <= .seconds(45), "\(lanes), seed \(seed): \(longest)")
                 #expect(crew.most <= ceiling)
             }
         }
@@ -154,7 +152,8 @@ struct SlotTurnsTests {
         for seed in 0..<UInt64(Effort.count(landing: 2, all: 6)) {
             var crew = Crew([[.slow], [.slow], [.fast], [.slow]], ceiling: 1, seed: seed)
             crew.run(seconds: 600)
-            print("yields", crew.members.map(\.longest))
+            #expect(crew.members[2].longest[.fast] <= .seconds(20))
+            #expect(crew.members.allSatisfy { $0.longest[.slow] <= .seconds(40) })
         }
     }
 }
