@@ -33,7 +33,10 @@ enum LogCommand {
             Output.object { json in
                 json.field("file", file)
                 json.field("bytes", bytes)
-                for folder in folders { json.field(folder.name, folder.path) }
+                for folder in folders {
+                    json.key(named: folder.name)
+                    json.string(folder.path)
+                }
             }
         } else {
             Console.print("Wrote \(file), \(bytes) bytes. A whole backup has these, too, copied after the log:")

@@ -1,5 +1,6 @@
 package import Access
 package import HTTP
+internal import Posix
 package import SettingTypes
 
 /// What an operator says of fetching: whom, how much and how long.

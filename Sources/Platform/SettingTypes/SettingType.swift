@@ -67,7 +67,7 @@ extension SettingType {
     ) -> Self {
         let inside = examples.filter { Units.number($0, table).map(range.contains) ?? false }
         let bounds = "from \(Units.text(range.lowerBound, table)) to \(Units.text(range.upperBound, table))"
-        package let expectation = "a \(noun) \(bounds), such as \(inside.formattedAsChoice)"
+        let expectation = "a \(noun) \(bounds), such as \(inside.formattedAsChoice)"
         return SettingType(
             expectation: expectation,
             read: { node, _ throws(SettingRefusal) in

@@ -25,7 +25,7 @@ struct StoreIdentityTests {
         #expect(identities.count == 1)
         #expect(
             try await FileStore(root: root).sight()
-                == StoreSight(place: root, identity: identities.first, isEmpty: true))
+                == StoreSight(place: .folder(root), identity: identities.first, isEmpty: true))
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(root)/.tmp").isEmpty)
     }
 
@@ -88,7 +88,7 @@ struct StoreIdentityTests {
         let store = try FileStore(root: root)
         try FileManager.default.createDirectory(atPath: "\(root)/lost+found", withIntermediateDirectories: true)
         try Data("what".utf8).write(to: URL(filePath: "\(root)/.identity"))
-        #expect(try await store.sight() == StoreSight(place: root, identity: nil, isEmpty: true))
+        #expect(try await store.sight() == StoreSight(place: .folder(root), identity: nil, isEmpty: true))
         _ = try await store.put(Blob.slice([1]), as: Blob.name())
         #expect(try await !store.sight().isEmpty)
     }
@@ -113,10 +113,10 @@ struct StoreIdentityTests {
             #expect(try await store.open(variant)?.allBytes() == [1])
             // So does a start see it, which makes the folder where it is gone.
             let later = try FileStore(root: root, originals: originals)
-            let part = StoreSight.Part(place: originals, identity: found)
+            let part = StoreSight.Part(place: .folder(originals), identity: found)
             #expect(
                 try await later.sight()
-                    == StoreSight(place: root, identity: own, isEmpty: false, foreignPart: part))
+                    == StoreSight(place: .folder(root), identity: own, isEmpty: false, foreignPart: part))
         }
         try FileManager.default.removeItem(atPath: originals)
         try FileManager.default.moveItem(atPath: folder.file("away"), toPath: originals)
@@ -137,7 +137,7 @@ struct StoreIdentityTests {
         try FileManager.default.removeItem(atPath: originals)
         _ = try await FileStore(root: folder.file("b"), originals: originals).adopt()
         let again = try FileStore(root: root, originals: originals)
-        #expect(try await again.sight().foreignPart?.place == originals)
+        #expect(try await again.sight().foreignPart?.place == .folder(originals))
         // As `store.adopt` has it.
         #expect(try await again.adopt() == own)
         #expect(try await again.sight().foreignPart == nil)

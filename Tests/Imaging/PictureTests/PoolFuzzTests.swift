@@ -124,7 +124,7 @@ struct PoolFuzzTests {
         do {
             let picture = try await pool.inspect(try Workshop.file(bytes))
             let orders = try asked[number % asked.count].map { try Workshop.order($0, of: picture.facts.size) }
-            _ = try await pool.render(picture, orders, lane: .fast, isReuse: false)
+            _ = try await pool.render(picture, orders, isReuse: false)
             return "rendered"
         } catch let failure as RenderFailure {
             // To be made again from its number.

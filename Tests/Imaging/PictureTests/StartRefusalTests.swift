@@ -44,7 +44,7 @@ struct StartRefusalTests {
         let origin = try BrokenOrigin(
             .flood(Array(head.utf8) + start.bytes, [UInt8](repeating: start.rest, count: 1_000)))
         var configuration = OriginConfiguration()
-        configuration.access.addresses.allow = [AddressRange("127.0.0.1/32")].compactMap { $0 }
+        configuration.settings.access.addresses.allow = [AddressRange("127.0.0.1/32")].compactMap { $0 }
         let fetcher = GuardedFetcher(configuration) { await Workshop.pool.refusal(ofStart: $0) }
         let answer = try await fetcher.fetch(FetchRequest(url: .init(origin.url()), lane: .fast))
         guard case .refused(let failure, _) = answer else {
@@ -63,7 +63,7 @@ struct StartRefusalTests {
             ? [0x81, 0, 0x0c, 0]
             : [1, 3, 0x70, 0, 0, 0, 0x90, 0, 0, 0, 0, 0, 90, 0xf0, 0, 0xfc, 0xfd, 0xf8, 0xf8, 0, 0, 0x0f, 0]
         let tile = Bombs.box("av1C", codec) + Bombs.box("mdat", [1, 2, 3, 4])
-        let file = Sources.gridAVIF(tile: tile, side: 512, count: 31, shown: side) ?? []
+        let file = Sources.grid(tile: tile, side: 512, count: 31, shown: side) ?? []
         guard brand == "heic" else { return file }
         return [("avif", "heic"), ("av01", "hvc1"), ("av1C", "hvcC")].reduce(file) { file, names in
             var file = file

@@ -44,7 +44,7 @@ struct SettingsLayerTests {
         try Data("fetch: {authorities: [ca.pem, /etc/ca.pem]}".utf8).write(to: folder.url.appending(path: "m.yaml"))
         let found = try Settings.loaded(file: folder.file("m.yaml"), environment: [:], assignments: [])
         #expect(found.settings.fetch.origin.authorities == [folder.file("ca.pem"), "/etc/ca.pem"])
-        #expect(try settings(set: ["fetch.authorities=ca.pem,b.pem"]).fetch.authorities == ["ca.pem", "b.pem"])
+        #expect(try settings(set: ["fetch.authorities=ca.pem,b.pem"]).fetch.origin.authorities == ["ca.pem", "b.pem"])
     }
 
     @Test("A file of authorities that holds none is refused with its path and what to do")

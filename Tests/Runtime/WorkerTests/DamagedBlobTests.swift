@@ -83,7 +83,7 @@ struct DamagedBlobTests {
         func work(_ variant: String) async throws -> Counters {
             let log = try bench.log
             try await bench.publish([(bench.url("/a.png"), [variant], .fast)], to: log)
-            return try await bench.work(log: log, storing: { _ in store })
+            return try await bench.work({ $0.originalsLimit = 8 << 20 }, log: log, storing: { _ in store })
         }
         #expect(try await work("320x320-q80.webp").stored == 1)
         for location in store.locations { try await store.remove(location) }

@@ -1,6 +1,7 @@
 import Clocks
 import Failures
 import ImageModel
+internal import Ledger
 import Ports
 import Records
 import Telemetry
@@ -47,11 +48,11 @@ struct DutyTests {
         func asks(_ milliseconds: Int64) -> Bool {
             store.tick(Self.view(milliseconds)).contains { if case .askStore = $0 { true } else { false } }
         }
-        let away = StoreFailure.obstructed(path: "/store", reason: "away")
+        let away = StoreFailure.obstructed(StorePlace("/store"), reason: "away")
         #expect(!asks(0))
         store.missed(away)
         #expect([asks(5_000), asks(5_050), asks(5_950), asks(6_000)] == [true, false, false, true])
-        let other = StoreFailure.full(path: "/store")
+        let other = StoreFailure.full(StorePlace("/store"))
         store.missed(other)
         #expect(store.absence?.code == away.code, "the first reason stands until the store is asked")
         let notes = store.heard(other).compactMap { if case .note(let failure) = $0 { failure.code } else { nil } }
@@ -108,7 +109,7 @@ struct DutyTests {
         var duties = Duties(standstill: StandstillWatch(limit: 100))
         duties.restore.begin(1_000, at: 0)
         duties.restore.add(10)
-        duties.store.missed(.full(path: "/store"))
+        duties.store.missed(.full(StorePlace("/store")))
         duties.standstill.begin(.fetch, of: FlightID(PartitionID(0), 1))
         var told: [[String]] = []
         for time: Int64 in [0, 50, 100, 150, 5_000] {
