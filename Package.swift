@@ -66,7 +66,7 @@ let package = Package(
                 "Access", "Clocks", "VariantSpec", "Canonical", "Digest", "ImageModel", "CommandLine", "HTTP",
                 "KafkaSetup", "Origin", "Posix", "SettingTypes", "Store",
             ]),
-        module("SettingTypes", in: "Platform", needs: ["Clocks", "Posix", "CYAML"]),
+        module("SettingTypes", in: "Platform", needs: ["Clocks", "CYAML"]),
 
         // Model. Values, the same for every program. Pure.
         module("Failures", in: "Model"),

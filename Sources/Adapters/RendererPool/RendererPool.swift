@@ -1,6 +1,6 @@
 internal import Clocks
 internal import Dispatch
-package import ImageModel
+internal import ImageModel
 package import Images
 package import Ports
 package import Posix

@@ -22,7 +22,7 @@ extension FileStore {
                     foreignPart: isWhole ? nil : StoreSight.Part(place: .folder(originals.root), identity: beside))
             } catch  where error.isMissing {
                 return StoreSight(place: .folder(root), identity: nil, isEmpty: true)
-            } catch { throw Self.unreadable(root, error) }
+            } catch { throw Self.unreadable(root, error, isWhole: true) }
         }
     }
 
@@ -65,7 +65,7 @@ extension FileStore {
         do throws(SystemFailure) {
             let found = try shown(in: folder)
             return found == expected ? nil : .foreign(.folder(folder.root), expected: expected, found: found)
-        } catch { return Self.unreadable(folder.root, error) }
+        } catch { return Self.unreadable(folder.root, error, isWhole: true) }
     }
 
     /// Whether both folders have the identity, and the store's says that the other was given it.

@@ -308,9 +308,10 @@ package final class FileStore: BlobStore {
             : .unwritable(.folder(path), reason: failure.description)
     }
 
-    static func unreadable(_ path: String, _ failure: SystemFailure) -> StoreFailure {
-        failure.isExhaustion
-            ? .exhausted(.folder(path), reason: failure.description)
-            : .unreadable(.folder(path), reason: failure.description)
+    /// - Parameter isWhole: the store's folder or its identity cannot be read, and not one file of it.
+    static func unreadable(_ path: String, _ failure: SystemFailure, isWhole: Bool = false) -> StoreFailure {
+        let place: StorePlace = isWhole ? .root(path) : .folder(path)
+        return failure.isExhaustion
+            ? .exhausted(place, reason: failure.description) : .unreadable(place, reason: failure.description)
     }
 }

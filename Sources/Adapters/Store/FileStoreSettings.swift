@@ -33,3 +33,11 @@ package struct FileStoreSettings: Sendable, Equatable {
         ),
     ]
 }
+
+extension SettingType where Value == FileMode {
+    fileprivate static var fileMode: Self {
+        scalar(
+            "an octal file mode that lets the owner read and write and nobody execute, such as 0644 or 0640",
+            { FileMode($0) }, write: { $0.description })
+    }
+}

@@ -59,12 +59,21 @@ package struct FileStoreSite: StoreSite {
 extension StorePlace {
     /// A folder or file of a file store.
     package static func folder(_ path: String) -> StorePlace {
+        place(path, unreadable: "Remove that file: it is made again when it is needed.")
+    }
+
+    /// The store's own folder, or the file of its identity.
+    static func root(_ path: String) -> StorePlace {
+        place(path, unreadable: "Give the worker's user the right to read it, or check its disk.")
+    }
+
+    private static func place(_ path: String, unreadable: String) -> StorePlace {
         StorePlace(
             path,
             Remedies(
                 unwritable:
                     "Set store.directory and store.originals.directory to directories that this user can write.",
-                unreadable: "Remove that file: it is made again when it is needed.",
+                unreadable: unreadable,
                 missing: "The folder was removed or recreated, or its disk is not mounted."))
     }
 }

@@ -59,7 +59,7 @@ extension Raster {
         writer.writer_api_version = 1
         writer.write = { _, bytes, count, file in
             file?.assumingMemoryBound(to: [UInt8].self).pointee += UnsafeRawBufferPointer(start: bytes, count: count)
-            return heif_error()
+            return mz_heif_ok()
         }
         var file: [UInt8] = []
         try check(withUnsafeMutablePointer(to: &file) { heif_context_write(context, &writer, $0) })

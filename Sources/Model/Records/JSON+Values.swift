@@ -61,7 +61,7 @@ extension JSONReader {
         let numbers = try integers()
         if numbers.isEmpty { return [] }
         guard numbers.count == 2, let point = [KeptRegion](told: numbers + [0, 0]) else {
-            throw refuse("an empty array, or one of x and y in thousandths", "\(numbers)", at: start)
+            throw refuse("an empty array, or one of x and y in thousandths", "\(numbers.count) numbers", at: start)
         }
         return point
     }
@@ -75,8 +75,8 @@ extension JSONReader {
             guard let region = [KeptRegion](told: numbers)?.first, numbers.count == 4, regions.count < KeptRegion.limit
             else {
                 throw refuse(
-                    "at most \(KeptRegion.limit) arrays of x, y, width and height in thousandths", "\(numbers)",
-                    at: start)
+                    "at most \(KeptRegion.limit) arrays of x, y, width and height in thousandths",
+                    "\(regions.count + 1) arrays, the last of \(numbers.count) numbers", at: start)
             }
             regions.append(region)
         }

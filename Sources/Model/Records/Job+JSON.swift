@@ -9,7 +9,7 @@ internal import VariantSpec
 /// "giveUp":…,"freshness":…,"fallback":…}`.
 ///
 /// `accept` is an HTTP Accept header: what those that end in `.auto` may become. In the log it stands in the specs
-/// themselves: `640x0-avif-webp.auto`. So do `regions`, as the point around which crops lie that name none:
+/// themselves: `640x0-avif-webp.auto`. So do `regions`, as what crops keep that name nothing else:
 /// `160y160-focus512_300.jpg`.
 ///
 /// The schema is closed: a field that means nothing is refused by name, since a misspelt `expires` that is silently

@@ -7,6 +7,8 @@ extension ProgressRow {
         package let records: Int64
         /// When the last of them were missed.
         package let at: WallTime
+        /// More is counted as so many.
+        package static let most: Int64 = 1 << 40
         /// A loss is reported for this time after its last record.
         package static let span = Duration.days(1)
 

@@ -35,7 +35,7 @@ package enum SpecOption: String, CaseIterable, Sendable {
         case .focus:
             (
                 "0…1000 \"_\" 0…1000 [ \"_\" 0…1000 \"_\" 0…1000 *4( 4( \"_\" 0…1000 ) ) ]",
-                "two numbers from 0 to 1000, as in -focus500_333, or x, y, width and height of at most five regions"
+                "two numbers from 0 to 1000, as in -focus500_333, or x, y, width and height of at most five regions that lie in the image (x + width and y + height at most 1000)"
             )
         case .rotate: ("90 / 180 / 270", "90, 180 or 270 degrees, as in -rotate90")
         case .round: ("1…1000", "pixels from 1 to 1000, as in -round16")
@@ -56,7 +56,7 @@ package enum SpecOption: String, CaseIterable, Sendable {
     package var meaning: String {
         switch self {
         case .quality:
-            "Quality; without it `canonical.defaultQuality`, for AVIF `canonical.defaultAVIFQuality`. PNG and GIF have none. Below 90, JPEG and AVIF halve the chroma resolution, unless the image shows it (coloured text, charts) or has at most 16,384 pixels. Variants above 16 million pixels may halve it anyway. The slow lane takes more time over the same quality (WebP, AVIF): a spec's bytes differ a little by the lane that made it first."
+            "Quality; without it `canonical.defaultQuality`, for AVIF `canonical.defaultAVIFQuality`. PNG and GIF have none. Below 90, JPEG and AVIF halve the chroma resolution, unless the image shows it (coloured text, charts) or has at most 16,384 pixels. Variants above 16 million pixels may halve it anyway."
         case .axis:
             "Where a crop keeps the picture, in tenths of the free way; nine points (`north`, …) are axes by name."
         case .focus:

@@ -27,6 +27,7 @@ extension VariantSpec {
         if hasExtras {
             for option in SpecOption.allCases {
                 guard let text = option.text(in: self) else { continue }
+                precondition(count + text.utf8.count < byteLimit - ".auto".utf8.count, "a spec longer than a file's name")
                 put("-")
                 for byte in text.utf8 {
                     out[count] = byte

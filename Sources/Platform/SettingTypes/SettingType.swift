@@ -1,5 +1,4 @@
 internal import Clocks
-package import Posix
 
 /// What a setting's value may be: how it is read from a file or from text, how it is written, and what to say if wrong.
 package struct SettingType<Value: Sendable>: Sendable {
@@ -92,14 +91,6 @@ extension SettingType where Value == Double {
 extension SettingType where Value == Bool {
     package static var flag: Self {
         scalar("true or false", { ["true": true, "false": false][$0] }, write: { "\($0)" })
-    }
-}
-
-extension SettingType where Value == FileMode {
-    package static var fileMode: Self {
-        scalar(
-            "an octal file mode that lets the owner read and write and nobody execute, such as 0644 or 0640",
-            { FileMode($0) }, write: { $0.description })
     }
 }
 

@@ -2,7 +2,7 @@ internal import Access
 internal import Canonical
 internal import ImageModel
 internal import Origin
-package import SettingTypes
+internal import SettingTypes
 internal import Store
 internal import VariantSpec
 

@@ -1,6 +1,6 @@
 package import CommandLine
 internal import Glibc
-package import SettingTypes
+internal import SettingTypes
 
 /// Settings as they stand after all layers, each with where it was said.
 package struct LoadedSettings: Sendable {

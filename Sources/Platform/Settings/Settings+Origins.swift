@@ -1,6 +1,6 @@
 package import Canonical
 package import KafkaSetup
-package import SettingTypes
+internal import SettingTypes
 
 extension Settings {
     /// How hosts are treated: all of them, and groups of them.

@@ -1,6 +1,6 @@
 package import Posix
 
-/// A store that is not opened: what doctor, metrics and commands ask of it. Nothing is made by asking.
+/// A store that is not opened: what doctor, metrics and commands ask of it. Nothing is left behind by asking.
 package protocol StoreSite: Sendable {
     /// Where the store is.
     var place: StorePlace { get }

@@ -120,7 +120,7 @@ extension Worker {
         case .anotherLog(let why): error(.recreated(topic: topic, partition: owned.id, why))
         case .expired(let count):
             let before = owned.lost.flatMap { $0.isRecent(at: now) ? $0.records : nil } ?? 0
-            owned.lost = ProgressRow.Lost(records: before + count, at: now)
+            owned.lost = ProgressRow.Lost(records: min(ProgressRow.Lost.most, before + min(ProgressRow.Lost.most, count)), at: now)
             // Each record is lost.
             error(.expired(topic: topic, partition: owned.id, count: count, first: position), times: Int(count))
         case .skip(let count):
