@@ -1,5 +1,6 @@
 package import Canonical
 package import ImageModel
+internal import Ledger
 package import Records
 
 /// Jobs of each host that wait in tiers for their host's sake.
@@ -15,6 +16,12 @@ package struct HostJobs: Sendable {
     package static let limit = 4_096
 
     package init() {}
+
+    package func checkInvariants() {
+        invariant(
+            away.values.allSatisfy { !$0.isEmpty && $0.values.allSatisfy { $0 > 0 } }
+                && urgent.allSatisfy { $1 > 0 && away[$0] != nil }, "a host with no job in a tier is counted")
+    }
 
     /// One goes to a tier, or is answered there; `isUrgent`: it is fast, and its host has not failed.
     package mutating func goAway(_ host: OriginHost, _ lane: Lane, isUrgent: Bool) {

@@ -1,5 +1,6 @@
 package import Canonical
 package import Clocks
+internal import Ledger
 package import Records
 
 /// A host's ceiling is the cluster's: each fetch at once is a slot of the host, and each slot has one owner.
@@ -160,6 +161,11 @@ package struct HostSlots: Sendable {
     /// Whether nothing follows from a row that places the slot there.
     package func isAtHome(_ slot: Slot, at partition: PartitionID) -> Bool {
         !exists(slot) || (home(of: slot) == partition && passing[slot] == nil)
+    }
+
+    package func checkInvariants() {
+        invariant(passing.allSatisfy { owns($0.key) && place(of: $0.key) != $0.value }, "a slot is passed by another's owner")
+        invariant(unknown.isSubset(of: owned), "slots of a partition are waited for that is another's")
     }
 
     private func exists(_ slot: Slot) -> Bool { slot.number < rules.ceiling(of: slot.host) }

@@ -393,6 +393,11 @@ package struct OriginState: Sendable {
         (limit, clean, halvedAt) = (max(1, limit / 2), 0, count)
     }
 
+    package func checkInvariants() {
+        invariant(inUse.all == begun.count && (0...inUse.all).contains(inUse.slow), "fetches of a host are counted wrong")
+        invariant((1...max(1, ceiling)).contains(limit), "a host's limit is none, or above its ceiling")
+    }
+
     /// Nothing is known of it that a new one would not have.
     package var isForgettable: Bool {
         phase == .open && inUse.all == 0 && recent.failuresInRow == 0 && limit >= start && rounds == PauseRounds()

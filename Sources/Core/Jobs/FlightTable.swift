@@ -44,7 +44,7 @@ struct FlightTable: Sendable {
     var ids: Dictionary<FlightID, Flight>.Keys { byID.keys }
     var all: Dictionary<FlightID, Flight>.Values { byID.values }
 
-    /// Whether the indexes agree with the flights: for assertions.
+    /// Whether the indexes agree with the flights.
     var isConsistent: Bool {
         var jobs: [HostLane: Int] = [:]
         for flight in byID.values where flight.jobCount > 0 { jobs[flight.hostLane, default: 0] += flight.jobCount }

@@ -122,7 +122,9 @@ extension Jobs {
 
     /// Jobs whose wait is over run; what has held the committable offset too long is moved aside.
     package mutating func tick(_ positions: Positions, _ now: Moment, _ effects: inout [JobEffect]) {
-        assert(flights.isConsistent, "counts of flights or their index by source are wrong")
+        invariant(flights.isConsistent, "counts of flights or their index by source are wrong")
+        hostJobs.checkInvariants()
+        positions.checkInvariants()
         endWaits(positions, now, &effects)
         expireFetches(now, &effects)
         for topic in Topic.lanes {

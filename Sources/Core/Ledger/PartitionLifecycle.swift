@@ -72,6 +72,10 @@ package struct PartitionLifecycle: Sendable, Equatable {
         (restoreEnd, self.folded) = (changelog.upperBound, folded)
     }
 
+    package func checkInvariants() {
+        if case .leaving = reached { invariant(false, "a partition leaves twice") }
+    }
+
     private var reached: Phase { if case .leaving(let phase) = phase { phase } else { phase } }
 
     /// When jobs could first run since the last restore.

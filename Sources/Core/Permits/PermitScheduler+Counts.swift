@@ -1,13 +1,19 @@
+internal import Hosts
 package import ImageModel
+internal import Ledger
 
 extension PermitScheduler {
-    /// Whether counts agree with what seats hold: for assertions.
-    package var isConsistent: Bool {
-        [PermitKind.fetch, .render].allSatisfy { kind in
-            running(kind) == seats.values.count { $0.holds.contains(kind) }
-        } && late.all == seats.values.count(where: \.isLate)
-            && announcements == seats.values.count { $0.tail == .announcing }
-            && fetches.keys.allSatisfy { seats[$0]?.holds.contains(.fetch) == true }
+    package func checkInvariants() {
+        for kind in [PermitKind.fetch, .render] {
+            invariant(
+                running(kind) == seats.values.count { $0.holds.contains(kind) }, "permits differ from what flights hold")
+        }
+        invariant(late.all == seats.values.count(where: \.isLate), "late fetches are counted wrong")
+        invariant(announcements == seats.values.count { $0.tail == .announcing }, "announcements are counted wrong")
+        invariant(
+            fetches.keys.allSatisfy { seats[$0]?.holds.contains(.fetch) == true }, "a host is asked without a permit")
+        for origin in origins.values { origin.checkInvariants() }
+        slots?.checkInvariants()
     }
 
     /// Flights of a lane that wait for this permit.

@@ -130,6 +130,16 @@ package struct CommittableOffset: Sendable, Equatable {
         return true
     }
 
+    /// Whether offsets ascend, the first one is not finished, and the count agrees.
+    var isConsistent: Bool {
+        let received = head..<offsets.count
+        return finished.count == offsets.count && times.count == offsets.count
+            && zip(received, received.dropFirst()).allSatisfy { offsets[$0] < offsets[$1] }
+            && (received.first.map { !finished[$0] } ?? true)
+            && (received.last.map { offsets[$0] < next ?? 0 } ?? true)
+            && unfinished == received.count { !finished[$0] }
+    }
+
     private func index(of offset: Int64) -> Int? {
         var low = head
         var high = offsets.count

@@ -1,5 +1,6 @@
 package import Clocks
 package import Failures
+internal import Ledger
 package import Records
 
 /// How far each topic of one partition is done, and which records an earlier owner has left answered.
@@ -10,6 +11,10 @@ package struct Positions: Sendable {
     private var letters: [RecordPlace: LoneLetter] = [:]
 
     package init() {}
+
+    package func checkInvariants() {
+        invariant(!offsets.contains { !($0?.isConsistent ?? true) }, "a committable offset differs from what is finished")
+    }
 
     /// A topic is read from a position on: when the partition comes, and again where its log turns out to be another one.
     /// Jobs that were taken up from the old log are finished and answered; their offsets mean nothing any more.

@@ -1,3 +1,5 @@
+internal import Ledger
+
 /// Runs seeds: three workers of the product in one world each.
 package enum Simulation {
     /// What one seed came to.
@@ -18,6 +20,7 @@ package enum Simulation {
     package static func run(
         seed: UInt64, steps: Int = usualSteps, plant: Plant? = nil, print: ((String) -> Void)? = nil
     ) -> Result {
+        Invariants.check()
         let world = World(seed: seed, plant: plant, print: print)
         world.run(steps: steps)
         return Result(
