@@ -130,19 +130,17 @@ extension Flight {
     }
 
     /// What was made together is made together again: which variants share a decode decides about their bytes, and who has
-    /// bytes that are the same need not be told. What was made of a donor comes after that.
+    /// bytes that are the same need not be told. `storedAt` names the decode: `JobSteps` gives all its rows one, and two decodes
+    /// of a source take longer than its millisecond. What was made of a donor comes after that.
     var next: [VariantSpec] {
         let (missing, rows) = (missing, outdatedRows)
         let old = Dictionary(rows.map { ($0.spec, $0) }) { first, _ in first }
         guard let row = missing.first.flatMap({ old[$0] }) else { return missing.filter { old[$0] == nil } }
         let first = row.donor.flatMap { old[$0] } ?? row
         return rows.filter { row in
-            row.spec == first.spec || ((row.storedAt - first.storedAt).magnitude < Self.batchTime && row.donor == nil)
+            row.spec == first.spec || (row.storedAt == first.storedAt && row.donor == nil)
         }.map(\.spec)
     }
-    /// Rows of one decode were stored within it, also by programs that read the clock for each row: no two decodes of a source
-    /// were.
-    private static let batchTime = Duration.milliseconds(10)
 
     /// What is to be told with the batch: that its source has changed, if nothing is left of what was stored then.
     func change(completedBy batch: RenderBatch?) -> SourceChange? {
