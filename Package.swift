@@ -64,7 +64,7 @@ let package = Package(
             "Settings", in: "Platform",
             needs: [
                 "Access", "Clocks", "VariantSpec", "Canonical", "Digest", "ImageModel", "CommandLine", "HTTP",
-                "KafkaSetup", "Origin", "Posix", "SettingTypes", "Store",
+                "KafkaSetup", "Origin", "Posix", "RendererPool", "SettingTypes", "Store",
             ]),
         module("SettingTypes", in: "Platform", needs: ["Clocks", "CYAML"]),
 
@@ -114,7 +114,7 @@ let package = Package(
 
         // Adapters. Implementations of the ports.
         module("EmbeddedLog", in: "Adapters", needs: ["Clocks", "Records", "Ports", "SQLite", "Posix"]),
-        module("KafkaSetup", in: "Adapters"),
+        module("KafkaSetup", in: "Adapters", needs: ["Clocks", "SettingTypes"]),
         module("KafkaLog", in: "Adapters", needs: ["Clocks", "Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
         module(
             "Index", in: "Adapters",
@@ -131,7 +131,7 @@ let package = Package(
             needs: ["Clocks", "Ports", "Canonical", "Records", "Digest", "Posix", "SettingTypes"]),
         module(
             "RendererPool", in: "Adapters",
-            needs: ["Clocks", "VariantSpec", "Images", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
+            needs: ["Clocks", "VariantSpec", "Images", "ImageModel", "Ports", "Posix", "RenderProtocol", "SettingTypes"]),
 
         // Imaging. The modules of the child processes, which see of the model images and specs alone. Only the inspector
         // has `ImageHeaders`: no module of the worker may see it.
@@ -188,7 +188,7 @@ let package = Package(
             needs: ["Clocks", 
                 "Failures", "VariantSpec", "Canonical", "HTTP", "Images", "ImageModel", "Records", "Digest", "JSONText",
                 "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "SettingTypes", "StoreChoice",
-                "Posix", "Telemetry", "Watch", "WebServer", "RenderProtocol",
+                "Posix", "Telemetry", "Watch", "WebServer", "RenderProtocol", "RendererPool",
             ]),
         program(
             "mezzotint-lagwatch", in: "lagwatch",
@@ -355,7 +355,7 @@ let package = Package(
             ], data: ["validate.py"]),
         tests(
             "Settings", in: "Platform",
-            needs: ["Access", "Canonical", "Settings", "KafkaSetup", "Origin", "Posix", "SettingTypes", "Store"]),
+            needs: ["Access", "Canonical", "Settings", "KafkaSetup", "Origin", "Posix", "RendererPool", "SettingTypes", "Store"]),
         tests(
             "Store", in: "Adapters",
             needs: [

@@ -8,6 +8,7 @@ import Ports
 import Posix
 internal import Records
 import RenderProtocol
+import RendererPool
 import Settings
 import StoreChoice
 import Synchronization

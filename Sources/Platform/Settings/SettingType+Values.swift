@@ -1,5 +1,4 @@
 internal import Canonical
-internal import KafkaSetup
 internal import SettingTypes
 
 extension SettingType where Value == ListenAddress? {
@@ -60,41 +59,6 @@ extension SettingType {
                 return SettingRefusal("'\(end.map { name[...$0] + "…" } ?? name[...])' \(fault).")
             }
         }.first
-    }
-}
-
-extension SettingType where Value == Secret {
-    /// Like text, and never shown.
-    static var secret: Self {
-        var type = scalar(
-            "text on one line", { $0.isOneLine ? Secret($0) : nil }, write: { $0.description })
-        type.isSecret = true
-        return type
-    }
-}
-
-extension SettingType where Value == [String: Secret] {
-    /// `{linger.ms: 5, broker.address.family: v4}`. Values are shown where that is known to be harmless.
-    static var options: Self {
-        SettingType(
-            expectation: "a map of names to text, such as {linger.ms: 5}",
-            read: { node, _ in
-                node.entries?.reduce(into: Optional([:])) { texts, entry in
-                    // `{password:x}` without a space is one name, which would be shown.
-                    let isName = entry.key.utf8.allSatisfy { SettingName.has($0) }
-                    if isName, case .scalar(let text) = entry.value.content {
-                        texts?[entry.key] = Secret(text)
-                    } else {
-                        texts = nil
-                    }
-                }
-            },
-            write: { texts in
-                let pairs = texts.sorted { $0.key < $1.key }.map { name, text in
-                    "\(name): " + (KafkaConfiguration.isShown(option: name) ? text.revealed : text.description)
-                }
-                return "{" + pairs.joined(separator: ", ") + "}"
-            }, isSecret: true)
     }
 }
 

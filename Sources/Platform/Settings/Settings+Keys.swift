@@ -1,7 +1,9 @@
 internal import Access
 internal import Canonical
 internal import ImageModel
+internal import KafkaSetup
 internal import Origin
+internal import RendererPool
 internal import SettingTypes
 internal import Store
 internal import VariantSpec
@@ -9,10 +11,13 @@ internal import VariantSpec
 extension Settings {
     /// The one table of keys: it feeds the reader, the environment, `--set`, the reference page and the test of `config/*`.
     package static let keys: [SettingKey] = [
-        placeKeys, kafkaKeys, jobKeys, laneKeys, fetchKeys, fetcherKeys, workKeys, fileStoreKeys, storeKeys, originKeys,
+        placeKeys, kafkaKeys, jobKeys, laneKeys, fetchKeys, fetcherKeys, workKeys, renderKeys, fileStoreKeys, storeKeys,
+        originKeys,
     ].flatMap(\.self)
 
     // The rows of these live beside their adapters.
+    private static let kafkaKeys: [SettingKey] = KafkaConfiguration.rows.map { $0.lifted(to: \.kafka) }
+    private static let renderKeys: [SettingKey] = RendererSettings.rows.map { $0.lifted(to: \.render) }
     private static let fetcherKeys: [SettingKey] = OriginSettings.rows.map { $0.lifted(to: \.fetch.origin) }
     private static let fileStoreKeys: [SettingKey] = FileStoreSettings.rows.map { $0.lifted(to: \.store.files) }
 
@@ -95,73 +100,6 @@ extension Settings {
         SettingKey(
             "retry.cap", \.retry.cap, .duration(.milliseconds(1) ... .seconds(86_400)),
             "The longest wait before another try."),
-
-        SettingKey(
-            "render.program", \.render.program, .path(allowsEmpty: true),
-            "The renderer to start. Empty: mezzotint-renderer beside the worker."),
-        SettingKey(
-            "render.processes", \.render.processes, .whole(0...1024),
-            "Renderer processes. 0: one for each core of the worker's CPU affinity, or of the CPU limit of its control groups (cpu.max) rounded up, whichever is fewer; at least one."
-        ),
-        SettingKey(
-            "render.engine", \.render.engine, .choice(["direct", "portable", "libvips"]),
-            "Who renders. direct: the codecs themselves where they can, libvips the rest; portable: the same without AVX2; libvips: libvips alone."
-        ),
-        SettingKey(
-            "render.sandbox", \.render.sandbox, .choice(["required", "optional"]),
-            "Whether renderers start where the kernel has no filter for system calls. `mezzotint doctor` says whether it has."
-        ),
-        SettingKey(
-            "render.isolation", \.render.isolation, .choice(["picture", "origin", "none"]),
-            "Which images one renderer process may see, in case one of them takes it over. picture: one image; origin: those of one origin, and idle processes are kept for recent origins; none: 500 images of all origins."
-        ),
-        SettingKey(
-            "render.memory", \.render.memory, .size(64 << 20...1 << 40),
-            "Memory that all renders at once may need beyond their processes' 50 MiB, by estimate. A render that would exceed it waits. Idle processes count too, and end first. One renderer may have half of it, and at least 512 MiB. Sources that need more to be decoded, by estimate from their headers, are refused (render.too-much-memory) before the rest of them is fetched. The default takes AVIF and HEIC of 49 megapixels with 8 bits and 23 with 10 bits (an AVIF with full chroma of 33 and 16), and GIF of 100, or 36 if its first frame is smaller than the canvas."
-        ),
-        SettingKey(
-            "render.deadline", \.render.deadline, .duration(.milliseconds(10) ... .seconds(600)),
-            "How long one render of up to 40 megapixels, all frames and each encode of a quality search counted, may take before its process is ended; larger ones have up to 2.5 times as long."
-        ),
-        SettingKey(
-            "render.formats", \.render.formats,
-            .list(of: "formats among jpeg, png, webp, gif, avif, heic, tiff, jxl and svg", { ImageFormat(suffix: $0) }),
-            "The formats that sources may have, known by content. Name tiff, jxl or svg to accept them: their decoders are the least tried, and renderers have no fonts for an SVG's text."
-        ),
-        SettingKey(
-            "render.pixelLimit", \.render.pixelLimit, .whole(1...1_000_000_000),
-            "The most pixels that a source, or a variant, may have. What decoding needs is limited by render.memory."),
-        SettingKey(
-            "render.frameLimit", \.render.frameLimit, .whole(1...100_000),
-            "The most frames of an animated source whose variants move; stills of longer ones are rendered."),
-        SettingKey(
-            "render.scanLimit", \.render.scanLimit, .whole(1...10_000),
-            "The most scans that a progressive JPEG may have."),
-        SettingKey(
-            "render.chunkLimit", \.render.chunkLimit, .whole(1...1_000_000), "The most chunks that a PNG may have."),
-        SettingKey(
-            "render.animation.pixelLimit", \.render.animation.pixelLimit, .whole(1...1_000_000_000),
-            "The most pixels, of all frames together, that a source may have to come out moving."),
-        SettingKey(
-            "render.animation.duration", \.render.animation.duration, .duration(.milliseconds(1) ... .seconds(3600)),
-            "The longest that a source may last to come out moving."),
-        SettingKey(
-            "render.progressive", \.render.progressive, .flag,
-            "Whether JPEGs are written in several scans, coarse ones first. Encoding then takes twice as long, for 3 % fewer bytes."
-        ),
-        SettingKey(
-            "render.belowSource", \.render.belowSource, .flag,
-            "Whether a variant with more bytes than its source is encoded at a lower quality: at most 5 steps lower, never from 90 and above to below 90, and never below 40. If that does not help, the requested quality stays. Variants of more than 8 million pixels (AVIF 1.5) keep the requested quality."
-        ),
-        SettingKey(
-            "render.metadata", \.render.metadata, .choice(["copyright", "none"]),
-            "What variants keep of their source's metadata. copyright: by-line, credit, copyright notice and IPTC's digital source type (which says that a machine made it), in one XMP packet of at most 2 KiB; nothing where the source says nothing. none: nothing. Places, cameras, dates, thumbnails and other names are never kept. Metadata of JPEG XL and SVG sources is not read. A change holds for variants that are made afterwards."
-        ),
-        SettingKey(
-            "render.watermarks", \.render.watermarks, .path(allowsEmpty: true),
-            "The folder of watermarks: logo.png there is laid over variants that ask for -wmlogo. Empty: there are none. What lies under a key must not change: variants made with it stay."
-        ),
-
     ]
 
     private static let storeKeys: [SettingKey] = [

@@ -4,8 +4,8 @@ internal import HTTP
 package import ImageModel
 package import KafkaSetup
 package import Origin
+package import RendererPool
 package import Store
-package import VariantSpec
 
 /// Everything that can be set, with the defaults that count: each adapter is told all of them, whatever its own
 /// configuration begins with.
@@ -21,7 +21,7 @@ package struct Settings: Sendable, Equatable {
     package var fetch = Fetch()
     package var origins = Origins()
     package var retry = Retry()
-    package var render = Render()
+    package var render = RendererSettings()
     package var store = Store()
     package var reuse = Reuse()
     package var canonical = Canonical()
@@ -83,36 +83,6 @@ package struct Settings: Sendable, Equatable {
         package struct GiveUp: Sendable, Equatable {
             package var fast = Duration.seconds(60)
             package var slow = Duration.seconds(86_400)
-        }
-    }
-
-    /// The child processes that decode and encode, and what they accept.
-    package struct Render: Sendable, Equatable {
-        /// Empty: `mezzotint-renderer` beside the running program.
-        package var program = ""
-        /// 0: as many as the worker may keep busy.
-        package var processes = 0
-        package var engine = "direct"
-        package var sandbox = "required"
-        package var isolation = "origin"
-        package var memory = 1 << 30
-        package var deadline = Duration.seconds(10)
-        package var pixelLimit = 268_435_456
-        package var formats: [ImageFormat] = [.jpeg, .png, .webp, .gif, .avif, .heic]
-        package var scanLimit = 64
-        package var frameLimit = 1000
-        package var chunkLimit = 65_536
-        package var animation = Animation()
-        package var progressive = false
-        package var belowSource = true
-        package var metadata = "copyright"
-        /// Empty: there are none.
-        package var watermarks = ""
-
-        /// What may come out moving.
-        package struct Animation: Sendable, Equatable {
-            package var pixelLimit = 50_000_000
-            package var duration = Duration.seconds(120)
         }
     }
 

@@ -4,6 +4,7 @@ import Foundation
 import KafkaSetup
 import Origin
 import Posix
+import RendererPool
 import SettingTypes
 import Store
 import TestSupport
