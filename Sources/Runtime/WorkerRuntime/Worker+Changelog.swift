@@ -15,7 +15,7 @@ extension Worker {
         let watch = owned.watches[.variants]
         let end = max(owned.lifecycle.folded, owned.lifecycle.restoreEnd)
         let progress = TopicProgress(next: end, anchor: watch.readsAnchor ? watch.anchor : nil)
-        looks.append(
+        looks.ask(
             LogLook(
                 owner: owned.ownership, progress: progress, isFirst: false,
                 point: LogPoint(.variants, owned.id, progress.anchor?.offset)))

@@ -55,7 +55,7 @@ extension Worker {
             return (owner: owned.ownership, rows: rows.compactMap { $0 })
         }
         // The next worker reads them before it asks any host.
-        let hosts = configuration.tellsOrigins && board.next != nil ? lastRowsToTell().map { $0.newRecord() } : []
+        let hosts = duties.hosts.hasRead ? lastRowsToTell().map { $0.newRecord() } : []
         tasks.yield { [ports] in
             // What is refused here costs the next owner work, and nothing else. Together, since each commit costs a sync of
             // the disk, or a round trip.

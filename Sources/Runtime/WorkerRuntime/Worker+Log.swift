@@ -117,9 +117,7 @@ extension Worker: LogListener {
     }
 
     /// Which hosts are left alone.
-    private var knowsHosts: Bool {
-        !configuration.tellsOrigins || board.next != nil || monotonic - board.assignedAt >= OriginBoard.patience
-    }
+    private var knowsHosts: Bool { duties.hosts.isReady(at: monotonic) }
 
     /// What is due and waits for its host alone moves on a little, and what others wait behind. What a turn leaves over lapses.
     func moveHeldUp() {

@@ -28,7 +28,7 @@ extension Worker {
                 kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(nil, at: monotonic))
             owned.watches[.variants].begin(anchor: nil, at: monotonic)
             partitions[partition] = owned
-            (board.sharedAt, board.assignedAt) = (.distantPast, monotonic)
+            duties.hosts.assigned(at: monotonic)
             ownSlots()
             duties.restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
             // Nothing to read means that nothing is said to be readable.
@@ -107,7 +107,7 @@ extension Worker {
     /// Lets go of the partitions that have nothing under way any more, with a last word on how far they came.
     func finishLeaving() {
         for owned in partitions.values
-        where owned.isLeaving && owned.ledger.isIdle && !board.isPassing {
+        where owned.isLeaving && owned.ledger.isIdle && !duties.hosts.isPassing {
             if owned.state.isUnderWay || !owned.outbox.isEmpty {
                 // It may end without a last word, and that is not the end of its worker.
                 if owned.ledger.blames { name(owned) }

@@ -20,7 +20,7 @@ extension Worker {
             let isFirst = owned.state.progress(topic) == nil
             var progress = isFirst ? owned.leftTopics[topic] : progress(topic, owned)
             if !isFirst, !owned.watches[topic].readsAnchor { progress?.anchor = nil }
-            looks.append(
+            looks.ask(
                 LogLook(
                     owner: owned.ownership, progress: progress, isFirst: isFirst,
                     point: LogPoint(topic, owned.id, progress?.anchor?.offset)))
@@ -30,10 +30,7 @@ extension Worker {
 
     /// One question for all that wait: each costs the brokers a round trip.
     func beginLooks() {
-        guard !isLooking, !looks.isEmpty else { return }
-        isLooking = true
-        let asked = looks
-        looks = []
+        guard let asked = looks.begin() else { return }
         tasks.yield {
             let sights = await self.ports.log.sights(at: asked.map(\.point))
             await self.looked(zip(asked, sights))
@@ -41,7 +38,7 @@ extension Worker {
     }
 
     private func looked(_ found: Zip2Sequence<[LogLook], [Result<LogSight, LogFailure>]>) {
-        isLooking = false
+        looks.end()
         for (look, sight) in found {
             guard let owned = owned(by: look.owner) else { continue }
             do throws(LogFailure) { try looked(look, try sight.get(), owned) } catch {
@@ -74,7 +71,7 @@ extension Worker {
             return
         }
         // Where the log still has the anchor, it must have what was read last, too: the group's offset is no lower than that.
-        if found.isFirst, proof == nil, let next = found.afterAnchor(sight) { return looks.append(next) }
+        if found.isFirst, proof == nil, let next = found.afterAnchor(sight) { return looks.ask(next) }
         let committed = ports.consumer.committed(topic, owned.id)
         let start = StartingPoint(
             after: found.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp,
@@ -288,6 +285,23 @@ struct KeptProgress {
     let row: ProgressRow?
     /// Whether this worker wrote that.
     let isOwn: Bool
+}
+
+/// Looks at the log that are asked for: those that wait go together, once those before them are answered.
+struct LogLooks: Sendable {
+    private var waiting: [LogLook] = []
+    private var isUnderWay = false
+
+    mutating func ask(_ look: LogLook) { waiting.append(look) }
+
+    /// nil: there are none, or others are under way.
+    mutating func begin() -> [LogLook]? {
+        guard !isUnderWay, !waiting.isEmpty else { return nil }
+        defer { (waiting, isUnderWay) = ([], true) }
+        return waiting
+    }
+
+    mutating func end() { isUnderWay = false }
 }
 
 /// One topic of one partition, to be looked at in the log.

@@ -30,12 +30,10 @@ package actor Worker {
     /// Of partitions that went, should they come back.
     var keptIndexes: [PartitionID: any VariantIndex] = [:]
     var keptProgress: [PartitionID: KeptProgress] = [:]
-    /// Looks at the log that are asked for and not begun: they go together.
-    var looks: [LogLook] = []
+    var looks = LogLooks()
     var tierTurns = TierTurns()
     /// When it was last looked whether jobs in tiers could begin behind others.
     var searchedAt = Instant.distantPast
-    var isLooking = false
     var duties: Duties
     package internal(set) var scheduler: PermitScheduler
     /// Fetches under way, so that one can be cancelled without the others.
@@ -50,7 +48,6 @@ package actor Worker {
     /// When the last fetch or render began, or lanes' records were last taken up.
     var busyAt = Instant.distantPast
     package internal(set) var counters = Counters()
-    var board = OriginBoard()
     /// Jobs that were left when it ended.
     var waiting = 0
     /// Those of them that open transactions hid.
@@ -88,7 +85,9 @@ package actor Worker {
     package init(_ ports: WorkerPorts, _ configuration: WorkerConfiguration, logger: Logger) {
         (self.ports, self.configuration, self.logger) = (ports, configuration, logger)
         intake = Intake(rules: configuration.canonical)
-        duties = Duties(standstill: StandstillWatch(limit: configuration.standstill))
+        duties = Duties(
+            hosts: HostBoard(isOn: configuration.tellsOrigins),
+            standstill: StandstillWatch(limit: configuration.standstill))
         let monotonic = ports.time.monotonic
         ticked = Atomic(monotonic.nanoseconds)
         clock = Mutex(TrustedClock(wall: ports.time.wall, monotonic: monotonic.wholeMilliseconds))
@@ -184,6 +183,7 @@ package actor Worker {
     private func tick() {
         ticked.store(ports.time.monotonic.nanoseconds, ordering: .relaxed)
         for owned in partitions.values {
+            owned.lifecycle.checkInvariants()
             awaitIndex(of: owned)
             feed(.tick, to: owned)
             owned.snapshots.tick(monotonic)
@@ -195,12 +195,11 @@ package actor Worker {
             tickNaming(owned)
             if phase.isRunning { passGaps(owned) }
         }
-        assert(scheduler.isConsistent, "counts of permits differ from what flights hold")
-        tickOrigins()
+        scheduler.checkInvariants()
         let restoring = partitions.values.count { !$0.isRestored }
         // In this order a pause between the two is taken for no jump of the clock.
         let wall = ports.time.wall
-        duties.tick(WorkerView(now: moment, wall: wall, restoring: restoring)).forEach(perform)
+        duties.tick(WorkerView(now: moment, wall: wall, restoring: restoring, isRunning: phase.isRunning)).forEach(perform)
         settle()
         moveHeldUp()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
@@ -212,6 +211,7 @@ package actor Worker {
         case .log(let level, let text, let notes): logger.log(level, "\(text)", notes)
         case .note(let failure): note(failure)
         case .tell(let standstill): hanging.withLock { $0 = standstill }
+        case .shareHosts: tasks.yield { await self.shareHosts() }
         case .askStore: duties.store.heard(ports.store.absence).forEach(perform)
         case .resumeJobs:
             for owned in partitions.values where owned.isRestored { resumePendingJobs(of: owned) }

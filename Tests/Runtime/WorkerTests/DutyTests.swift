@@ -1,4 +1,5 @@
 import Clocks
+internal import Canonical
 import Failures
 import ImageModel
 internal import Ledger
@@ -14,7 +15,44 @@ import Testing
 struct DutyTests {
     private static func view(_ milliseconds: Int64, ahead: Duration = .zero, restoring: Int = 0) -> WorkerView {
         let now = Moment(wall: WallTime(milliseconds: milliseconds), monotonic: Instant(milliseconds: milliseconds))
-        return WorkerView(now: now, wall: now.wall + ahead, restoring: restoring)
+        return WorkerView(now: now, wall: now.wall + ahead, restoring: restoring, isRunning: true)
+    }
+
+    @Test("Hosts are told of once a second, and at once where a partition came")
+    func hosts() {
+        func asks(_ effects: [DutyEffect]) -> Bool { effects.contains { if case .shareHosts = $0 { true } else { false } } }
+        var off = HostBoard(isOn: false)
+        #expect(!asks(off.tick(Self.view(10_000))) && off.isReady(at: Self.view(0).now.monotonic))
+        var board = HostBoard(isOn: true)
+        #expect(asks(board.tick(Self.view(10_000))))
+        // Never twice at the same time.
+        #expect(!asks(board.tick(Self.view(12_000))))
+        board.shared()
+        #expect(asks(board.tick(Self.view(12_050))))
+        board.shared()
+        #expect(!asks(board.tick(Self.view(12_500))))
+        board.assigned(at: Self.view(12_500).now.monotonic)
+        #expect(asks(board.tick(Self.view(12_550))))
+        // Rows that cannot be read are waited for ten seconds.
+        #expect(!board.isReady(at: Self.view(22_499).now.monotonic) && board.isReady(at: Self.view(22_500).now.monotonic))
+    }
+
+    @Test("A host's row is told where it changed, and every ten seconds while jobs wait there")
+    func rows() throws {
+        var board = HostBoard(isOn: true)
+        let host = OriginHost(group: "https://a.example")
+        func told(_ milliseconds: Int64, waiting: Int = 0, limit: Int = 4) -> Int {
+            let view = Self.view(milliseconds)
+            var row = OriginRow(host: host.description, by: "w", at: view.now.wall)
+            (row.limit, row.waiting[.fast]) = (limit, waiting)
+            let rows = board.rowsToTell([host: (row, 0)], at: view.now.monotonic)
+            for row in rows { board.tell(row, at: view.now.monotonic) }
+            return rows.count
+        }
+        #expect(told(100_000) == 1)
+        #expect(told(101_000) == 0 && told(300_000) == 0)
+        #expect(told(301_000, limit: 5) == 1 && told(302_000, waiting: 3, limit: 5) == 1)
+        #expect(told(311_000, waiting: 3, limit: 5) == 0 && told(312_000, waiting: 3, limit: 5) == 1)
     }
 
     private static func logged(_ effects: [DutyEffect]) -> [Logger.Level] {
@@ -106,7 +144,7 @@ struct DutyTests {
 
     @Test("All duties are ticked; a standstill is told with each tick, and logged once")
     func all() {
-        var duties = Duties(standstill: StandstillWatch(limit: 100))
+        var duties = Duties(hosts: HostBoard(isOn: true), standstill: StandstillWatch(limit: 100))
         duties.restore.begin(1_000, at: 0)
         duties.restore.add(10)
         duties.store.missed(.full(StorePlace("/store")))
@@ -121,12 +159,13 @@ struct DutyTests {
                     case .tell(let standstill): standstill == nil ? "moves" : "stands"
                     case .askStore: "store"
                     case .resumeJobs: "jobs"
+                    case .shareHosts: "hosts"
                     }
                 })
         }
         #expect(
             told == [
-                ["store", "moves", "warning"], ["moves"], ["moves"], ["critical", "stands"],
+                ["hosts", "store", "moves", "warning"], ["moves"], ["moves"], ["critical", "stands"],
                 ["info", "store", "stands"],
             ])
     }

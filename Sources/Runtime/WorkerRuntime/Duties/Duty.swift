@@ -18,6 +18,8 @@ struct WorkerView: Sendable {
     let wall: WallTime
     /// Partitions whose indexes are not restored yet.
     let restoring: Int
+    /// Told neither to stop nor ended.
+    let isRunning: Bool
 }
 
 enum DutyEffect: Sendable {
@@ -26,6 +28,8 @@ enum DutyEffect: Sendable {
     case note(any StageFailure)
     /// Those who ask whether the worker lives are told.
     case tell(Standstill?)
+    /// Rows of hosts are read and written; `HostBoard.shared` follows.
+    case shareHosts
     /// `StoreDuty.heard` gets the answer.
     case askStore
     /// Jobs that waited for the store are looked up.
@@ -33,12 +37,13 @@ enum DutyEffect: Sendable {
 }
 
 struct Duties: Sendable {
+    var hosts: HostBoard
     var restore = RestoreProgress()
     var store = StoreDuty()
     var standstill: StandstillWatch
     var clock = ClockDuty()
 
     mutating func tick(_ view: WorkerView) -> [DutyEffect] {
-        restore.tick(view) + store.tick(view) + standstill.tick(view) + clock.tick(view)
+        hosts.tick(view) + restore.tick(view) + store.tick(view) + standstill.tick(view) + clock.tick(view)
     }
 }
