@@ -1,32 +1,32 @@
 package import Posix
 
-/// Whom the worker may ask for a source: hosts, ports and addresses.
+/// Hosts, ports and addresses that the worker may fetch from.
 ///
-/// A name is judged before it is resolved, an address before it is connected to; each hop of a redirect is judged like
-/// the first. Denial wins over permission.
+/// A name is checked before it is resolved, an address before the connection is opened. Each hop of a redirect is
+/// checked like the first URL. A denial wins over a permission.
 package struct AccessRules: Sendable, Hashable {
-    /// Empty: everybody. `fetch.hosts.allow`.
+    /// Hosts that may be fetched from (`fetch.hosts.allow`); empty: all.
     package var allow: [HostPattern] = []
-    /// `fetch.hosts.deny`.
+    /// Hosts that may not be fetched from (`fetch.hosts.deny`).
     package var deny: [HostPattern] = []
-    /// Empty: the usual ones. `fetch.ports`.
+    /// Ports that may be connected to (`fetch.ports`); empty: the usual ones.
     package var ports: [PortRange] = []
     package var addresses = AddressGuard()
 
     package init() {}
 
-    /// Why somebody may not be asked.
+    /// Reason why a host may not be fetched from.
     package enum Refusal: Sendable, Hashable {
-        /// `fetch.hosts.deny` lists it.
+        /// `fetch.hosts.deny` lists the host.
         case denied
-        /// `fetch.hosts.allow` lists others.
+        /// `fetch.hosts.allow` does not list the host.
         case unlisted
         case port(UInt16)
-        /// The address guard refuses the address that the URL itself names.
+        /// The address guard refuses an address that stands in the URL itself.
         case address(IPAddress)
     }
 
-    /// What can be said before a name is resolved; `isOwn` knows the addresses of this machine.
+    /// Decides before the name is resolved. `isOwn` tests for addresses of this machine.
     package func refusal(of host: RequestedHost, port: UInt16, isOwn: (IPAddress) -> Bool) -> Refusal? {
         let isOpen = ports.isEmpty ? PortRange.isUsual(port) : ports.contains { $0.ports.contains(port) }
         guard isOpen else { return .port(port) }
@@ -41,7 +41,7 @@ package struct AccessRules: Sendable, Hashable {
         }
     }
 
-    /// Whether an address may be connected to, for a host that `refusal` has nothing against.
+    /// Whether a connection to an address is allowed, for a host that `refusal` accepted.
     package func accepts(_ address: IPAddress, for host: RequestedHost, isOwn: (IPAddress) -> Bool) -> Bool {
         !isDenied(address) && (lists(host) || lists(.address(address))) && isPublic(address, isOwn)
     }
@@ -59,7 +59,7 @@ package struct AccessRules: Sendable, Hashable {
         deny.contains { $0.matches(address) || $0.matches(addresses.target(of: address)) }
     }
 
-    /// This machine's own addresses are nobody's origin, unless `fetch.allow` has them.
+    /// Addresses of this machine count as public only if `fetch.allow` lists them.
     private func isPublic(_ address: IPAddress, _ isOwn: (IPAddress) -> Bool) -> Bool {
         let target = addresses.target(of: address)
         return addresses.accepts(address)

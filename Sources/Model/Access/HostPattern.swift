@@ -7,7 +7,7 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
     case below(String)
     case range(AddressRange)
 
-    /// Names come in any spelling, IDN too. nil if it is no such thing.
+    /// Parses a pattern; names may be internationalised and in any spelling. nil if the text is no pattern.
     package init?(_ text: String) {
         if let range = AddressRange(text.hasPrefix("[") ? String(text.dropFirst().dropLast()) : text) {
             self = .range(range)

@@ -1,10 +1,10 @@
-/// Ports as `fetch.ports` lists them: `443`, `8000-8999`.
+/// One or more ports as `fetch.ports` lists them: `443`, `8000-8999`.
 package struct PortRange: Sendable, Hashable, CustomStringConvertible {
     package let ports: ClosedRange<UInt16>
 
     init(_ ports: ClosedRange<UInt16>) { self.ports = ports }
 
-    /// nil unless it is one port, or two with a dash, of 1 to 65535.
+    /// nil unless the text is one port, or two joined by a dash, from 1 to 65535.
     package init?(_ text: String) {
         let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map { UInt16($0) }
         guard let first = ends[0], let last = ends[ends.count - 1], first > 0, first <= last else { return nil }
@@ -15,13 +15,13 @@ package struct PortRange: Sendable, Hashable, CustomStringConvertible {
         ports.count == 1 ? "\(ports.lowerBound)" : "\(ports.lowerBound)-\(ports.upperBound)"
     }
 
-    /// What is asked where nothing else is set: the web's own ports, and those that anybody may listen on, less `guarded`.
+    /// Whether a port is allowed by default: the web's own ports, and unprivileged ports that are not `guarded`.
     package static func isUsual(_ port: UInt16) -> Bool {
         port == 80 || port == 443 || port >= 1024 && !guarded.contains { $0.ports.contains(port) }
     }
 
-    /// The ports of databases, caches and brokers, and of those who run containers: nothing there is a picture, and what
-    /// answers may obey.
+    /// Ports of databases, caches, brokers and container runtimes. Nothing there serves images, and such a server may
+    /// execute what it receives.
     package static let guarded =
         ([
             1433...1434, 1521...1521, 1883...1883, 2049...2049, 2181...2181, 2375...2376, 2379...2380, 3306...3306,

@@ -1,12 +1,12 @@
 internal import DomainNames
 package import Posix
 
-/// Whom a URL names: a name in the form that DNS knows, or an address.
+/// Host that a URL names: a name in the form that DNS knows, or an address.
 package enum RequestedHost: Sendable, Hashable, CustomStringConvertible {
     case name(String)
     case address(IPAddress)
 
-    /// A host as libcurl reads it: an IPv6 address in brackets. nil if it can be none.
+    /// Parses a host as libcurl reads it, with an IPv6 address in brackets. nil if the text cannot be a host.
     package init?(_ text: String) {
         if text.hasPrefix("[") {
             guard text.hasSuffix("]"), let address = IPAddress(text.dropFirst().dropLast()), address.bits == 128 else {
@@ -16,7 +16,7 @@ package enum RequestedHost: Sendable, Hashable, CustomStringConvertible {
             return
         }
         var name = Array(text.utf8)
-        // As libcurl has it: what is ASCII is not looked into.
+        // As in libcurl: a host that is all ASCII is not checked as an international name.
         if !name.allSatisfy({ $0 < 128 }) {
             guard let ascii = try? DomainName.ascii(name) else { return nil }
             name = ascii

@@ -1,4 +1,4 @@
-/// A value for each lane, none left out.
+/// One value for each lane.
 package struct ByLane<Value> {
     private var values: [Value]
 

@@ -2,23 +2,24 @@ package import Canonical
 package import Clocks
 package import VariantSpec
 
-/// One request of an upstream service: this source, these variants.
+/// One request of an upstream service: a source and the variants to make of it.
 package struct Job: Sendable, Hashable {
-    /// Unique to the intent; a redelivery repeats it. `ce_id` of the record, or the record's place in the log.
+    /// Id of the request; a redelivery repeats it. Taken from the record's `ce_id`, the body, or the record's topic,
+    /// partition and offset.
     package var id: String
-    /// As received, less the fragment: what is fetched, never re-serialised.
+    /// URL to fetch, without its fragment. Never re-serialised.
     package var url: SourceURL
     package var source: SourceKey
-    /// Without repeats, in the order asked; never empty.
+    /// Requested variants, without repeats and in the requested order; never empty.
     package var variants: [VariantSpec]
     package var lane: Lane
-    /// nil if the job never expires.
+    /// Time after which the job is no longer worth doing; nil if the job never expires.
     package var expires: WallTime?
-    /// It is given up once its origin has been at fault for so long; nil: as the settings say.
+    /// Time for which the job's origin may be at fault before the job is abandoned; nil: the setting decides.
     package var giveUp: Duration?
     package var freshness: JobFreshness
     package var fallback: JobFallback
-    /// W3C trace context, passed through.
+    /// W3C trace context, passed through unchanged.
     package var traceparent: String?
 
     package init(

@@ -1,21 +1,21 @@
-/// When a job's source is asked for.
+/// When a job fetches its source.
 package enum JobFreshness: String, Sendable, Hashable, CaseIterable {
-    /// When what is stored is fresh no longer.
+    /// Fetches unless fresh stored data completes the job.
     case ifStale
-    /// In any case: its origin confirms what is stored, or gives something else.
+    /// Always fetches: the origin confirms the stored version, or sends a new one.
     case force
-    /// Never: what is stored answers, or nothing does.
+    /// Never fetches: the job completes from stored variants, or fails.
     case cacheOnly
 
     package static let names = allCases.map(\.rawValue).joined(separator: ", ")
 }
 
-/// What may answer a job while its origin fails.
+/// Stored variants that may complete a job while its origin fails.
 package enum JobFallback: String, Sendable, Hashable, CaseIterable {
     case none
-    /// The very variants, though they are fresh no longer.
+    /// The requested variants, even if they are stale.
     case stale
-    /// These, or the nearest ones that are stored.
+    /// The requested variants, or the nearest stored ones.
     case degraded
 
     package static let names = allCases.map(\.rawValue).joined(separator: ", ")

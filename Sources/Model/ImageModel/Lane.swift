@@ -1,10 +1,11 @@
-/// The topic that a job came by: fast work is somebody waiting, slow work is nobody yet.
+/// Priority lane of a job, given by the topic it arrived on: `fast` if somebody waits for the variants, else `slow`.
 ///
-/// What lanes differ in stands here: a new one is a case, a place, a rank and a target.
+/// All differences between lanes are defined here. A new lane needs a case, an ordinal, a value of `isUrgent` and a
+/// target.
 package enum Lane: String, Sendable, Hashable, CaseIterable, Comparable {
     case fast, slow
 
-    /// Dense from 0, the most urgent first: for arrays by lane.
+    /// Index of the lane, dense from 0 and most urgent first, for arrays by lane.
     @inlinable
     package var ordinal: Int {
         switch self {
@@ -13,12 +14,12 @@ package enum Lane: String, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// A constant, since all that is kept by topic counts from it.
+    /// Number of lanes. A constant, because the ordinals of topics are computed from it.
     @inlinable
     package static var count: Int { 2 }
 
-    /// Takes any permit, in the order in which its jobs came. Other lanes take what those leave idle, within a share. They
-    /// may wait longer for a retry, and encoders may take longer over them.
+    /// Whether the lane's jobs may take any permit, in the order in which they arrived. Other lanes take a limited
+    /// share of the permits that urgent lanes leave idle, and may wait longer for a retry.
     package var isUrgent: Bool {
         switch self {
         case .fast: true
@@ -26,10 +27,11 @@ package enum Lane: String, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// Of what nobody is known to wait for: what workers owe, jobs whose host does not answer, and records that name no lane.
+    /// Lane of work that nobody is known to wait for: jobs of the workers' own, jobs whose host fails, and records that
+    /// name no lane.
     package static let background = Lane.slow
 
-    /// The age within which a job should be begun where `lanes.*.target` says nothing else.
+    /// Default of `lanes.*.target`: the age by which a job should be started.
     package var target: Duration {
         switch self {
         case .fast: .seconds(5)
@@ -37,12 +39,12 @@ package enum Lane: String, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// `Fast`: for headings, and for names that end with it.
+    /// Name of the lane with a capital letter (`Fast`), for headings and for names that end with it.
     package var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 
-    /// Less is more urgent.
+    /// Orders lanes by urgency, the most urgent first.
     package static func < (a: Self, b: Self) -> Bool { a.ordinal < b.ordinal }
 
-    /// For people: `fast or slow`.
+    /// Names of all lanes for messages: `fast or slow`.
     package static let names = allCases.map(\.rawValue).joined(separator: " or ")
 }

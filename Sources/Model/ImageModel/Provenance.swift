@@ -1,9 +1,9 @@
 package import VariantSpec
 
-/// From what a variant was made.
+/// Input that a variant was rendered from.
 package enum Provenance: Sendable, Hashable {
     case origin
-    /// The donor's spec; the donor itself was made from the origin. Its own spec: it stood in the store already, without a
-    /// row that says from what it was made.
+    /// Spec of the donor; the donor itself was rendered from the origin's bytes. If it is the variant's own spec, the
+    /// file was found in the store without a row that names its input.
     case donor(VariantSpec)
 }

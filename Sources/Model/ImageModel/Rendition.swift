@@ -1,15 +1,15 @@
 package import VariantSpec
 
-/// What came out of a render for one spec, beside the bytes.
+/// Result of rendering one spec, without the bytes.
 package struct Rendition: Sendable, Hashable {
     package var size: PixelSize
     package var hasAlpha: Bool
     package var frames: Int
-    /// What it was written at: less than asked where a byte budget was.
+    /// Quality that was written; lower than requested if the spec has a byte budget.
     package var quality: Int
-    /// What of the input it shows, in the input's upright pixels; nil: just what was asked.
+    /// Part of the input that is shown, in the input's upright pixels; nil: exactly the requested part.
     package var crop: Region?
-    /// A ThumbHash of what it shows; empty where none was made.
+    /// ThumbHash of the result; empty if none was computed.
     package var placeholder: [UInt8]
     package var colour: RGB?
 

@@ -1,16 +1,16 @@
 package import Images
 package import VariantSpec
 
-/// What a source was found to be when it was decoded, beside its size.
+/// Properties of a source found when it was decoded, except its size.
 package struct SourceFacts: Sendable, Hashable {
     package var format: ImageFormat
     package var frames: Int
     package var hasAlpha: Bool
-    /// EXIF's, 1...8.
+    /// EXIF orientation, 1...8.
     package var orientation: Int
-    /// Its file ends early, but behind its last pixel: one that lacks pixels is refused.
+    /// Whether the file ends early, but after its last pixel. A file that lacks pixels is refused.
     package var isTruncated: Bool
-    /// Its colour profile is too large to be read, and its colours were taken as sRGB.
+    /// Whether the embedded colour profile is too large to be read, so that colours count as sRGB.
     package var ignoresProfile: Bool
 
     package init(
@@ -21,7 +21,7 @@ package struct SourceFacts: Sendable, Hashable {
         (self.orientation, self.isTruncated, self.ignoresProfile) = (orientation, isTruncated, ignoresProfile)
     }
 
-    /// What people want to know of it beside its size; what goes without saying is left out.
+    /// Properties worth showing to people; usual values are left out.
     package var notes: [String] {
         var notes = [format.rawValue]
         if frames > 1 { notes.append("\(frames) frames") }
@@ -34,7 +34,7 @@ package struct SourceFacts: Sendable, Hashable {
 }
 
 extension PictureFacts {
-    /// What goes into the rows of variants made of it.
+    /// Facts about this image that rows of its variants record.
     package var ofSource: SourceFacts {
         SourceFacts(
             format: format, frames: frames, hasAlpha: hasAlpha, orientation: orientation, isTruncated: isTruncated,

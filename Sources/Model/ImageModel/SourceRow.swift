@@ -4,29 +4,31 @@ package import Digest
 package import HTTPCache
 package import VariantSpec
 
-/// What is known of a source since it was last fetched, and where its original is kept if it is.
+/// State of a source as of its last fetch, and the path of its kept original if there is one.
 package struct SourceRow: Sendable, Hashable {
     package var source: SourceKey
     package var url: String
     package var version: SourceVersion
-    /// After orientation.
+    /// Size after orientation.
     package var size: PixelSize
     package var format: ImageFormat
     package var bytes: Int
     package var digest: SHA256Digest
     package var hasAlpha: Bool
-    /// Whether `hasAlpha` is the header's word alone: nobody looked at the pixels.
+    /// Whether `hasAlpha` comes from the header alone, without a look at the pixels.
     package var isAlphaUnchecked: Bool
     package var frames: Int
-    /// Where the fetched bytes are kept, relative to the store's root; nil if they were too large to keep.
+    /// Path of the kept bytes, relative to the store's root; nil if the bytes were too large to keep.
     package var original: String?
     package var fetchedAt: WallTime
     package var expires: WallTime
-    /// What is kept of its answer's headers.
+    /// Caching headers of the last response.
     package var policy: CachePolicy
-    /// What its metadata mark, such as faces: crops that name no place lie around it. An earlier program kept a point alone.
+    /// Regions that the metadata mark, such as faces. A crop without a position of its own keeps them. Rows of earlier
+    /// programs hold one point at most.
     package var regions: [KeptRegion]
-    /// Without it no regions are known, and there may be some: the row is of a program that does not look for it.
+    /// Whether the regions were looked for. If false, `regions` is empty, but the source may still mark some: the
+    /// program that wrote the row did not look.
     package var isFocusKnown: Bool
 
     package init(

@@ -1,20 +1,21 @@
 package import Clocks
 
-/// All that is stored for one source: what planning decides upon.
+/// All rows stored for one source: the input of planning.
 ///
-/// A copy is a reference, since it goes through several events and effects and rows are large; who changes one that others
-/// hold gets a copy of its own.
+/// Copies share one reference, because rows are large and a snapshot passes through several events and effects. A
+/// mutation of a shared snapshot makes its own copy first.
 package struct SourceSnapshot: Sendable, Hashable {
     private var kept: Kept
 
-    /// - Concurrency: changed only by the one value that holds it.
+    /// - Concurrency: changed only through the one value that holds it.
     private final class Kept: @unchecked Sendable {
         var source: SourceRow?
         var variants: [VariantRow]
         init(_ source: SourceRow?, _ variants: [VariantRow]) { (self.source, self.variants) = (source, variants) }
     }
 
-    /// The expiry time of rows that count as expired here, whatever the index says. No row of the index has it.
+    /// Expiry time of rows that count as expired in this snapshot, whatever expiry the index has. No row of the index
+    /// has this value.
     package static let takenForExpired = WallTime(milliseconds: -1)
 
     package init(source: SourceRow? = nil, variants: [VariantRow] = []) { kept = Kept(source, variants) }

@@ -3,7 +3,7 @@ package import Clocks
 package import Digest
 package import VariantSpec
 
-/// A stored derivative of one version of a source, as the changelog announces it.
+/// Changelog row of one stored variant of one version of a source.
 package struct VariantRow: Sendable, Hashable {
     package var source: SourceKey
     package var spec: VariantSpec
@@ -11,29 +11,29 @@ package struct VariantRow: Sendable, Hashable {
     package var size: PixelSize
     package var bytes: Int
     package var digest: SHA256Digest
-    /// Relative to the store's root.
+    /// Path of the file, relative to the store's root.
     package var location: String
     package var madeFrom: Provenance
-    /// Rendered from the original that the store kept, without a fetch; `madeFrom` is the origin then.
+    /// Whether it was rendered from the kept original, without a fetch; `madeFrom` is then `origin`.
     package var isFromKept = false
-    /// The source's size after orientation: what every size is computed from.
+    /// Size of the source after orientation, from which every variant's size is computed.
     package var sourceSize: PixelSize
-    /// What of the source it shows, in source pixels.
+    /// Part of the source that is shown, in source pixels.
     package var region: Region
     package var hasAlpha: Bool
     package var storedAt: WallTime
-    /// When it stops counting as fresh.
+    /// Time at which the variant stops counting as fresh.
     package var expires: WallTime
-    /// Of a picture that moves: how many of its source's it shows. A file may hold fewer, since encoders write equal ones
-    /// once.
+    /// Number of the source's frames that an animated variant shows. The file may hold fewer, because encoders write
+    /// equal frames once.
     package var frames: Int
-    /// What it was written at; less than its spec's where a byte budget asked for it.
+    /// Quality that was written; lower than the spec's if the spec has a byte budget.
     package var quality: Int
-    /// A ThumbHash of what it shows, at most 25 bytes; empty where none was made.
+    /// ThumbHash of the variant, at most 25 bytes; empty if none was computed.
     package var placeholder: [UInt8]
-    /// The colour that most of it has.
+    /// Colour of most of the variant.
     package var colour: RGB?
-    /// What the source was found to be; nil in rows of earlier programs.
+    /// Properties of the source that it was rendered from; nil in rows of earlier programs.
     package var facts: SourceFacts?
 
     package init(
@@ -49,6 +49,6 @@ package struct VariantRow: Sendable, Hashable {
         (self.region, self.hasAlpha, self.storedAt, self.expires) = (region, hasAlpha, storedAt, expires)
     }
 
-    /// 1 if made from the origin's bytes, 2 if from a donor.
+    /// 1 if rendered from the origin's bytes, 2 if rendered from a donor.
     package var generation: Int { madeFrom == .origin ? 1 : 2 }
 }

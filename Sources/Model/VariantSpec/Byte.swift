@@ -1,6 +1,6 @@
-/// The bytes that mean something in a URL or a spec.
+/// Bytes with a meaning in a URL or a spec.
 ///
-/// Inlinable, since the canonical form looks at every byte of every job.
+/// Inlinable, because canonicalisation looks at every byte of every job.
 package enum Byte {
     package static let space = UInt8(ascii: " "), backslash = UInt8(ascii: "\\"), percent = UInt8(ascii: "%")
     package static let slash = UInt8(ascii: "/"), question = UInt8(ascii: "?"), hash = UInt8(ascii: "#")
@@ -15,13 +15,14 @@ package enum Byte {
     @inlinable package static func isLower(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "a") < 26 }
     @inlinable package static func lowered(_ byte: UInt8) -> UInt8 { isUpper(byte) ? byte | 0x20 : byte }
 
-    /// RFC 3986's unreserved set: escaped or not, they mean the same.
+    /// Whether a byte is in RFC 3986's unreserved set, whose members mean the same escaped or not.
     @inlinable package static func isUnreserved(_ byte: UInt8) -> Bool {
         isLower(byte) || isUpper(byte) || isDigit(byte)
             || byte == dash || byte == dot || byte == underscore || byte == UInt8(ascii: "~")
     }
 
-    /// Neither reserved nor unreserved: RFC 3986 has them only escaped, though many clients send them bare.
+    /// Whether a byte is neither reserved nor unreserved. RFC 3986 allows such bytes only escaped, though many clients
+    /// send them bare.
     @inlinable package static func mustBeEscaped(_ byte: UInt8) -> Bool {
         if byte >= 0x80 { return true }
         return switch byte {
@@ -36,14 +37,14 @@ package enum Byte {
         byte == slash || byte == question || byte == hash
     }
 
-    /// The value of a hexadecimal digit.
+    /// Value of a hexadecimal digit; nil if the byte is none.
     @inlinable package static func nibble(_ byte: UInt8) -> UInt8? {
         if isDigit(byte) { return byte &- zero }
         let low = byte | 0x20
         return low &- UInt8(ascii: "a") < 6 ? low &- UInt8(ascii: "a") &+ 10 : nil
     }
 
-    /// As escapes are written: upper case.
+    /// Hexadecimal digit of an escape, in upper case.
     @inlinable package static func hexDigit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? 48 + nibble : 55 + nibble }
     package static func hexText(_ byte: UInt8) -> String {
         String(decoding: [hexDigit(byte >> 4), hexDigit(byte & 15)], as: UTF8.self)

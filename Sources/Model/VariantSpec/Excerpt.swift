@@ -1,4 +1,4 @@
-/// Foreign text made fit for a sentence.
+/// Untrusted text made safe to quote in a message.
 package enum Excerpt {
     private static let limit = 160
 
@@ -15,7 +15,7 @@ package enum Excerpt {
         return String(decoding: shown, as: UTF8.self) + (bytes.count > limit ? "…" : "")
     }
 
-    /// Where the shown part ends: at the limit, or up to three bytes before it, between two characters.
+    /// End of the shown part: the limit, or up to three bytes before it, between two characters.
     private static func end(of bytes: [UInt8]) -> Int {
         guard bytes.count > limit else { return bytes.count }
         return (limit - 3...limit).last { bytes[$0] & 0xc0 != 0x80 } ?? limit

@@ -1,5 +1,5 @@
 extension ImageFormat {
-    /// The one table of formats. An output format is the `output` of its row, and its encoder.
+    /// Row of the one table of formats. To add an output format, give its row an `output`, and write its encoder.
     @inline(__always)
     var traits: FormatTraits {
         switch self {
@@ -15,8 +15,8 @@ extension ImageFormat {
                 suffix: "png", contentType: "image/png", loss: .none, chroma: .full, holdsAlpha: true,
                 holdsFrames: false,
                 holdsProfile: true, isOfCameras: false,
-                // Compression level, 0...9, where libvips writes it; the direct path has its own. Memory: rows, their filtered
-                // copies and zlib's output.
+                // Effort is libvips's compression level, 0...9; the direct path has its own. Memory holds rows, their
+                // filtered copies and zlib's output.
                 output: OutputTraits(
                     encoder: .png, sideLimit: 65_535, effort: 6, bytesPerPixel: 12, end: .declared,
                     packet: .textChunk, losses: .png))
@@ -24,7 +24,8 @@ extension ImageFormat {
             FormatTraits(
                 suffix: "webp", contentType: "image/webp", loss: .byQuality, chroma: .half, holdsAlpha: true,
                 holdsFrames: true, holdsProfile: true, isOfCameras: false,
-                // Method, 0...6. 2 takes 40 % less CPU than 4 for 3 % more bytes at the same score; 3 costs like 4.
+                // Effort is the method, 0...6. Method 2 takes 40 % less CPU than 4 for 3 % more bytes at the same
+                // score; 3 costs like 4.
                 output: OutputTraits(
                     encoder: .webp, sideLimit: 16_383, effort: 2, bytesPerPixel: 8,
                     end: .declared, packet: .riffChunk, losses: .webp))
@@ -32,8 +33,8 @@ extension ImageFormat {
             FormatTraits(
                 suffix: "avif", contentType: "image/avif", beginsWithVowel: true, loss: .byQuality, chroma: .byQuality,
                 holdsAlpha: true, holdsFrames: false, holdsProfile: true, isOfCameras: false,
-                // Effort, 0...9. At 640 px 1 takes 64 ms, 2 takes 125 for 1.5 % fewer bytes, 4 takes 694 for 1 % more.
-                // 364 MiB for 10.1 Mpx, 485 for 15.9, with libaom's threads.
+                // Effort, 0...9. At 640 px, 1 takes 64 ms, 2 takes 125 ms for 1.5 % fewer bytes, and 4 takes 694 ms for
+                // 1 % more. Memory with libaom's threads: 364 MiB for 10.1 megapixels, 485 MiB for 15.9.
                 output: OutputTraits(
                     encoder: .avif, sideLimit: 16_383, effort: 1, bytesPerPixel: 40,
                     end: .declared, packet: .byEncoder, losses: nil))
@@ -42,7 +43,7 @@ extension ImageFormat {
                 suffix: "gif", contentType: "image/gif", loss: .always, chroma: .full, holdsAlpha: true,
                 holdsFrames: true,
                 holdsProfile: false, isOfCameras: false,
-                // How hard colours are chosen, 1...10.
+                // Effort of the choice of colours, 1...10.
                 output: OutputTraits(
                     encoder: .gif, sideLimit: 65_535, effort: 7, bytesPerPixel: 8, end: .declared,
                     packet: .extensionBlock, losses: nil))
@@ -67,7 +68,7 @@ extension ImageFormat {
     }
 }
 
-/// A row of the table of formats. No field but the article has a default: a forgotten one does not compile.
+/// One row of the table of formats. Only the article has a default, so that a forgotten field does not compile.
 struct FormatTraits {
     let suffix: StaticString
     let contentType: StaticString
@@ -81,36 +82,37 @@ struct FormatTraits {
     let output: OutputTraits?
 
     enum Loss { case none, always, byQuality }
-    /// The resolution of colour in variants of the format.
+    /// Resolution of colour in variants of the format.
     enum Chroma { case full, half, byQuality }
 }
 
-/// What variants of a format are made by, and what holds them to be what was asked for.
+/// Encoder of a format's variants, and the limits that it is held to.
 package struct OutputTraits: Sendable {
     package let encoder: Encoder
-    /// Pixels a side that the format can hold.
+    /// Longest side that the format can hold, in pixels.
     package let sideLimit: Int
-    /// What its encoder may spend, on the encoder's own scale; on all lanes the same, so that what is made together of the same
-    /// bytes is the same on each.
+    /// Effort of the encoder, on the encoder's own scale. All lanes use the same effort, so that variants rendered
+    /// together are the same bytes on each lane.
     package let effort: Int
-    /// Memory for the pixels and the encoder.
+    /// Memory for the pixels and the encoder, in bytes for each pixel.
     package let bytesPerPixel: Int
     package let end: End
     package let packet: PacketPlace
-    /// The format whose rows of `LossTable` it goes by; nil: none was measured, so it neither is a donor nor has one.
+    /// Format whose rows of `LossTable` apply. nil: no losses were measured, so a variant of this format neither is a
+    /// donor nor has one.
     package let losses: ImageFormat?
 
-    /// Who writes it: the encoders of both engines are chosen by this.
+    /// Encoder that writes the format; both engines choose theirs by it.
     package enum Encoder: Sendable, CaseIterable { case jpeg, png, webp, avif, gif }
 
-    /// How the inspector knows where a file ends.
+    /// Means by which the inspector finds the end of a file.
     package enum End: Sendable {
-        /// Its header or its blocks say so (`PictureHeader.end`).
+        /// The header or the blocks declare it (`PictureHeader.end`).
         case declared
-        /// All of its scans are read for it.
+        /// The inspector reads all scans to find it.
         case scanned
     }
 
-    /// How an XMP packet comes into a file.
+    /// Part of a file that holds an XMP packet.
     package enum PacketPlace: Sendable { case segment, textChunk, riffChunk, extensionBlock, byEncoder }
 }

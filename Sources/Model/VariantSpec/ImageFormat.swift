@@ -1,14 +1,14 @@
-/// A picture format, known by content, never by name. What is known of each is a row of `traits`.
+/// An image format, recognised by content and never by name. Its properties are one row of `traits`.
 package enum ImageFormat: String, Sendable, CaseIterable, Hashable {
     case jpeg, png, webp, avif, gif, heic, tiff, jxl, svg
 
-    /// From a suffix or a name, in either spelling of JPEG.
+    /// Parses a suffix or a name, with either spelling of JPEG.
     package init?(suffix: some StringProtocol) {
         guard let format = ImageFormat(rawValue: suffix == "jpg" ? "jpeg" : String(suffix)) else { return nil }
         self = format
     }
 
-    /// From a suffix in ASCII: without a string for the formats that nearly every spec has.
+    /// Parses an ASCII suffix, without a string for the formats that nearly every spec has.
     package init?(utf8 suffix: ArraySlice<UInt8>) {
         if suffix.elementsEqual("webp".utf8) {
             self = .webp
@@ -21,30 +21,30 @@ package enum ImageFormat: String, Sendable, CaseIterable, Hashable {
         }
     }
 
-    /// As it ends a variant spec: `640x480-q80.webp`, `.jpg` for JPEG.
+    /// Suffix of a variant spec: `webp` in `640x480-q80.webp`; `jpg` for JPEG.
     package var suffix: String { traits.suffix.description }
     package var contentType: String { traits.contentType.description }
-    /// Pixels come back exactly as they went in. A GIF's do not: it has 256 colours.
+    /// Whether decoded pixels equal the encoded ones exactly. False for GIF, which has 256 colours.
     package var isLossless: Bool { traits.loss == .none }
-    /// A number from 1 to 100 says how much is lost.
+    /// Whether a quality from 1 to 100 sets how much is lost.
     package var hasQuality: Bool { traits.loss == .byQuality }
     package var holdsAlpha: Bool { traits.holdsAlpha }
-    /// Moving pictures are read and written in it.
+    /// Whether animated images are read and written in the format.
     package var holdsFrames: Bool { traits.holdsFrames }
-    /// A colour profile can be written into it.
+    /// Whether a colour profile can be written into the format.
     package var holdsProfile: Bool { traits.holdsProfile }
-    /// Cameras write it. Screenshots and drawings come in the other formats, and so do some photographs.
+    /// Whether cameras write the format. Screenshots and drawings use the other formats, and so do some photographs.
     package var isOfCameras: Bool { traits.isOfCameras }
 
-    /// What variants of this format are made by; nil: it is only read.
+    /// Encoder and limits of the format's variants; nil if the format is only read.
     package var output: OutputTraits? { traits.output }
-    /// Formats that variants are made in.
+    /// Whether variants can be rendered in the format.
     package var isWritten: Bool { traits.output != nil }
     package static let written = allCases.filter(\.isWritten)
-    /// `jpg, png, webp, avif or gif`
+    /// Suffixes for messages: `jpg, png, webp, avif or gif`.
     package static let writtenSuffixes = choice(written.map(\.suffix))
 
-    /// `a, b or c`
+    /// Joins words as `a, b or c`.
     static func choice(_ words: [String]) -> String {
         words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1]
     }
@@ -61,6 +61,6 @@ package enum ImageFormat: String, Sendable, CaseIterable, Hashable {
 
 extension ImageFormat: CustomStringConvertible {
     package var description: String { rawValue }
-    /// As it stands in a sentence.
+    /// Name with its article, for use in a sentence.
     package var withArticle: String { (traits.beginsWithVowel ? "an " : "a ") + rawValue }
 }

@@ -1,16 +1,17 @@
-/// A part of a source that crops should keep, such as a face: in thousandths of the upright source's sides. One without a
-/// size is a point to lie around.
+/// Part of a source that crops should keep, such as a face, in thousandths of the upright source's sides. A region
+/// without a size is a point that crops lie around.
 package struct KeptRegion: Sendable, Hashable {
     package let x: Int
     package let y: Int
     package let width: Int
     package let height: Int
-    /// More are not read of one job or source.
+    /// Most regions that are read for one job or source.
     package static let limit = 64
-    /// More are not written into a spec, whose text is a file's name.
+    /// Most regions that a spec holds, because its text is a file's name.
     package static let specLimit = 5
 
-    /// In fractions of the sides, cut to the source; nil if nothing of it lies inside, or a number is none.
+    /// Converts fractions of the sides and cuts them to the source. nil if the region lies outside, or if a number is
+    /// not finite.
     package init?(x: Double, y: Double, width: Double, height: Double) {
         guard [x, y, width, height].allSatisfy(\.isFinite), width >= 0, height >= 0 else { return nil }
         let (left, top, right, bottom) = (max(0, x), max(0, y), min(1, x + width), min(1, y + height))
@@ -36,7 +37,7 @@ package struct KeptRegion: Sendable, Hashable {
 }
 
 extension [KeptRegion] {
-    /// Of numbers that somebody else says, four for each; nil if they are not of regions, or of too many.
+    /// Parses untrusted numbers, four for each region. nil if they are no regions, or too many.
     package init?(told numbers: [Int], limit: Int = KeptRegion.limit) {
         guard numbers.count % 4 == 0, numbers.count <= 4 * limit, numbers.allSatisfy((0...1000).contains) else {
             return nil
@@ -47,10 +48,12 @@ extension [KeptRegion] {
         guard allSatisfy({ $0.across.upperBound <= 1000 && $0.down.upperBound <= 1000 }) else { return nil }
     }
 
-    /// The part of one side that a crop lies around to keep the most of the regions: all if they fit into its length, or the
-    /// largest (of equal ones the first) with as many others as fit, or the largest alone if not even that fits.
+    /// Part of one side that a crop lies around to keep as many regions as possible.
     ///
-    /// - Parameter length: the crop's, in thousandths of the side.
+    /// If all regions fit into the crop's length, the part spans them all. Otherwise it spans the largest region (of
+    /// equal ones the first) with as many others as fit. If not even the largest fits, the part is that region alone.
+    ///
+    /// - Parameter length: length of the crop, in thousandths of the side.
     func span(_ side: (KeptRegion) -> ClosedRange<Int>, in length: Int) -> ClosedRange<Int> {
         guard let largest = self.max(by: { $0.area < $1.area }) else { return 500...500 }
         let own = side(largest)
@@ -64,8 +67,8 @@ extension [KeptRegion] {
         return best.span
     }
 
-    /// As few as a spec may have, the largest first: of more, the largest, those at the edges of what all span, and the next
-    /// largest.
+    /// At most as many regions as a spec may have, the largest first. If there are more, it keeps the largest, then the
+    /// regions at the edges of the common span, then the next largest.
     fileprivate var ofSpec: [KeptRegion] {
         let sorted = distinct.sorted { $0.area > $1.area }
         let edges: [KeptRegion?] = [
@@ -84,10 +87,11 @@ extension [KeptRegion] {
 }
 
 extension VariantSpec {
-    /// Whether regions decide where it is cut: a crop that names no place itself.
+    /// Whether the source's regions decide the position of the crop: the spec crops and has no position of its own.
     package var isSteered: Bool { mode == .crop && axis == .centre && extras.focus == nil }
 
-    /// The same around regions, by the option that says so: what is stored goes by it. The middle of one alone says as much.
+    /// The same spec with a focus on regions, so that the stored variant records them. For a single region the focus is
+    /// its middle, which means the same.
     package func keeping(_ regions: [KeptRegion]) -> VariantSpec {
         let kept = regions.ofSpec
         guard isSteered, !kept.isEmpty else { return self }
@@ -98,7 +102,7 @@ extension VariantSpec {
 }
 
 extension Orientation {
-    /// Where a part of the stored picture is seen.
+    /// Position, in the upright image, of a region of the stored image.
     package func upright(_ region: KeptRegion) -> KeptRegion {
         let (x, y, width, height) = (region.x, region.y, region.width, region.height)
         let (right, below) = (1000 - x - width, 1000 - y - height)

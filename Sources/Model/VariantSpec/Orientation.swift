@@ -1,19 +1,21 @@
-/// EXIF's eight ways in which a picture may be stored turned or mirrored.
+/// EXIF's eight ways in which an image may be stored turned or mirrored.
 ///
-/// Pixels stay as stored until the last step of a render: turning a small result is cheap, turning the source is not.
+/// Pixels stay as stored until the last step of a render, because it is cheap to turn a small result and expensive to
+/// turn the source.
 package enum Orientation: Int, Sendable, CaseIterable {
     case upright = 1
     case mirrored, upsideDown, flipped, transposed, quarterTurn, transversed, threeQuarterTurn
 
-    /// Rows are stored as columns.
+    /// Whether rows are stored as columns.
     package var swapsSides: Bool { rawValue >= 5 }
 
-    /// The size that people see of a picture stored in `size`; it is its own inverse.
+    /// Size that people see of an image stored in `size`. The function is its own inverse.
     package func upright(_ size: PixelSize) -> PixelSize {
         swapsSides ? PixelSize(width: size.height, height: size.width) : size
     }
 
-    /// Where a region of the upright picture is stored; `upright` is the whole picture's size as people see it.
+    /// Position, in the stored image, of a region of the upright image. `upright` is the whole image's size as people
+    /// see it.
     package func stored(_ region: Region, of upright: PixelSize) -> Region {
         let (x, y, w, h) = (region.x, region.y, region.width, region.height)
         let right = Double(upright.width) - x - w
@@ -32,7 +34,7 @@ package enum Orientation: Int, Sendable, CaseIterable {
 }
 
 extension Orientation {
-    /// A turn clockwise by 90, 180 or 270 degrees.
+    /// Clockwise turn by 90, 180 or 270 degrees.
     init?(degrees: Int) {
         switch degrees {
         case 90: self = .quarterTurn
@@ -42,6 +44,6 @@ extension Orientation {
         }
     }
 
-    /// nil unless it is such a turn.
+    /// Degrees of a clockwise turn; nil if the orientation is none.
     var degrees: Int? { [90, 180, 270].first { Orientation(degrees: $0) == self } }
 }

@@ -1,8 +1,8 @@
 extension Placement {
-    /// The rectangle to show in the pixels of a picture that itself shows `shown` of the source; nil if it does not show
-    /// all that is wanted.
+    /// Rectangle to show, in the pixels of an image that itself shows the part `shown` of the source. nil if the image
+    /// does not show the whole wanted region.
     ///
-    /// Fractions are kept: the renderer resamples from them.
+    /// Fractions are kept, because the renderer resamples from them.
     package func crop(from picture: PixelSize, showing shown: Region) -> Region? {
         guard shown.covers(region) else { return nil }
         let (scaleX, scaleY) = (Double(picture.width) / shown.width, Double(picture.height) / shown.height)
@@ -16,7 +16,7 @@ extension Placement {
 }
 
 extension Region {
-    /// Whether the other rectangle lies inside this one. A millionth of a pixel is forgiven: it is what rounding leaves
+    /// Whether the other rectangle lies inside this one. It tolerates a millionth of a pixel, the rounding difference
     /// between two ways of computing one rectangle.
     package func covers(_ other: Region) -> Bool {
         let slack = 1e-6

@@ -1,4 +1,4 @@
-/// A rectangle in the pixels of an upright picture; fractions are kept.
+/// Rectangle in the pixels of an upright image; fractions are kept.
 package struct Region: Sendable, Hashable {
     package let x: Double
     package let y: Double
@@ -11,8 +11,8 @@ package struct Region: Sendable, Hashable {
         self.init(x: 0, y: 0, width: Double(size.width), height: Double(size.height))
     }
 
-    /// Of numbers that somebody else says: nil where no picture has such a rectangle. What is shown is a pixel at least,
-    /// less what rounding leaves.
+    /// Takes untrusted numbers; nil if no image has such a rectangle. A side may be half a pixel: the shown part is at
+    /// least one pixel, less rounding errors.
     package init?(toldX x: Double, y: Double, width: Double, height: Double) {
         let (places, sides) = (0...Double(PixelSize.sideLimit), 0.5...Double(PixelSize.sideLimit))
         guard places.contains(x), places.contains(y), sides.contains(width), sides.contains(height) else { return nil }

@@ -1,11 +1,11 @@
-/// Where a crop keeps the picture, other than by an axis.
+/// Position of a crop that is not given by an axis.
 package enum Focus: Sendable, Hashable {
-    /// So that it keeps these parts of the source, or the most of them, as far as its edges allow.
+    /// Keeps these parts of the source, or as many of them as the crop and the source's edges allow.
     case regions([KeptRegion])
-    /// Around the point that draws the eye, which is found by looking at the whole source.
+    /// Lies around the point that draws the eye, which is found by a look at the whole source.
     case smart
 
-    /// Around a point of the source, in thousandths of its sides.
+    /// A focus on a point of the source, in thousandths of the source's sides.
     package static func point(x: Int, y: Int) -> Focus { .regions([KeptRegion(x: x, y: y)]) }
 }
 
@@ -18,15 +18,15 @@ package struct RGB: Sendable, Hashable {
     package static let white = RGB(255, 255, 255)
 }
 
-/// A picture laid over a variant, known by its key in `render.watermarks`.
+/// Image laid over a variant, found by its key in `render.watermarks`.
 package struct Watermark: Sendable, Hashable {
-    /// 1 to 32 small letters and digits.
+    /// Key of 1 to 32 lower-case letters and digits.
     package let key: String
-    /// Where it lies, in tenths of the free way.
+    /// Position, in tenths of the free space.
     package let axis: CropAxis
     /// 1...100.
     package let opacity: Int
-    /// Its width in hundredths of the variant's, 1...100.
+    /// Width in hundredths of the variant's width, 1...100.
     package let scale: Int
 
     package init(key: String, axis: CropAxis = CropAxis(x: 10, y: 10), opacity: Int = 100, scale: Int = 20) {
@@ -34,14 +34,14 @@ package struct Watermark: Sendable, Hashable {
     }
 }
 
-/// How a variant's corners are cut off.
+/// Shape of a variant's cut-off corners.
 package enum Corners: Sendable, Hashable {
-    /// By a radius in pixels of the variant.
+    /// Rounded by a radius in pixels of the variant.
     case round(Int)
-    /// By half of the shorter side, so that a square becomes a circle.
+    /// Rounded by half of the shorter side, so that a square becomes a circle.
     case circle
 
-    /// At most half of the shorter side.
+    /// Radius in pixels, at most half of the shorter side.
     package func radius(in size: PixelSize) -> Double {
         let most = Double(min(size.width, size.height)) / 2
         return switch self {
@@ -51,14 +51,14 @@ package enum Corners: Sendable, Hashable {
     }
 }
 
-/// The formats that whoever asked for `auto` accepts beside those that everybody does.
+/// Formats that the requester of an `auto` variant accepts, beyond the formats that every client accepts.
 package struct AcceptedFormats: OptionSet, Sendable, Hashable {
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }
     package static let avif = AcceptedFormats(rawValue: 1)
     package static let webp = AcceptedFormats(rawValue: 2)
 
-    /// From an HTTP Accept header. Wildcards never count: every browser sends them, whatever it can show.
+    /// Parses an HTTP Accept header. Wildcards never count, because every browser sends them, whatever it can show.
     package init(header: String) {
         self = []
         for part in header.lowercased().split(separator: ",") {
@@ -71,50 +71,53 @@ package struct AcceptedFormats: OptionSet, Sendable, Hashable {
     }
 }
 
-/// What few specs ask for beside size, quality and format.
+/// Rarely used options of a spec, besides size, quality and format.
 package struct SpecExtras: Sendable, Hashable {
     package var focus: Focus?
-    /// The first frame alone, of a source that moves.
+    /// Whether only the first frame of an animated source is rendered.
     package var isStill = false
-    /// Edges of one colour are cut off first.
+    /// Whether edges of one colour are cut off first.
     package var isTrimmed = false
-    /// A turn of the upright source before its size is measured: none, or 90, 180 or 270 degrees clockwise.
+    /// Turn of the upright source before its size is measured: none, or 90, 180 or 270 degrees clockwise.
     package var rotation = Orientation.upright
-    /// The variant has the wanted size exactly, with a border around a picture that fills a part of it.
+    /// Whether the variant has the wanted size exactly, with a border around an image that fills a part of it.
     package var isPadded = false
     package var corners: Corners?
     package var isGrey = false
-    /// What is done to the variant's pixels, and how much: options of `SpecOption.effects`.
+    /// Effects on the variant's pixels, with their strength. The keys are options of `SpecOption.effects`.
     package var effects: [SpecOption: Int] = [:]
-    /// What shows through where the source is transparent.
+    /// Colour behind transparent parts of the source.
     package var background: RGB?
     package var watermark: Watermark?
-    /// The source's own colour profile is kept; otherwise everything is sRGB. Never beside a background or a watermark.
+    /// Whether the source's own colour profile is kept; otherwise everything is sRGB. Never set together with a
+    /// background or a watermark.
     package var keepsProfile = false
-    /// The most bytes that the variant may have; its quality is lowered until it does.
+    /// Most bytes that the variant may have; its quality is lowered until it fits.
     package var byteBudget: Int?
-    /// The format is chosen when the source is known: `auto`.
+    /// Formats that `auto` may choose from once the source is known; nil if the spec is not `auto`.
     package var accepts: AcceptedFormats?
 
     package init() {}
     package static let none = SpecExtras()
 
-    /// Pixels that no other variant can be made from: something is laid over them, taken off, or in other colours.
+    /// Whether the pixels cannot serve as input of another variant, because something was laid over them, cut off or
+    /// recoloured.
     package var isBurnedIn: Bool {
         isTrimmed || rotation != .upright || isPadded || corners != nil || isGrey || !effects.isEmpty
             || background != nil || watermark != nil || keepsProfile
     }
 
-    /// What it shows, or how, is decided by looking at all of the source's own pixels.
+    /// Whether the render must see all of the source's own pixels.
     package var needsSource: Bool { isTrimmed || keepsProfile || effects.keys.contains(where: \.needsSource) }
 
-    /// Something that a renderer must know beside what to show, in which size, format and quality.
+    /// Whether the renderer needs to know more than region, size, format and quality.
     package var isDrawn: Bool { isBurnedIn || focus == .smart || byteBudget != nil }
 
-    /// Borders and corners that are transparent, however opaque the source is.
+    /// Whether the variant has transparent borders or corners even if the source is opaque.
     package var addsAlpha: Bool { (isPadded || corners != nil) && background == nil }
 
-    /// The option whose colours are sRGB's, if there is one: among a source's own numbers they would be other colours.
+    /// Name of the option whose colours are sRGB, if there is one. With the source's own profile, its numbers would
+    /// mean other colours.
     var drawnInSRGB: String? { watermark != nil ? "wm" : background != nil ? "bg" : isGrey ? "grey" : nil }
 
     package static let budgetRange = 256...99_999_999

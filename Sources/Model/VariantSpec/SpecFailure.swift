@@ -1,8 +1,8 @@
 internal import Failures
 
-/// Why a variant spec has no canonical form: always the producer's mistake.
+/// Reason why a variant spec has no canonical form: always the producer's mistake.
 package struct SpecFailure: CodedFailure, Hashable {
-    /// Fit for a log: shortened, control bytes shown.
+    /// Quoted text for a log line: shortened, with control bytes escaped.
     package let excerpt: String
     package let fault: SpecFault
 

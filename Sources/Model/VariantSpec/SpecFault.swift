@@ -1,23 +1,23 @@
 package import Failures
 
-/// What is wrong with a variant spec as written.
+/// Mistake in a variant spec as written.
 package enum SpecFault: Error, Sendable, Hashable {
-    /// `meant`: the spelling that was probably meant, if one is near.
+    /// No size at the beginning. `meant`: the spelling that was probably meant, if there is a near one.
     case unreadable(meant: String?)
     case size(String)
     case quality(String)
     case axis(String)
-    /// An option whose value is not what it takes.
+    /// An option whose value it does not accept.
     case value(String, meant: String)
     case option(String, meant: String?)
     case repeated(String)
-    /// `profile` beside what is drawn in sRGB.
+    /// `profile` together with an option whose colours are sRGB.
     case profileBeside(String)
     case format(String, meant: String?)
-    /// A picture format, but not one that is written.
+    /// An image format that is read but not written.
     case unwritten(ImageFormat)
 
-    /// The largest side that every output format can hold (WebP's 14 bits).
+    /// Longest side that every output format can hold (WebP's 14 bits).
     package static let sideLimit = 16383
 
     package var kind: Code {
@@ -59,7 +59,7 @@ package enum SpecFault: Error, Sendable, Hashable {
         }
     }
 
-    /// Every option once, for people.
+    /// List of every option, for messages.
     static let options: String = {
         let words = SpecOption.allCases.filter { !$0.isOfAuto }.map {
             "-\($0.example)" + ($0 == .axis ? ", -north and the other eight points" : "")
@@ -68,10 +68,10 @@ package enum SpecFault: Error, Sendable, Hashable {
         return words.dropLast().joined(separator: ", ") + " and \(words.last!); with .auto also "
             + ofAuto.joined(separator: " and ")
     }()
-    /// `.jpg, .png, .webp, .avif, .gif or .auto`
+    /// Endings for messages: `.jpg, .png, .webp, .avif, .gif or .auto`.
     static let endings = ImageFormat.choice((ImageFormat.written.map(\.suffix) + ["auto"]).map { "." + $0 })
 
-    /// The same fault with a spelling to offer.
+    /// The same fault with a suggested spelling.
     func meaning(_ meant: String?) -> SpecFault {
         switch self {
         case .unreadable: .unreadable(meant: meant)

@@ -1,5 +1,6 @@
-/// The options of a spec, in the order in which they are written: the one table that the parser, the writer, the faults'
-/// sentences and the reference page go by.
+/// Options of a spec, in the order in which they are written.
+///
+/// This is the one table for the parser, the writer, the messages of faults and the reference page.
 package enum SpecOption: String, CaseIterable, Sendable {
     case quality = "q"
     case axis, focus, smart, enlarge, still, trim, rotate, pad, blur, sharpen, grey
@@ -9,7 +10,7 @@ package enum SpecOption: String, CaseIterable, Sendable {
     case budget = "upto"
     case avif, webp
 
-    /// As people are shown it.
+    /// Example of the option for messages and pages.
     package var example: String {
         switch self {
         case .quality: "q80"
@@ -26,8 +27,8 @@ package enum SpecOption: String, CaseIterable, Sendable {
         }
     }
 
-    /// What stands behind the name: in the grammar of the reference page, and for a person who wrote something else; nil
-    /// where nothing does.
+    /// Value after the option's name, as a grammar for the reference page and in words for error messages; nil if the
+    /// option has no value.
     package var value: (grammar: String, words: String)? {
         switch self {
         case .quality: ("1…100", "-q and a number from 1 to 100, as in -q80")
@@ -52,7 +53,7 @@ package enum SpecOption: String, CaseIterable, Sendable {
         }
     }
 
-    /// For the reference page.
+    /// Description on the reference page.
     package var meaning: String {
         switch self {
         case .quality:
@@ -89,16 +90,16 @@ package enum SpecOption: String, CaseIterable, Sendable {
         }
     }
 
-    /// What changes the variant's pixels by a number, 1...100, in the order in which it is done.
+    /// Effects that change the variant's pixels by a number, 1...100, in the order in which they are applied.
     package static let effects: [SpecOption] = [.sharpen, .blur]
 
-    /// An effect that means something else on pixels that were made smaller before.
+    /// Whether the effect gives another result on pixels that were scaled down before.
     var needsSource: Bool { self == .sharpen }
 
-    /// It says what `auto` may become, and means nothing elsewhere.
+    /// Whether the option names a format that `auto` may choose. It is refused on other specs.
     var isOfAuto: Bool { self == .avif || self == .webp }
 
-    /// The option that a text begins with, and what stands behind its name.
+    /// The option at the beginning of a text, and the value after its name; nil if there is none.
     static func spelt(_ text: ArraySlice<UInt8>) -> (option: SpecOption, value: ArraySlice<UInt8>)? {
         for option in allCases where text.starts(with: option.rawValue.utf8) {
             let value = text.dropFirst(option.rawValue.utf8.count)
@@ -109,7 +110,7 @@ package enum SpecOption: String, CaseIterable, Sendable {
         return nil
     }
 
-    /// As a spec spells it, without the dash; nil where the spec does not have it.
+    /// Spelling of the option in a spec, without the dash; nil if the spec does not have it.
     func text(in spec: VariantSpec) -> String? {
         let extras = spec.extras
         func spelt(_ value: Int?) -> String? { value.map { "\(rawValue)\($0)" } }
@@ -146,9 +147,9 @@ package enum SpecOption: String, CaseIterable, Sendable {
         }
     }
 
-    /// Reads what stands behind the name into the options of a spec.
+    /// Reads the value after the name into the options of a spec.
     ///
-    /// - Parameter text: the whole option, for a sentence.
+    /// - Parameter text: the whole option, for error messages.
     func read(_ value: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>, into options: inout SpecOptions) throws(SpecFault)
     {
         var wrong: SpecFault {

@@ -1,10 +1,10 @@
-/// The options of a spec as far as they were read.
+/// Options of a spec that were read so far.
 struct SpecOptions {
     var quality: Int?
     var axis: CropAxis?
     var enlarge = false
     var extras = SpecExtras()
-    /// The option that says what `auto` may become, as it was written; it means nothing elsewhere.
+    /// Option that names a format for `auto`, as written; it is refused on other specs.
     var accepted: String?
 
     mutating func read(_ text: ArraySlice<UInt8>) throws(SpecFault) {
@@ -27,7 +27,7 @@ struct SpecOptions {
 }
 
 extension CropAxis {
-    /// Gravity by nine points is an axis by name.
+    /// Axes of the nine named points.
     static let points: [String: CropAxis] = [
         "centre": CropAxis(x: 5, y: 5), "center": CropAxis(x: 5, y: 5), "north": CropAxis(x: 5, y: 0),
         "northeast": CropAxis(x: 10, y: 0), "east": CropAxis(x: 10, y: 5), "southeast": CropAxis(x: 10, y: 10),
@@ -37,7 +37,7 @@ extension CropAxis {
 }
 
 extension Watermark {
-    /// `logo_10_10_50_20`; opacity and scale, or all four numbers, may be left out.
+    /// Parses `logo_10_10_50_20`; opacity and scale, or all four numbers, may be left out.
     init?(text: ArraySlice<UInt8>) {
         let parts = text.split(separator: Byte.underscore, omittingEmptySubsequences: false)
         guard let name = parts.first, Watermark.isKey(name), [1, 3, 5].contains(parts.count) else { return nil }
@@ -56,7 +56,7 @@ extension Watermark {
 }
 
 extension RGB {
-    /// Six small hexadecimal digits.
+    /// Parses six lower-case hexadecimal digits.
     package init?(hex: some Collection<UInt8>) {
         let digits = hex.compactMap { byte -> UInt8? in
             switch byte {

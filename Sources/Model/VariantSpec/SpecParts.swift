@@ -1,6 +1,6 @@
-/// Decimal numbers in specs and dialects.
+/// Decimal numbers in specs and in transform-URL syntaxes.
 package enum SpecNumber {
-    /// Digits and nothing else; what no limit would let pass stops growing, so that nothing overflows.
+    /// Parses digits and nothing else. The value stops at 2³⁰, above every limit, so that it never overflows.
     package static func whole(_ text: ArraySlice<UInt8>?) -> Int? {
         guard let text, !text.isEmpty else { return nil }
         var number = 0
@@ -12,12 +12,12 @@ package enum SpecNumber {
     }
 }
 
-/// A size as specs and imageView spell it, before any limit: `640x480`, `160y160`, `320z240`.
+/// Size as specs and imageView spell it, before any limit: `640x480`, `160y160`, `320z240`.
 package struct SpecSize {
     package let width: Int
     package let height: Int
     package let mode: FitMode
-    /// Written `full`, not as two zeros.
+    /// Whether it is written `full`, not as two zeros.
     package let isFull: Bool
 
     package init?(text: ArraySlice<UInt8>) {
@@ -40,7 +40,7 @@ package struct SpecSize {
 }
 
 extension CropAxis {
-    /// `5_2`: two numbers from 0 to 10.
+    /// Parses `5_2`: two numbers from 0 to 10.
     package init?(text: ArraySlice<UInt8>?) {
         guard let text, let mark = text.firstIndex(of: Byte.underscore), let x = SpecNumber.whole(text[..<mark]),
             let y = SpecNumber.whole(text[(mark + 1)...]), x <= 10, y <= 10

@@ -1,11 +1,11 @@
-/// The sizes and qualities that requests are rounded up to, so that near requests share one variant.
+/// Size and quality steps that requests are rounded up to, so that similar requests share one variant.
 package struct Tiers: Sendable, Hashable {
-    /// Pixels of the long side, rising.
+    /// Steps of the long side in pixels, ascending.
     package let sizes: [Int]
-    /// 1...100, rising.
+    /// Steps of the quality, 1...100, ascending.
     package let qualities: [Int]
 
-    /// Order and repeats do not matter; what is out of range is left out.
+    /// Sorts the steps, and drops repeats and values out of range.
     package init(
         sizes: [Int] = [30, 60, 90, 120, 160, 180, 256, 320, 480, 512, 640, 720, 960, 1024, 1280, 1600, 1920, 2560],
         qualities: [Int] = [40, 70, 80, 90]
@@ -14,8 +14,8 @@ package struct Tiers: Sendable, Hashable {
         self.qualities = Set(qualities).filter { (1...100).contains($0) }.sorted()
     }
 
-    /// The spec with its long side and quality rounded up; the short side follows in proportion, rounded half up and
-    /// at least 1. What is above the last tier passes unchanged.
+    /// The spec with its long side and quality rounded up to steps. The short side follows in proportion, rounded half
+    /// up and at least 1. A value above the last step passes unchanged.
     package func fitting(_ spec: VariantSpec) -> VariantSpec {
         let long = max(spec.width, spec.height)
         let tier = sizes.first { $0 >= long } ?? long

@@ -1,7 +1,7 @@
-/// The quality of a variant that names none.
+/// Quality of variants whose spec names none.
 package struct DefaultQualities: Sendable, Hashable {
     package var general: Int
-    /// AVIF's scale is another: 63 looks like JPEG's 80.
+    /// AVIF has another scale: its 63 looks like JPEG's 80.
     package var avif: Int
 
     package init(general: Int = 80, avif: Int = 63) { (self.general, self.avif) = (general, avif) }
@@ -10,7 +10,7 @@ package struct DefaultQualities: Sendable, Hashable {
 }
 
 extension VariantSpec {
-    /// `auto` with the formats that a whole job accepts, beside its own.
+    /// An `auto` spec that also accepts the formats that the whole job accepts.
     package func accepting(_ formats: AcceptedFormats) -> VariantSpec {
         guard let own = extras.accepts, !formats.isEmpty else { return self }
         var extras = extras
@@ -18,15 +18,15 @@ extension VariantSpec {
         return with(extras)
     }
 
-    /// Whether its format depends on the source's transparency.
+    /// Whether the format depends on the source's transparency.
     package var isChosenByAlpha: Bool {
         extras.accepts?.isEmpty == true && extras.background == nil && !extras.addsAlpha
     }
 
-    /// The spec that `auto` stands for, once it is known of a source whether it moves and whether it is transparent.
+    /// The spec that `auto` stands for, once the source's frames and transparency are known.
     ///
-    /// What moves stays moving: WebP where that is accepted, else GIF. What stands still is the smallest that is
-    /// accepted, AVIF before WebP; else PNG where it is transparent, and JPEG.
+    /// An animated source stays animated: WebP if accepted, else GIF. A still source becomes AVIF if accepted, else
+    /// WebP if accepted. If neither is accepted, a transparent source becomes PNG and any other JPEG.
     package func chosen(frames: Int, hasAlpha: Bool, defaults: DefaultQualities) -> VariantSpec {
         guard let accepts = extras.accepts else { return self }
         let format: ImageFormat
@@ -41,7 +41,7 @@ extension VariantSpec {
         }
         var extras = extras
         extras.accepts = nil
-        // A source that stands still is the same picture without the word, and often stored so already.
+        // On a still source, `still` changes nothing. The variant without it is often stored already.
         if frames == 1 { extras.isStill = false }
         return with(extras, format: format, quality: quality > 0 ? quality : defaults.quality(for: format))
     }

@@ -1,11 +1,12 @@
 internal import JSONText
 
 extension VariantSpec {
-    /// Its spelling is not longer: regions alone take up to 85 bytes. A file's name has at most 255.
+    /// Upper bound on the length of the spelling in bytes. Regions alone take up to 85 bytes; a file's name has at most
+    /// 255.
     package var byteLimit: Int { hasExtras ? 255 : 192 }
 
-    /// Writes the one spelling and returns its length: records are written by the ten thousand a second, and
-    /// interpolation is slow.
+    /// Writes the canonical spelling and returns its length. Written by hand, because records are written by the ten
+    /// thousand a second and interpolation is slow.
     package func write(to out: UnsafeMutablePointer<UInt8>) -> Int {
         var count = 0
         func put(_ text: StaticString) {
@@ -39,7 +40,7 @@ extension VariantSpec {
                 return count
             }
         } else {
-            // What nearly every spec has, as the table spells it, without strings.
+            // The options that nearly every spec has, spelled as in the table, but without strings.
             if quality > 0 {
                 put("-q")
                 put(quality)
@@ -57,7 +58,8 @@ extension VariantSpec {
         return count
     }
 
-    /// Reads what `append` wrote and no other spelling: rows come back by the hundred thousand a second at restore.
+    /// Reads the canonical spelling, as `write` writes it, and no other. Fast, because a restore reads rows by the
+    /// hundred thousand a second.
     package init?(written text: UnsafeBufferPointer<UInt8>) {
         var rest = Rest(text: text)
         var width = 0, height = 0
@@ -80,7 +82,7 @@ extension VariantSpec {
         }
         let enlarge = rest.take("-enlarge")
         guard rest.text.first == Byte.dot, !rest.text.elementsEqual(".auto".utf8) else {
-            // Options that few specs have are read the long way.
+            // Rare options take the general parser.
             guard let spec = try? VariantSpec(utf8: Array(text)[...]), spec.isSpelt(as: text) else { return nil }
             self = spec
             return
@@ -91,14 +93,14 @@ extension VariantSpec {
         else { return nil }
     }
 
-    /// Another spelling of the same spec is refused: keys and specs stay one to one.
+    /// Refuses other spellings of the same spec, so that keys and specs stay one to one.
     private func isSpelt(as text: UnsafeBufferPointer<UInt8>) -> Bool {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: byteLimit) { out in
             UnsafeBufferPointer(start: out.baseAddress, count: write(to: out.baseAddress!)).elementsEqual(text)
         }
     }
 
-    /// What is still to be read.
+    /// Text that is still to be read.
     private struct Rest {
         var text: UnsafeBufferPointer<UInt8>
 
@@ -109,7 +111,7 @@ extension VariantSpec {
             return true
         }
 
-        /// At most five digits, without leading zeros.
+        /// Reads at most five digits, without leading zeros.
         mutating func number() -> Int? {
             var value = 0
             var count = 0

@@ -1,5 +1,5 @@
 extension VariantSpec {
-    /// From text: a size, options in any order, a format. `jpeg` is read for `jpg`; a missing quality is the default.
+    /// Parses a size, options in any order, and a format. `jpeg` is read as `jpg`; a missing quality takes the default.
     package init(_ text: String, defaults: DefaultQualities = DefaultQualities()) throws(SpecFailure) {
         try self.init(utf8: Array(text.utf8)[...], defaults: defaults)
     }
@@ -44,7 +44,7 @@ extension VariantSpec {
             enlarge: options.enlarge, axis: options.axis ?? .centre, extras: options.extras)
     }
 
-    /// The spec that a near miss probably meant: `640X480@quality=80.WEBP` for `640x480-q80.webp`.
+    /// The spec that a near miss probably meant, such as `640x480-q80.webp` for `640X480@quality=80.WEBP`.
     private static func likely(_ text: ArraySlice<UInt8>) -> String? {
         guard text.count <= 64 else { return nil }
         var repaired: [UInt8] = []
@@ -58,7 +58,7 @@ extension VariantSpec {
                 repaired += right.utf8
                 rest = rest.dropFirst(wrong.utf8.count)
             } else {
-                // A bare number among the options can only be a quality.
+                // Among the options, a bare number can only be a quality.
                 if Byte.isDigit(byte), repaired.last == Byte.dash { repaired.append(Byte.q) }
                 repaired.append(byte)
                 rest = rest.dropFirst()

@@ -1,17 +1,20 @@
 extension VariantSpec {
-    /// The pixels that this spec asks of a source, and what of the source they show.
+    /// Size of the output for a source, and the part of the source that it shows.
     ///
-    /// Always computed from the source's own size (after orientation), never from a donor's, so that a reused variant
-    /// has exactly the pixels of a fetched one. Integers throughout: a side that follows is rounded half up, and is at
-    /// least one pixel. Without `enlarge` nothing is made larger than the source: `x` and `z` then give the source as it
-    /// is, and `y` cuts as much of the wanted size as there is, pixel for pixel (as sharp's withoutEnlargement does).
+    /// Both are always computed from the source's own size (after orientation), never from a donor's, so that a reused
+    /// variant has exactly the pixels of a fetched one. All arithmetic is in integers: a side that follows is rounded
+    /// half up, and is at least one pixel. Without `enlarge` nothing is made larger than the source: `x` and `z` then
+    /// keep the source's size. `y` then cuts as much of the wanted size as exists, pixel for pixel (as sharp's
+    /// withoutEnlargement does).
     ///
-    /// A crop begins and ends at whole pixels of the source. Left as fractions, each step that takes whole pixels of its
-    /// own input would round again: a donor's cut and the source's were then a pixel apart where their scales are close.
+    /// A crop begins and ends at whole pixels of the source. If fractions were kept, each step that takes whole pixels
+    /// of its own input would round again. A donor's cut and the source's were then a pixel apart if their scales were
+    /// close.
     ///
-    /// Of a spec that turns its source, the output is not turned yet, nor has it a border: `finished` says what comes of it.
+    /// The output is neither turned nor padded yet; `finished` gives the final size.
     ///
-    /// - Parameter regions: what `smart`, or a crop that names no place, lies around; none: the middle.
+    /// - Parameter regions: regions that `smart`, or a crop without a position, lies around. If there are none, the
+    ///   crop lies in the middle.
     package func placement(of source: PixelSize, around regions: [KeptRegion] = []) -> Placement {
         let rotation = extras.rotation
         guard rotation != .upright else { return placementAsTurned(of: source, regions) }
@@ -21,7 +24,7 @@ extension VariantSpec {
             output: rotation.upright(placement.output), region: rotation.stored(placement.region, of: turned))
     }
 
-    /// The variant's size, where the output of its placement has `size`.
+    /// Final size of the variant if the output of its placement has `size`.
     package func finished(_ size: PixelSize) -> PixelSize {
         extras.isPadded ? PixelSize(width: width, height: height) : extras.rotation.upright(size)
     }
@@ -67,15 +70,15 @@ extension VariantSpec {
     }
 }
 
-/// What decides where a crop lies along one side.
+/// Reason for the position of a crop along one side.
 private enum Anchor {
-    /// Of the free way, before it.
+    /// Tenths of the free space that lie before the crop.
     case tenths(Int)
-    /// What its middle is brought to, as far as the edges allow, and their part of this side.
+    /// Regions that the crop's middle is moved to, as far as the edges allow, with their part of this side.
     case regions([KeptRegion], KeyPath<KeptRegion, ClosedRange<Int>>)
 }
 
-/// One side of a crop: the whole pixels nearest to where the axis puts it, at least one.
+/// One side of a crop: at least one pixel, rounded to whole pixels from where the anchor puts it.
 private struct CropSide {
     let from: Int
     let length: Int
@@ -83,7 +86,7 @@ private struct CropSide {
     /// - Parameters:
     ///   - shown, parts: the length shown is `shown / parts` pixels, at most `side`.
     init(_ shown: Int, over parts: Int, in side: Int, _ anchor: Anchor) {
-        // Everything in units of 1 / (unit × parts) of a pixel.
+        // All numbers are in units of 1 / (unit × parts) of a pixel.
         let unit: Int
         let before: Int
         switch anchor {
@@ -93,7 +96,7 @@ private struct CropSide {
         case .regions(let regions, let part):
             unit = 2000
             let whole = side * parts
-            // Where all of the side is shown, there is nothing to choose.
+            // If the whole side is shown, there is nothing to choose.
             let kept = shown < whole ? regions.span({ $0[keyPath: part] }, in: 1000 * shown / whole) : 0...1000
             before = min(max(0, (kept.lowerBound + kept.upperBound) * whole - 1000 * shown), 2000 * (whole - shown))
         }
@@ -110,13 +113,13 @@ extension Region {
     }
 }
 
-/// How a source is scaled to a wanted size: which side decides, and whether it stays as it is.
+/// Scale of a source for a wanted size: the side that decides it, and whether the source keeps its size.
 private struct Fit {
-    /// The wanted width decides the scale; otherwise the height does.
+    /// Whether the wanted width decides the scale; otherwise the height does.
     let followsWidth: Bool
-    /// The source would have to be enlarged, and may not be.
+    /// Whether the source would have to be enlarged, but may not be.
     let isKept: Bool
-    /// The whole source at that scale.
+    /// Size of the whole source at that scale.
     let scaled: PixelSize
 
     init(_ spec: VariantSpec, of source: PixelSize) {

@@ -1,14 +1,14 @@
-/// How the wanted size bounds the picture.
+/// Relation of the image to the wanted size.
 package enum FitMode: String, Sendable, Hashable, CaseIterable {
-    /// `640x480`: the whole picture inside the size.
+    /// `640x480`: fits the whole image inside the size.
     case inside = "x"
-    /// `640z480`: the whole picture covering the size.
+    /// `640z480`: scales the whole image to cover the size.
     case cover = "z"
-    /// `640y480`: covering the size, then cropped to it.
+    /// `640y480`: scales the image to cover the size, then crops it to the size.
     case crop = "y"
 }
 
-/// Where a crop keeps the picture: tenths of the free way from the left and the top; 5,5 is the middle.
+/// Position of a crop, in tenths of the free space from the left and from the top; 5,5 is the middle.
 package struct CropAxis: Sendable, Hashable {
     package let x: Int
     package let y: Int
@@ -16,24 +16,26 @@ package struct CropAxis: Sendable, Hashable {
     package static let centre = CropAxis(x: 5, y: 5)
 }
 
-/// Size, mode, quality, format and options of one derivative; written `640x480-q80.webp`.
+/// Size, mode, quality, format and options of one variant; written `640x480-q80.webp`.
 ///
-/// A value is always in its one canonical form: a zero side has mode `inside`, a format without quality none, a mode
-/// that does not crop the central axis, one that something is drawn on in sRGB no profile, a size that is no box no border, so
-/// that equal derivatives have equal specs.
+/// A value is always in its canonical form, so that equal variants have equal specs:
+/// - a size with a zero side has mode `inside` and no border,
+/// - a format without quality has quality 0,
+/// - a mode that does not crop has the central axis,
+/// - a spec with colours drawn in sRGB keeps no profile.
 package struct VariantSpec: Hashable, Sendable {
-    /// Pixels; 0 for a free side. Both 0: the source's own size, written `full`.
+    /// Width in pixels; 0 for a free side. Both sides 0: the source's own size, written `full`.
     package let width: Int
     package let height: Int
     package let mode: FitMode
-    /// 1...100; 0 where the format has none, or none was asked of a format that is not chosen yet.
+    /// Quality, 1...100. 0 if the format has none, or if an `auto` spec names none.
     package let quality: Int
-    /// Of `auto`, before it is chosen, the one that shows any still picture.
+    /// Output format. Until `auto` is chosen it is JPEG, which can show any still image.
     package let format: ImageFormat
     /// Whether a source smaller than the wanted size is enlarged.
     package let enlarge: Bool
     package let axis: CropAxis
-    /// Boxed: nearly no spec has any, and specs are copied by the hundred thousand.
+    /// Boxed, because nearly no spec has extras, and specs are copied by the hundred thousand.
     private let box: Box?
 
     package init(
@@ -50,22 +52,22 @@ package struct VariantSpec: Hashable, Sendable {
         box = extras == .none ? nil : Box(extras)
     }
 
-    /// The source's own size, without a resize.
+    /// Whether the variant has the source's own size, without a resize.
     package var isFullSize: Bool { width == 0 && height == 0 }
 
     package var extras: SpecExtras { box?.extras ?? .none }
     package var hasExtras: Bool { box != nil }
 
-    /// Its format is chosen when the source is known.
+    /// Whether the format is chosen when the source is known.
     package var isAuto: Bool { box?.extras.accepts != nil }
 
-    /// A source that moves comes out moving.
+    /// Whether an animated source gives an animated variant.
     package var isAnimated: Bool { format.holdsFrames && box?.extras.isStill != true && !isAuto }
 
-    /// What it shows is found in the source's pixels: the placement of its size alone does not tell.
+    /// Whether the shown part is found in the source's pixels, so that the source's size alone does not determine it.
     package var isResolvedByPixels: Bool { box.map { $0.extras.isTrimmed || $0.extras.focus == .smart } ?? false }
 
-    /// The same with other extras.
+    /// The same spec with other extras.
     package func with(_ extras: SpecExtras, format: ImageFormat? = nil, quality: Int? = nil) -> VariantSpec {
         VariantSpec(
             width: width, height: height, mode: mode, quality: quality ?? self.quality, format: format ?? self.format,
@@ -81,7 +83,7 @@ package struct VariantSpec: Hashable, Sendable {
 }
 
 extension SpecExtras {
-    /// Less what means nothing in a format or mode.
+    /// Extras without those that mean nothing in a format or mode.
     fileprivate func canonical(in format: ImageFormat, _ mode: FitMode, isBox: Bool) -> SpecExtras {
         var extras = self
         if mode != .crop { extras.focus = nil }
