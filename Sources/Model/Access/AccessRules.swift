@@ -22,7 +22,7 @@ package struct AccessRules: Sendable, Hashable {
         /// `fetch.hosts.allow` does not list the host.
         case unlisted
         case port(UInt16)
-        /// The address guard refuses an address that stands in the URL itself.
+        /// The address guard refuses an address that the URL itself contains.
         case address(IPAddress)
     }
 

@@ -7,7 +7,7 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
     case below(String)
     case range(AddressRange)
 
-    /// Parses a pattern; names may be internationalised and in any spelling. nil if the text is no pattern.
+    /// Parses a pattern; names may be internationalised and in any spelling. nil if the text is not a pattern.
     package init?(_ text: String) {
         if let range = AddressRange(text.hasPrefix("[") ? String(text.dropFirst().dropLast()) : text) {
             self = .range(range)

@@ -1,9 +1,10 @@
 package import Failures
 package import VariantSpec
 
-/// Why a URL or a variant spec has no canonical form: always the producer's mistake, never the weather's.
+/// Reason why a URL or a variant spec has no canonical form: always the producer's mistake, never a temporary
+/// condition.
 package enum CanonicalFailure: StageFailure, Hashable {
-    /// `excerpt` is fit for a log: shortened, control bytes shown, passwords left out.
+    /// `excerpt` is safe to log: shortened, with control bytes escaped and passwords removed.
     case url(excerpt: String, URLFault)
     case spec(SpecFailure)
 

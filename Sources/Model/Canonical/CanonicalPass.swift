@@ -1,9 +1,9 @@
 internal import VariantSpec
 
-/// One URL on its way to its canonical form, part by part.
+/// One pass over a URL that builds its canonical form, part by part.
 ///
-/// The received bytes are never changed; what is canonical grows in `out`. Steps are written only when explaining,
-/// since intake does this for every job.
+/// The received bytes are never changed; the canonical form grows in `out`. Steps are recorded only for an explanation,
+/// because intake runs a pass for every job.
 struct CanonicalPass {
     private let received: [UInt8]
     private let rules: CanonicalRules
@@ -18,7 +18,7 @@ struct CanonicalPass {
         (self.received, self.rules, self.explaining) = (received, rules, explaining)
     }
 
-    /// - Parameter recent: of these rules.
+    /// - Parameter recent: servers that the same rules have canonicalised before.
     mutating func run(
         asText text: String?, _ recent: inout RecentServers
     ) throws(CanonicalFailure) -> CanonicalSource {
@@ -30,7 +30,7 @@ struct CanonicalPass {
             try appendPath(parts)
             let query = try self.query(parts)
             let request = try self.request(path: path, query)
-            // Before the dialect's part of the path goes.
+            // Computed before the dialect's part is removed from the path.
             let fetched = request.map { self.fetched($0, parts, path: path, query) }
             if let own = request?.path { out.removeSubrange(own) }
             if let query { appendPairs(query, except: request?.pairs ?? []) }
@@ -47,8 +47,8 @@ struct CanonicalPass {
         }
     }
 
-    /// International hosts go to DNS and to the origin as A-labels, and libcurl makes them only in some locales; all
-    /// else is fetched as it came.
+    /// URL to fetch: the received bytes, except that an international host becomes A-labels, because libcurl converts
+    /// it only in some locales.
     private func fetchURL(_ parts: URLParts, _ fetched: [UInt8]?, _ text: String?) -> String {
         let isInternational = received[parts.host].contains { $0 >= 0x80 }
         if !isInternational, fetched == nil, parts.end == received.count, let text { return text }
@@ -120,7 +120,7 @@ struct CanonicalPass {
         return query
     }
 
-    /// What the URL asks for, where it is of a dialect.
+    /// Variant that the URL asks for if a dialect reads it; else nil.
     private mutating func request(path: Int, _ query: URLQuery?) throws(URLFault) -> DialectRequest? {
         let url = DialectURL(path: out[path...], query: query, defaults: rules.defaultQualities)
         for dialect in rules.dialects(in: group) {
@@ -131,8 +131,8 @@ struct CanonicalPass {
         return nil
     }
 
-    /// What one dialect leaves may be of another, or of its own once more: then N(N(u)) were not N(u), and which of the two is
-    /// meant is not ours to guess.
+    /// Refuses a URL whose remaining parts ask for a variant again, in any dialect. Otherwise N(N(u)) would differ from
+    /// N(u), and it is unclear which of the two requests is meant.
     private func refuseSecond(path: Int) throws(URLFault) {
         let mark = out[path...].firstIndex(of: Byte.question)
         var query: URLQuery?
@@ -154,7 +154,7 @@ struct CanonicalPass {
         }
     }
 
-    /// What came, less the dialect's own parts. A path that loses one is fetched in canonical form.
+    /// The received bytes without the dialect's own parts. A path that loses a part is fetched in canonical form.
     private func fetched(
         _ request: DialectRequest, _ parts: URLParts, path: Int, _ query: URLQuery?
     ) -> [UInt8] {
@@ -173,8 +173,8 @@ struct CanonicalPass {
         return bytes
     }
 
-    /// Parameters keep their order and repeats: to a plain URL's server both may mean something. An empty query
-    /// keeps its `?` for the same reason; one that a rule emptied loses it.
+    /// Appends the remaining parameters in their order, repeats included, because both may mean something to a plain
+    /// server. For the same reason an empty query keeps its `?`. A query that a rule emptied loses it.
     private mutating func appendPairs(_ query: URLQuery, except own: Set<Int>) {
         var mark = Byte.question
         for (place, pair) in query.pairs.enumerated() where !own.contains(place) {

@@ -1,13 +1,13 @@
 package import VariantSpec
 
 extension CanonicalRules {
-    /// What a received URL names. Applying it to a canonical URL changes nothing: N(N(u)) = N(u).
+    /// Source that a received URL names. Applied to a canonical URL, it changes nothing: N(N(u)) = N(u).
     package func source(of received: String) throws(CanonicalFailure) -> CanonicalSource {
         var recent = RecentServers()
         return try source(of: received, &recent)
     }
 
-    /// - Parameter recent: of these rules.
+    /// - Parameter recent: servers that the same rules have canonicalised before.
     package func source(
         of received: String, _ recent: inout RecentServers
     ) throws(CanonicalFailure) -> CanonicalSource {
@@ -15,13 +15,13 @@ extension CanonicalRules {
         return try pass.run(asText: received, &recent)
     }
 
-    /// The same for bytes that may be no text.
+    /// The same for bytes that may not be text.
     package func source(of received: [UInt8]) throws(CanonicalFailure) -> CanonicalSource {
         var (pass, recent) = (CanonicalPass(received, under: self, explaining: false), RecentServers())
         return try pass.run(asText: nil, &recent)
     }
 
-    /// The same with every rule that changed something, in the order applied.
+    /// The same with every rule that changed something, in the order in which they applied.
     package func explain(_ received: String) throws(CanonicalFailure) -> (
         source: CanonicalSource, steps: [CanonicalStep]
     ) {
@@ -30,7 +30,7 @@ extension CanonicalRules {
         return (source, pass.steps)
     }
 
-    /// A spec as a job writes it: exact, unless the rules say that specs go to tiers too.
+    /// Parses a spec that a job writes. It stays exact unless the rules round job specs up to size steps too.
     package func spec(of text: String) throws(CanonicalFailure) -> VariantSpec {
         do throws(SpecFailure) {
             let spec = try VariantSpec(text, defaults: defaultQualities)

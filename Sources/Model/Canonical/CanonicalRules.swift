@@ -1,28 +1,29 @@
 package import VariantSpec
 
-/// The configurable part of canonical form n1: which hosts are one, what is noise in a query, and the tiers.
+/// Configurable part of canonical form n1: hosts that count as one, ignored query parameters, and size steps.
 ///
-/// Every producer of one deployment must use the same rules, or one image gets two keys. The defaults name no host
-/// and drop no parameter, so that nothing that differs is ever taken for one.
+/// Every producer of one deployment must use the same rules; otherwise one image gets two keys. The defaults merge no
+/// hosts and drop no parameters, so that different images never share a key.
 package struct CanonicalRules: Sendable, Hashable {
-    /// The name of the form, the first field of every source key.
+    /// Version of the form: the first field of every source key.
     package static let version = "n1"
 
     package let aliasGroups: [HostAliasGroup]
     package let originGroups: [OriginGroup]
     /// Names of query parameters that do not choose the image (signatures, expiries), on every host.
     package let volatileParameters: [String]
-    /// What is understood on hosts whose group does not say otherwise.
+    /// Dialects that are read on hosts whose alias group sets none.
     package let dialects: Set<URLDialect>
     package let tiers: Tiers
-    /// Whether specs written out in a job go to tiers too, as those of dialect URLs always do.
+    /// Whether specs in a job are rounded up to size steps too, as specs of dialect URLs always are.
     package let specTiers: Bool
-    /// For formats that have one, where none is asked.
+    /// Qualities of variants that name none, for formats that have one.
     package let defaultQualities: DefaultQualities
-    /// Bytes, of the received and of the canonical URL.
+    /// Most bytes of the received and of the canonical URL.
     package let urlByteLimit: Int
 
-    /// What of a URL is not shown: volatile parameters of any host, and those that are well known to sign.
+    /// Parameters that are hidden in messages: volatile parameters of any host, and well-known parameters that sign
+    /// URLs.
     package let hidden: HiddenParameters
     private let orderedDialects: [URLDialect]
     private let volatileNames: Set<[UInt8]>
@@ -48,14 +49,15 @@ package struct CanonicalRules: Sendable, Hashable {
         volatileNames = HostAliasGroup.canonicalNames(volatileParameters)
         var groupOfAuthority: [[UInt8]: ListedGroup] = [:]
         for group in aliasGroups {
-            // What an earlier group has is not this one's: else a leader could be an alias of another, and N(N(u)) not N(u).
+            // A host belongs to the first group that lists it. Otherwise a leader could be an alias of another, and
+            // N(N(u)) would differ from N(u).
             let own = group.authorities.filter { groupOfAuthority[$0] == nil }
             for authority in own { groupOfAuthority[authority] = ListedGroup(group: group, leader: own[0]) }
         }
         self.groupOfAuthority = groupOfAuthority
     }
 
-    /// What a person should change, for the configuration's check: a group named twice, a host in two groups.
+    /// Problems for the configuration's check: a group defined twice, a host in two groups.
     package var problems: [String] {
         var found: [String] = []
         var ids: Set<String> = []
@@ -82,10 +84,10 @@ package struct CanonicalRules: Sendable, Hashable {
         return volatileNames.contains(name) || group?.volatileNames.contains(name) == true
     }
 
-    /// The first that knows a URL reads it.
+    /// Dialects in the order in which they are tried; the first that recognises a URL reads it.
     func dialects(in group: HostAliasGroup?) -> [URLDialect] { group?.orderedDialects ?? orderedDialects }
 
-    /// A group, and the authority that stands for all of its hosts.
+    /// A group, and the authority that replaces all of its hosts in canonical URLs.
     struct ListedGroup: Sendable, Hashable {
         let group: HostAliasGroup
         let leader: [UInt8]

@@ -1,19 +1,19 @@
 internal import Digest
 package import VariantSpec
 
-/// What a received URL names: where to fetch it, its one name, and the derivative that the URL itself asks for.
+/// Result of reading a URL: the URL to fetch, the source's key, and the variant that the URL itself asks for.
 package struct CanonicalSource: Sendable, Hashable {
-    /// The received bytes less the fragment and less a dialect's own parts, an international host as A-labels; otherwise
-    /// never re-serialised, but for a path that a dialect had a part of.
+    /// The received bytes without the fragment and without a dialect's own parts, with an international host as
+    /// A-labels. The rest is never re-serialised, except a path that contained a dialect's part.
     package let fetchURL: String
     package let key: SourceKey
-    /// The alias group of its host, if it has one.
+    /// Alias group of the host, if it has one.
     package let aliasGroup: String?
-    /// What a dialect URL asks for; nil where the URL only names a source.
+    /// Variant that a dialect URL asks for; nil if the URL only names a source.
     package let variant: VariantSpec?
     private let canonical: [UInt8]
 
-    /// `originGroup`: of a group of origins that is asked with headers of its own.
+    /// - Parameter originGroup: group of origins that the host belongs to, if the group sends headers of its own.
     init(fetchURL: String, canonical: [UInt8], aliasGroup: String?, originGroup: String?, variant: VariantSpec?) {
         self.fetchURL = fetchURL
         self.canonical = canonical
@@ -22,14 +22,16 @@ package struct CanonicalSource: Sendable, Hashable {
         key = Self.key(aliasGroup: aliasGroup, canonical: canonical, originGroup: originGroup)
     }
 
-    /// The canonical URL: what people see, and a spelling that every rule leaves as it is.
+    /// Canonical URL: the URL that people see. Every rule leaves it unchanged.
     package var url: String { String(decoding: canonical, as: UTF8.self) }
 
-    /// SHA-256 over three fields, each a big-endian 32-bit count of its bytes and then the bytes: the form's version
-    /// `n1`, the alias group's id (empty if there is none), the canonical URL; and a fourth, the origin group's name, where
-    /// that group has headers of its own: with them another picture may be served.
+    /// SHA-256 over three or four fields, each a big-endian 32-bit count of its bytes and then the bytes.
     ///
-    /// Lengths are hashed so that no two lists of fields run into the same bytes.
+    /// The fields are the form's version `n1`, the alias group's id (empty if there is none), and the canonical URL. A
+    /// fourth field is the origin group's name if that group sends headers of its own, because another image may be
+    /// served with them.
+    ///
+    /// Lengths are hashed so that two different lists of fields never give the same bytes.
     private static func key(aliasGroup: String?, canonical: [UInt8], originGroup: String?) -> SourceKey {
         var message: [UInt8] = []
         message.reserveCapacity(canonical.count + 32)
@@ -49,9 +51,9 @@ package struct CanonicalSource: Sendable, Hashable {
     }
 }
 
-/// One rule at work, for people who ask why a URL became what it is.
+/// Effect of one rule, for people who ask why a URL became what it is.
 package struct CanonicalStep: Sendable, Hashable {
-    /// The rule's name, as the reference page has it.
+    /// Name of the rule, as on the reference page.
     package let rule: String
     package let before: String
     package let after: String

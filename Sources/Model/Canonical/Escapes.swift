@@ -1,9 +1,10 @@
 internal import VariantSpec
 
-/// Percent-encoding and dot segments: the part of the canonical form that touches every byte.
+/// Percent-encoding and dot segments: the part of canonicalisation that touches every byte.
 enum Escapes {
-    /// Appends bytes with escapes in their one spelling: unreserved characters bare, upper-case digits, and bytes
-    /// that RFC 3986 knows only escaped, escaped. Reserved characters stay as they came: `%2F` is no slash.
+    /// Appends bytes with escapes in canonical spelling: unreserved characters bare, hexadecimal digits in upper case.
+    /// Bytes that RFC 3986 allows only escaped are escaped. Reserved characters stay as received, because `%2F` is not
+    /// a slash.
     static func appendCanonical(_ received: [UInt8], _ range: Range<Int>, to out: inout [UInt8]) throws(URLFault) {
         var i = range.lowerBound
         while i < range.upperBound {
@@ -30,11 +31,12 @@ enum Escapes {
         out.append(Byte.hexDigit(byte & 15))
     }
 
-    /// Takes `.` and `..` segments out of the path that begins at `start` and is the end of `out`, as RFC 3986
-    /// section 5.2.4 does: nothing climbs above the root, and empty segments count as segments.
+    /// Removes `.` and `..` segments from the path that begins at `start` and ends `out`, as RFC 3986 section 5.2.4
+    /// specifies. Nothing climbs above the root, and empty segments count as segments.
     static func removeDotSegments(_ out: inout [UInt8], from start: Int) {
         guard hasDotSegment(out, from: start) else { return }
-        // Each turn takes one segment, `/` and what follows; it is written back at or before where it was read.
+        // Each iteration takes one segment, `/` and its name. It is written back at or before the place where it was
+        // read.
         var read = start
         var write = start
         while read < out.count {
@@ -42,7 +44,7 @@ enum Escapes {
             while end < out.count, out[end] != Byte.slash { end += 1 }
             let dots = dotCount(out, read + 1..<end)
             if dots == 2 {
-                // The segment before, with its slash, goes too.
+                // Removes the previous segment too, with its slash.
                 while write > start {
                     write -= 1
                     if out[write] == Byte.slash { break }
@@ -55,7 +57,7 @@ enum Escapes {
                     write += 1
                 }
             } else if end == out.count {
-                // A last dot segment leaves its slash.
+                // A final dot segment leaves its slash.
                 out[write] = Byte.slash
                 write += 1
             }
@@ -69,7 +71,7 @@ enum Escapes {
         return false
     }
 
-    /// 1 for `.`, 2 for `..`, 0 for any other segment.
+    /// Dots of a segment: 1 for `.`, 2 for `..`, 0 for any other segment.
     private static func dotCount(_ out: [UInt8], _ segment: Range<Int>) -> Int {
         guard segment.count <= 2, segment.allSatisfy({ out[$0] == Byte.dot }) else { return 0 }
         return segment.count

@@ -1,15 +1,15 @@
 package import VariantSpec
 
 extension Excerpt {
-    /// A URL, cut to a length, without what may be a name and a password, and without hidden parameters.
+    /// A shortened URL without credentials and without hidden parameters.
     package static func url(_ bytes: [UInt8], hiding hidden: HiddenParameters = .wellKnown) -> String {
         quote(hidden.hide(in: withoutUser(bytes)))
     }
 
-    /// Without everything before the last `@` of its host.
+    /// The text without everything before the last `@` of its host.
     ///
-    /// A password may hold what ends a host (`http://me:a/b@h`), and a text may be no URL: after a colon that begins no
-    /// port the last `@` of all counts.
+    /// A password may contain a character that ends a host (`http://me:a/b@h`), and a text may not be a URL at all. If
+    /// a colon is followed by something other than a port, the last `@` of the whole text counts.
     static func withoutUser(_ bytes: [UInt8]) -> [UInt8] {
         let slashes = bytes.indices.dropLast().first { bytes[$0] == Byte.slash && bytes[$0 + 1] == Byte.slash }
         let hasScheme =

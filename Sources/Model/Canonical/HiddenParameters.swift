@@ -1,15 +1,15 @@
 internal import VariantSpec
 
-/// Names of query parameters that nobody needs to see: those that sign a URL or let its holder in, and those that an
-/// installation calls volatile.
+/// Names of query parameters that are hidden in logs and messages: parameters that sign a URL or grant access, and the
+/// installation's volatile parameters.
 package struct HiddenParameters: Sendable, Hashable {
-    /// In lower case, unescaped.
+    /// Names in lower case, unescaped.
     private let names: Set<[UInt8]>
-    /// By a name's length, which first bytes such names have: of nearly all parameters that tells, at no cost, that they are
-    /// none of these.
+    /// For each length of a name, the first bytes of the names of that length. This rules out nearly all parameters at
+    /// almost no cost.
     private let beginnings: [UInt64]
 
-    /// What stores and content networks sign by, and what tokens are usually called.
+    /// The signing parameters of object stores and content networks, and the usual names of tokens.
     package static let wellKnown = HiddenParameters([])
 
     package init(_ volatile: [String]) {
@@ -23,18 +23,18 @@ package struct HiddenParameters: Sendable, Hashable {
     }
 
     private static let known = [
-        // S3 and what speaks like it, of both signatures; Google, Azure, Alibaba, Tencent, NetEase.
+        // Both signatures of S3 and its compatible stores; Google, Azure, Alibaba, Tencent, NetEase.
         "X-Amz-Signature", "X-Amz-Credential", "X-Amz-Security-Token", "AWSAccessKeyId", "Signature",
         "X-Goog-Signature",
         "X-Goog-Credential", "GoogleAccessId", "sig", "OSSAccessKeyId", "security-token", "x-oss-signature",
         "x-oss-credential", "x-oss-security-token", "q-signature", "q-ak", "x-cos-security-token", "NOSAccessKeyId",
-        // Akamai; CloudFront, beside Signature; content networks of Alibaba, Tencent, Huawei.
+        // Akamai; CloudFront, in addition to Signature; content networks of Alibaba, Tencent, Huawei.
         "hdnea", "hdnts", "__token__", "Policy", "auth_key",
         "token", "access_token", "auth", "auth_token", "authorization", "api_key", "apikey", "secret", "client_secret",
         "password", "passwd", "pwd", "sign", "hmac", "jwt", "session", "sessionid",
     ]
 
-    /// A text with an ellipsis in the place of such parameters, in the query and in the fragment of every URL in it.
+    /// Replaces such parameters by an ellipsis, in the query and in the fragment of every URL in a text.
     package func hide(in text: String) -> String {
         if text.utf8.withContiguousStorageIfAvailable({ mayHide(in: $0) }) == false { return text }
         let bytes = Array(text.utf8)
@@ -42,7 +42,7 @@ package struct HiddenParameters: Sendable, Hashable {
         return shown == bytes ? text : String(decoding: shown, as: UTF8.self)
     }
 
-    /// False where a look at the names' beginnings shows that none is hidden.
+    /// Whether a parameter may have to be hidden, judged by the lengths and first bytes of names. False is certain.
     private func mayHide(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var place = 0
         while place < bytes.count {
@@ -52,7 +52,7 @@ package struct HiddenParameters: Sendable, Hashable {
             let start = place
             while place < bytes.count, !Self.begins(bytes[place]), !Self.ends(bytes[place]), bytes[place] != Byte.equals
             {
-                // Of what is escaped neither the length nor the first byte is known.
+                // An escaped name may have any length and first byte.
                 if bytes[place] == Byte.percent { return true }
                 place += 1
             }
@@ -95,7 +95,7 @@ package struct HiddenParameters: Sendable, Hashable {
         byte == Byte.question || byte == Byte.ampersand || byte == Byte.hash || byte == UInt8(ascii: ";")
     }
 
-    /// What no URL has: in a sentence it ends there.
+    /// Whether a byte occurs in no URL, so that it ends a URL in a sentence.
     private static func ends(_ byte: UInt8) -> Bool {
         byte <= Byte.space || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">")
     }

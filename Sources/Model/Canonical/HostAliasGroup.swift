@@ -2,24 +2,25 @@ internal import VariantSpec
 
 /// Hosts that serve the same images under the same paths.
 ///
-/// Only what is listed is merged; the host is never dropped from a key, since strangers' `/a.jpg` would meet there.
+/// Only listed hosts are merged. The host is never dropped from a key, because otherwise `/a.jpg` of unrelated hosts
+/// would be one source.
 package struct HostAliasGroup: Sendable, Hashable {
-    /// Part of the source key: renaming a group renames its sources.
+    /// Name of the group. Part of the source key: a renamed group gives its sources new keys.
     package let id: String
-    /// In canonical form: `host`, or `host:port` for a port that is not the scheme's own. The first stands in the
-    /// canonical URL.
+    /// Hosts in canonical form: `host`, or `host:port` if the port is not the scheme's default. The first replaces the
+    /// others in canonical URLs.
     package let hosts: [String]
-    /// Whether http and https are one; the canonical URL then says https.
+    /// Whether http and https URLs are merged; the canonical URL then has https.
     package let mergesSchemes: Bool
     package let volatileParameters: [String]
-    /// nil: as the rules say for all hosts.
+    /// Dialects that are read on these hosts; nil: the rules' own dialects.
     package let dialects: Set<URLDialect>?
 
     let orderedDialects: [URLDialect]?
     let authorities: [[UInt8]]
     let volatileNames: Set<[UInt8]>
 
-    /// - Failure: a host that no URL could have, or that names port 80 or 443 (write it without).
+    /// - Failure: a host that no URL can have, or a host with port 80 or 443 (write it without the port).
     package init(
         id: String, hosts: [String], mergesSchemes: Bool = false, volatileParameters: [String] = [],
         dialects: Set<URLDialect>? = nil
@@ -56,9 +57,10 @@ package struct HostAliasGroup: Sendable, Hashable {
         }
     }
 
-    /// Why a name is none that a query could have, as the end of a sentence; nil if it is one. A pattern would silently be taken
-    /// for a name that no URL has. Queries such as `?/x/=1` exist, and their names are refused, too: who writes one here means
-    /// a pattern.
+    /// Reason why a text cannot be a parameter's name, as the end of a sentence; nil if it can.
+    ///
+    /// A pattern would be taken, without a message, for a name that no URL has. Names in queries such as `?/x/=1` are
+    /// refused too, because such a text in the settings is meant as a pattern.
     package static func fault(inParameterName name: String) -> String? {
         let isExpression = name.count > 1 && name.hasPrefix("/") && name.hasSuffix("/")
         if isExpression || name.utf8.contains(UInt8(ascii: "*")) {
@@ -70,7 +72,7 @@ package struct HostAliasGroup: Sendable, Hashable {
         return canonicalNames([name]).isEmpty ? "has a % without two hexadecimal digits. Write a plain % as %25" : nil
     }
 
-    /// Names as they stand in a canonical query, however they are spelled here; what no query can hold is left out.
+    /// Names as they appear in a canonical query, in any spelling here. Names that no query can contain are left out.
     static func canonicalNames(_ names: [String]) -> Set<[UInt8]> {
         var found: Set<[UInt8]> = []
         for name in names {

@@ -1,9 +1,9 @@
 internal import DomainNames
 internal import VariantSpec
 
-/// Canonical hosts: lower-case A-labels, plain IPv4, RFC 5952's IPv6.
+/// Canonical hosts: lower-case A-labels, plain IPv4, or IPv6 as in RFC 5952.
 enum HostName {
-    /// The canonical form of what stands between `//` and the port.
+    /// Canonical form of the text between `//` and the port.
     static func canonical(_ received: ArraySlice<UInt8>) throws(URLFault) -> [UInt8] {
         if received.first == Byte.leftBracket { return try IPv6Literal.canonical(received) }
         var host: [UInt8] = []
@@ -31,7 +31,8 @@ enum HostName {
     private static func aLabels(_ host: [UInt8]) throws(URLFault) -> [UInt8] {
         do throws(DomainNameFailure) {
             let name = try DomainName.ascii(host)
-            // What is not its own canonical form could be two sources; names that are any good pass.
+            // Refuses a name that is not its own canonical form, because it could become two sources. Usable names
+            // pass.
             guard try DomainName.ascii(name) == name else {
                 throw DomainNameFailure(reason: "its A-labels are not stable")
             }
@@ -41,8 +42,8 @@ enum HostName {
         }
     }
 
-    /// Labels that DNS can carry; a name whose last label is a number must be a whole IPv4 address, since clients
-    /// disagree about every other spelling (127.1, 0x7f.1, 2130706433 are loopback to some).
+    /// Accepts labels that DNS can carry. If the last label is a number, the host must be a complete IPv4 address,
+    /// because clients disagree about every other spelling (127.1, 0x7f.1 and 2130706433 are loopback to some).
     private static func check(_ host: [UInt8]) throws(URLFault) {
         guard !host.isEmpty else { throw .host("", reason: "it is empty") }
         guard host.count <= 253 else { throw .host(Excerpt.quote(host), reason: "it is longer than 253 bytes") }
@@ -64,7 +65,7 @@ enum HostName {
         if isNumber(host[labelStart...]), !isIPv4(host) { throw .shorthandAddress(Excerpt.quote(host)) }
     }
 
-    /// Decimal, octal or hexadecimal, as C's `inet_aton` reads it.
+    /// Whether a label is decimal, octal or hexadecimal, as C's `inet_aton` reads it.
     private static func isNumber(_ label: ArraySlice<UInt8>) -> Bool {
         if label.allSatisfy(Byte.isDigit) { return true }
         return label.starts(with: [Byte.zero, Byte.x]) && label.dropFirst(2).allSatisfy { Byte.nibble($0) != nil }

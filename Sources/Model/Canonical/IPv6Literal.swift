@@ -1,6 +1,6 @@
 internal import VariantSpec
 
-/// IPv6 addresses in brackets, in RFC 5952's one spelling.
+/// IPv6 addresses in brackets, in the canonical spelling of RFC 5952.
 enum IPv6Literal {
     static func canonical(_ received: ArraySlice<UInt8>) throws(URLFault) -> [UInt8] {
         guard received.count > 2, received.last == Byte.rightBracket,
@@ -13,7 +13,7 @@ enum IPv6Literal {
         return Array("[\(text(groups))]".utf8)
     }
 
-    /// Four decimal octets without leading zeros, or nothing.
+    /// Parses four decimal octets without leading zeros.
     static func ipv4(_ text: ArraySlice<UInt8>) -> (UInt16, UInt16)? {
         var octets: [UInt16] = []
         for part in text.split(separator: Byte.dot, omittingEmptySubsequences: false) {
@@ -33,7 +33,7 @@ enum IPv6Literal {
         var tail: [UInt16]?
         var parts = text.split(separator: Byte.colon, omittingEmptySubsequences: false)[...]
         guard parts.count > 2 else { return nil }
-        // "::" at an end leaves two empty parts, in the middle one: each stands for the one gap.
+        // "::" at an end leaves two empty parts, in the middle one empty part. Each case is one gap.
         if parts[0].isEmpty {
             guard parts[1].isEmpty else { return nil }
             parts = parts.dropFirst()
@@ -67,8 +67,8 @@ enum IPv6Literal {
         return gap >= 1 ? head + Array(repeating: 0, count: gap) + tail : nil
     }
 
-    /// Lower case, no leading zeros, the first longest run of two or more zero groups as `::`; addresses that embed
-    /// an IPv4 one show it (section 5).
+    /// Address in lower case without leading zeros, with the first longest run of two or more zero groups as `::`. An
+    /// IPv4-mapped address shows its IPv4 address (section 5).
     private static func text(_ groups: [UInt16]) -> String {
         if groups[..<5].allSatisfy({ $0 == 0 }), groups[5] == 0xffff {
             return "::ffff:\(groups[6] >> 8).\(groups[6] & 255).\(groups[7] >> 8).\(groups[7] & 255)"

@@ -1,9 +1,9 @@
 internal import VariantSpec
 
-/// What a NOS imageView query asks for, read parameter by parameter in any order.
+/// Request of a NOS imageView query, read parameter by parameter in any order.
 ///
-/// Of repeats the first counts, and what comes later under that name is not even read. `thumbnail` comes before its
-/// older spelling `param`, wherever they stand.
+/// Of repeated parameters the first counts; the values of later ones are not even parsed. `thumbnail` takes precedence
+/// over its older spelling `param`, in any order.
 struct ImageViewRequest {
     private var thumbnail: (width: Int, height: Int, mode: FitMode)?
     private var param: (width: Int, height: Int, mode: FitMode)?
@@ -15,7 +15,8 @@ struct ImageViewRequest {
     private var isMarked = false
     private var isStill: Bool?
 
-    /// All of a URL's query that is imageView's, with the empty pairs between; nil without an imageView operation.
+    /// The dialect's parameters in a URL's query, and the empty pairs between them; nil if the query has no imageView
+    /// operation.
     static func request(in url: DialectURL) throws(URLFault) -> DialectRequest? {
         guard let query = url.query, isMentioned(in: query) else { return nil }
         var parameters = ImageViewRequest()
@@ -29,7 +30,7 @@ struct ImageViewRequest {
             pairs: Set(own))
     }
 
-    /// Whether some operation is `imageView`: at the start of a pair, or after a pipe (which is `%7C` by now).
+    /// Whether an operation is `imageView`: at the start of a pair, or after a pipe (already escaped as `%7C` here).
     private static func isMentioned(in query: URLQuery) -> Bool {
         let word = Array("imageView".utf8)
         return query.pairs.contains { pair in
@@ -120,8 +121,11 @@ struct ImageViewRequest {
         }
     }
 
-    /// Without a thumbnail the source's own size; without a type the path's, if that is written, else JPEG.
-    /// As NOS has it, the first frame alone unless `tostatic=0` asks for all, and always where it crops.
+    /// Spec of the request. Without a thumbnail it has the source's own size. Without a type it has the format of the
+    /// path's suffix if that can be rendered, else JPEG.
+    ///
+    /// As in NOS, it renders only the first frame unless `tostatic=0` asks for all frames. A crop always renders only
+    /// the first frame.
     private func spec(path: ArraySlice<UInt8>, defaults: DefaultQualities) -> VariantSpec {
         let size = thumbnail ?? param ?? (width: 0, height: 0, mode: .inside)
         let format = format ?? Self.format(ofPath: path)
@@ -134,7 +138,7 @@ struct ImageViewRequest {
     }
 
     private static func format(ofPath path: ArraySlice<UInt8>) -> ImageFormat {
-        // A dot before the last slash ends no name; what follows it then is no format.
+        // If the last dot comes before the last slash, the text after it is not a format.
         guard let dot = path.lastIndex(of: Byte.dot),
             let format = ImageFormat(utf8: path[(dot + 1)...].map(Byte.lowered)[...]), format.isWritten
         else { return .jpeg }

@@ -1,19 +1,19 @@
 internal import VariantSpec
 
-/// Hosts that share what the settings say of origins: `origins.cdn.hosts`.
+/// Hosts that share settings of origins: `origins.cdn.hosts`.
 package struct OriginGroup: Sendable, Hashable {
     package let name: String
-    /// In canonical form: `img.example.com`, or `*.example.com` for every name below it; at any port.
+    /// Hosts in canonical form, at any port: `img.example.com`, or `*.example.com` for every name below it.
     package let hosts: [String]
-    /// Whether they are asked with headers of their own, which may change what is served: then the group's name is part of
-    /// their sources' keys.
+    /// Whether requests to these hosts carry headers of the group's own. The headers may change the response, so the
+    /// group's name is then part of its sources' keys.
     package let hasHeaders: Bool
 
     private let names: Set<[UInt8]>
-    /// Each with the dot before it.
+    /// Parent domains, each with a leading dot.
     private let parents: [[UInt8]]
 
-    /// - Failure: a host that no URL could have.
+    /// - Failure: a host that no URL can have.
     package init(name: String, hosts: [String], hasHeaders: Bool = false) throws(CanonicalFailure) {
         var (names, parents): (Set<[UInt8]>, [[UInt8]]) = ([], [])
         for host in hosts {
@@ -36,8 +36,8 @@ package struct OriginGroup: Sendable, Hashable {
 }
 
 extension [OriginGroup] {
-    /// The first that lists a host. Whoever is asked for a URL that the canonical rules took is of one kind: its group,
-    /// or the server itself.
+    /// Origin of a URL that the canonical rules accepted: the first group that lists its host, or else the server
+    /// itself.
     package func origin(of url: String) -> OriginHost {
         let server = OriginHost(of: url)
         guard !isEmpty, let group = first(where: { $0.has(server.name) }) else { return server }

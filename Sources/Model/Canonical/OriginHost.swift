@@ -1,19 +1,19 @@
 internal import VariantSpec
 
-/// The server that a URL is fetched from: scheme, host name and port, in one form for all spellings. Or a group of servers
-/// that the settings name, where they are treated as one.
+/// Server that a URL is fetched from: scheme, host name and port, in one spelling. It may also be a group of servers
+/// that the settings treat as one.
 package struct OriginHost: Sendable, Hashable, CustomStringConvertible {
-    /// `https://example.org` or `http://example.org:8080`; of a group its name, which has no slash.
+    /// `https://example.org` or `http://example.org:8080`; for a group its name, which has no slash.
     package let description: String
 
-    /// Of a URL that the canonical rules took. Others are never fetched; all of them have one host, which is empty.
+    /// Takes a URL that the canonical rules accepted. Other URLs are never fetched; their common host is empty.
     package init(of url: String) {
         description = (try? Self.text(of: Array(url.utf8))) ?? ""
     }
 
     package init(group name: String) { description = name }
 
-    /// Without scheme and port.
+    /// Host name without scheme and port.
     package var name: Substring.UTF8View {
         let server = (description.split(separator: "//", maxSplits: 1).last ?? "")
         guard let end = server.lastIndex(of: ":"), !server.hasSuffix("]") else { return server.utf8 }
@@ -29,7 +29,7 @@ package struct OriginHost: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SourceURL {
-    /// What stands before the path: whom a URL asks that the canonical rules took follows from that alone.
+    /// Part of the URL before the path. For a URL that the canonical rules accepted, it determines the origin.
     package var authority: Substring {
         let bytes = fetched.utf8
         guard let slash = bytes.firstIndex(of: Byte.slash),

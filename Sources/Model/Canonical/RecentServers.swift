@@ -1,10 +1,12 @@
 internal import VariantSpec
 
-/// What the rules made of the servers of the last URLs: jobs come by the ten thousand of a few, and to check a server's name
-/// is half of what it costs to make a URL canonical.
+/// Canonical forms of the servers of recent URLs.
+///
+/// Jobs come by the ten thousand for a few servers, and canonicalising the server is half of the cost of canonicalising
+/// a URL.
 package struct RecentServers: Sendable {
     struct Server: Sendable {
-        /// All that stands before the path, as it came.
+        /// Everything before the path, as received.
         let received: [UInt8]
         let canonical: [UInt8]
         let host: [UInt8]
@@ -15,7 +17,7 @@ package struct RecentServers: Sendable {
     private var known: [Server] = []
     private var oldest = 0
 
-    /// Each is compared with every URL.
+    /// Small, because each entry is compared with every URL.
     private static let limit = 4
 
     package init() {}

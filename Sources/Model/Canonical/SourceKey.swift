@@ -1,14 +1,14 @@
 package import Digest
 
-/// Names a source: SHA-256 of the canonical form's version, alias group and canonical URL.
+/// Key of a source: SHA-256 of the canonical form's version, the alias group and the canonical URL.
 ///
-/// Two jobs with one key are about one image, are handled by one partition, and share one flight.
+/// Two jobs with one key are about one image, belong to one partition, and share one fetch.
 package struct SourceKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let digest: SHA256Digest
 
     package init(_ digest: SHA256Digest) { self.digest = digest }
 
-    /// From 64 hexadecimal digits.
+    /// Parses 64 hexadecimal digits.
     package init?(hex: some StringProtocol) {
         let bytes = Array(hex.utf8)
         guard bytes.count == 64,
@@ -18,10 +18,10 @@ package struct SourceKey: Hashable, Sendable, Comparable, CustomStringConvertibl
         digest = SHA256Digest(words: (a, b, c, d))
     }
 
-    /// Of a digest any eight bytes are a good hash.
+    /// Hash of the key. Any eight bytes of a digest are a good hash.
     package var word: UInt64 { digest.words.0 }
     package func hash(into hasher: inout Hasher) { hasher.combine(word) }
-    /// Where it lies among all keys, 0..<1.
+    /// Position among all keys, 0..<1.
     package var place: Double { Double(word >> 11) * 0x1p-53 }
 
     package var hex: String { digest.hex }

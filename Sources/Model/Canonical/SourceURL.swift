@@ -1,9 +1,11 @@
 internal import VariantSpec
 
-/// The URL that a source is fetched from. It may hold what only the origin should see, so no text and no dump of it shows
-/// more than `shown`: to have more, `fetched` must be said.
+/// URL that a source is fetched from.
+///
+/// It may contain secrets that only the origin should see, so every description and dump of it is limited to `shown`.
+/// Code that needs the whole URL must name `fetched`.
 package struct SourceURL: Sendable, Hashable {
-    /// The received bytes less the fragment.
+    /// The received bytes without the fragment.
     package let fetched: String
     package let shown: ShownURL
 
@@ -24,11 +26,11 @@ extension SourceURL: CustomStringConvertible, CustomDebugStringConvertible, Cust
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A URL as people may see it in logs, lists and messages: without a user, and without hidden parameters.
+/// A URL safe to show in logs, lists and messages: without credentials and hidden parameters.
 package struct ShownURL: Sendable, Hashable, CustomStringConvertible {
     package let description: String
 
-    /// Of any text: it need not be a URL.
+    /// Takes any text, even if it is not a URL.
     package init(_ url: String, hiding hidden: HiddenParameters = .wellKnown) {
         guard url.utf8.contains(UInt8(ascii: "@")) else {
             description = hidden.hide(in: url)
@@ -37,7 +39,7 @@ package struct ShownURL: Sendable, Hashable, CustomStringConvertible {
         description = hidden.hide(in: String(decoding: Excerpt.withoutUser(Array(url.utf8)), as: UTF8.self))
     }
 
-    /// Of a URL that no rules of ours are about.
+    /// The URL without query and fragment, for URLs that the canonical rules do not cover.
     package var withoutQuery: String {
         guard let end = description.firstIndex(where: { "?#".contains($0) }) else { return description }
         return description[...end] + "…"

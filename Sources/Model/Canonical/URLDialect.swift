@@ -1,20 +1,20 @@
 internal import VariantSpec
 
-/// A way to ask for a derivative in the URL itself, in its query or in its path.
+/// Syntax that asks for a variant in the URL itself, in its query or its path.
 ///
-/// A dialect is a case, a name and a reader; everything else goes by these.
+/// A new dialect needs a case, a name and a reader; all other code uses these.
 package enum URLDialect: String, Sendable, Hashable, CaseIterable {
     /// NOS: `?imageView&thumbnail=80x80&type=webp`.
     case imageView
 
-    /// For people.
+    /// Name for messages.
     package var name: String {
         switch self {
         case .imageView: "NOS imageView"
         }
     }
 
-    /// What it reads in a URL; nil where the URL is not of this dialect.
+    /// Request that the dialect reads in a URL; nil if the URL is not of this dialect.
     func request(in url: DialectURL) throws(URLFault) -> DialectRequest? {
         switch self {
         case .imageView: try ImageViewRequest.request(in: url)
@@ -22,22 +22,22 @@ package enum URLDialect: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What dialects read of a URL, in canonical form.
+/// Parts of a URL that dialects read, in canonical form.
 struct DialectURL {
     let path: ArraySlice<UInt8>
     let query: URLQuery?
     let defaults: DefaultQualities
 }
 
-/// What a URL of a dialect asks for, and which of its parts say so.
+/// Request of a dialect URL, and the parts of the URL that express it.
 ///
-/// The other parts name the source. A URL whose other parts are of a dialect again is refused.
+/// The other parts name the source. If they are a dialect's request again, the URL is refused.
 struct DialectRequest {
     let spec: VariantSpec
-    /// Not brought to a tier.
+    /// Whether the spec is used as written, not rounded up to size steps.
     var isExact = false
-    /// The part of the path that is the dialect's; what is left begins with a slash.
+    /// Part of the path that belongs to the dialect. The rest of the path begins with a slash.
     var path: Range<Int>?
-    /// Places of the query's pairs that are the dialect's.
+    /// Indices of the query's pairs that belong to the dialect.
     var pairs: Set<Int> = []
 }

@@ -1,7 +1,7 @@
 package import Failures
 internal import VariantSpec
 
-/// What is wrong with a received URL.
+/// Mistake in a received URL.
 package enum URLFault: Error, Sendable, Hashable {
     case empty
     case tooLong(bytes: Int, limit: Int)
@@ -13,9 +13,9 @@ package enum URLFault: Error, Sendable, Hashable {
     case host(String, reason: String)
     case shorthandAddress(String)
     case port(String)
-    /// A parameter of a dialect whose value means nothing there.
+    /// A dialect's parameter whose value has no meaning.
     case parameter(of: URLDialect, name: String, value: String, expected: String)
-    /// Part of a dialect, but not done by Mezzotint so far.
+    /// A part of a dialect that Mezzotint does not support yet.
     case unsupported(String, instead: String)
 
     package var kind: Code {

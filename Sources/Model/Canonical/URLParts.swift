@@ -1,17 +1,17 @@
 internal import VariantSpec
 
-/// Where the parts of a received URL lie: byte ranges, nothing copied, nothing repaired.
+/// Byte ranges of the parts of a received URL. Nothing is copied or repaired.
 struct URLParts {
     let isHTTPS: Bool
     let scheme: Range<Int>
-    /// As received, brackets included.
+    /// Host as received, with its brackets.
     let host: Range<Int>
-    /// After the colon; nil where there is none.
+    /// Port after the colon; nil if there is no colon.
     let port: Range<Int>?
     let path: Range<Int>
-    /// After the `?`; nil where there is none.
+    /// Query after the `?`; nil if there is no `?`.
     let query: Range<Int>?
-    /// Everything but the fragment.
+    /// End of the URL without its fragment.
     let end: Int
 
     init(_ bytes: [UInt8], limit: Int) throws(URLFault) {
@@ -69,13 +69,13 @@ struct URLParts {
         return (authority.lowerBound..<colon, colon + 1..<authority.upperBound)
     }
 
-    /// The port to write down: nil if it is the scheme's own or was left out.
+    /// Port of the canonical URL; nil if it is the scheme's default or was left out.
     func canonicalPort(_ bytes: [UInt8]) throws(URLFault) -> Int? {
         guard let port, !port.isEmpty else { return nil }
         var number = 0
         for byte in bytes[port] {
             guard Byte.isDigit(byte) else {
-                // `http://me:a/b@h`: the beginning of a password, which a message must not quote.
+                // In `http://me:a/b@h` this text is the beginning of a password, which a message must not quote.
                 if bytes[port.upperBound...].contains(Byte.at) { throw .userInfo }
                 throw .port(Excerpt.quote(Array(bytes[port])))
             }

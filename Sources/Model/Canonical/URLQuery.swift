@@ -1,13 +1,13 @@
 internal import VariantSpec
 
-/// A query split on `&` and on nothing else, its escapes in their one spelling.
+/// Query split at `&` only, with escapes in canonical spelling.
 ///
-/// `k`, `k=`, `+`, `%20` and `%2B` stay distinct: servers disagree about which of them are one.
+/// `k`, `k=`, `+`, `%20` and `%2B` stay distinct, because servers disagree about which of them are equal.
 struct URLQuery {
     struct Pair {
-        /// In the received bytes.
+        /// Range in the received bytes.
         let received: Range<Int>
-        /// In `canonical`.
+        /// Range in `canonical`.
         let canonical: Range<Int>
     }
 
@@ -31,12 +31,12 @@ struct URLQuery {
 
     func text(_ pair: Pair) -> ArraySlice<UInt8> { canonical[pair.canonical] }
 
-    /// Up to the first `=`.
+    /// Name of a pair: the text before the first `=`.
     func name(_ pair: Pair) -> ArraySlice<UInt8> {
         canonical[pair.canonical.lowerBound..<(equals(in: pair) ?? pair.canonical.upperBound)]
     }
 
-    /// After the first `=`; nil where there is none.
+    /// Value of a pair: the text after the first `=`; nil if there is none.
     func value(_ pair: Pair) -> ArraySlice<UInt8>? {
         equals(in: pair).map { canonical[$0 + 1..<pair.canonical.upperBound] }
     }

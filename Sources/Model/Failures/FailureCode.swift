@@ -1,16 +1,16 @@
-/// The codes of one stage: what each means, and what it does to the job. The one place where a code is written.
+/// Codes of one stage, each with its meaning and its effect on the job. A code is written only here.
 package protocol FailureCode: RawRepresentable<String>, CaseIterable, Sendable, Hashable {
-    /// For the reference page.
+    /// Explanation on the reference page.
     var meaning: String { get }
     var verdict: Verdict { get }
 }
 
 extension FailureCode {
-    /// The lines of the reference page.
+    /// Lines of the reference page.
     package static var catalogue: [CodeEntry] { allCases.map { CodeEntry($0.rawValue, $0.meaning, $0.verdict) } }
 }
 
-/// A stage's failure whose code, verdict and catalogue all come from its table of codes.
+/// A stage's failure whose code, verdict and catalogue come from its table of codes.
 package protocol CodedFailure: StageFailure {
     associatedtype Code: FailureCode
     var kind: Code { get }

@@ -1,9 +1,9 @@
-/// A failure as a value: what an outcome, a retry or a dead letter carries of it.
+/// A failure as a value that an outcome, a retry or a dead letter carries.
 package struct FailureNote: Sendable, Hashable {
     package let code: String
     package let message: String
     package let verdict: Verdict
-    /// For logs, metrics and dead letters alone.
+    /// Whether code and message are only for logs, metrics and dead letters.
     package let isConfidential: Bool
     package init(code: String, message: String, verdict: Verdict, isConfidential: Bool = false) {
         (self.code, self.message, self.verdict, self.isConfidential) = (code, message, verdict, isConfidential)
@@ -14,9 +14,9 @@ package struct FailureNote: Sendable, Hashable {
             isConfidential: failure.isConfidential)
     }
 
-    /// The same, of a job that is not tried again.
+    /// The same failure of a job that is not retried.
     ///
-    /// - Parameter bound: the setting, or the job's field, that ended it.
+    /// - Parameter bound: the setting, or the job's field, that limits the attempts.
     package func final(after attempts: Int, _ bound: String) -> FailureNote {
         FailureNote(
             code: code,
@@ -24,7 +24,7 @@ package struct FailureNote: Sendable, Hashable {
             verdict: verdict, isConfidential: isConfidential)
     }
 
-    /// As those who publish hear of it.
+    /// Code and message as publishers see them.
     package var told: (code: String, message: String) { isConfidential ? Self.unreachable : (code, message) }
 
     package static let unreachableCode = "fetch.unreachable"

@@ -1,11 +1,11 @@
-/// Why a stage of a job could not be done: a bounded code for metrics, a sentence for people, a verdict for the job.
+/// Reason why a stage of a job failed: a bounded code for metrics, a sentence for people, a verdict for the job.
 package protocol StageFailure: Error, Sendable, CustomStringConvertible {
-    /// Bounded: `stage.reason`, a metric label.
+    /// Metric label of the form `stage.reason`, from a bounded set.
     var code: String { get }
-    /// What happened, to what, and what to do.
+    /// Sentence that says what happened, to what, and what to do.
     var description: String { get }
     var verdict: Verdict { get }
-    /// Whether it says what those who publish must not hear; `FailureNote.told` is what they do.
+    /// Whether code or description must be hidden from publishers; `FailureNote.told` is the public form.
     var isConfidential: Bool { get }
     /// Every code of this stage, for the reference page.
     static var catalogue: [CodeEntry] { get }

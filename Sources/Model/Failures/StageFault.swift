@@ -1,4 +1,4 @@
-/// An error that no stage knows as its own: a fault of ours, which costs the job an attempt and is said in the log.
+/// An error that no stage knows: a bug in Mezzotint, which costs the job an attempt and is logged.
 package enum StageFault: CodedFailure, Hashable {
     case unexpected(String)
 

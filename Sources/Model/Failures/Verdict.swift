@@ -1,12 +1,13 @@
-/// What happens to a job whose stage failed. Less is less final: of two, the least still lets the job end well.
+/// Decision about a job whose stage failed. Verdicts are ordered by finality: the smallest of several leaves the job
+/// the best chance to succeed.
 package enum Verdict: String, Sendable, Hashable, CaseIterable, Comparable {
-    /// Later, without counting an attempt: the fault is this machine's, not the job's.
+    /// Retries later without counting an attempt, because the fault is this machine's and not the job's.
     case wait
-    /// Later, through the retry topic.
+    /// Retries later, through a retry topic.
     case retry
-    /// Never: an outcome says why.
+    /// Ends the job with an outcome that states the failure.
     case fail
-    /// A person must look: the original bytes are kept.
+    /// Keeps the original bytes for a person to look at.
     case deadLetter = "dead letter"
 
     private var finality: Int {

@@ -14,7 +14,7 @@ package struct SourceSnapshot: Sendable, Hashable {
         init(_ source: SourceRow?, _ variants: [VariantRow]) { (self.source, self.variants) = (source, variants) }
     }
 
-    /// Expiry time of rows that count as expired in this snapshot, whatever expiry the index has. No row of the index
+    /// Expiry time of rows that count as expired in this snapshot, independent of their expiry in the index. No row of the index
     /// has this value.
     package static let takenForExpired = WallTime(milliseconds: -1)
 

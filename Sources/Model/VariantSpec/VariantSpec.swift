@@ -83,7 +83,7 @@ package struct VariantSpec: Hashable, Sendable {
 }
 
 extension SpecExtras {
-    /// Extras without those that mean nothing in a format or mode.
+    /// Extras that have an effect in a format and mode.
     fileprivate func canonical(in format: ImageFormat, _ mode: FitMode, isBox: Bool) -> SpecExtras {
         var extras = self
         if mode != .crop { extras.focus = nil }
