@@ -51,7 +51,7 @@ package struct CanonicalSource: Sendable, Hashable {
     }
 }
 
-/// Effect of one rule, for people who ask why a URL became what it is.
+/// Effect of one rule, for people who ask how a URL got its canonical form.
 package struct CanonicalStep: Sendable, Hashable {
     /// Name of the rule, as on the reference page.
     package let rule: String

@@ -1,4 +1,4 @@
-/// An answer's headers, names in lower case, repeats in the order received.
+/// Header fields of a response, with names in lower case and repeats in the order received.
 package struct AnswerFields: Sendable, Hashable {
     package struct Field: Sendable, Hashable {
         package let name: String
@@ -14,14 +14,14 @@ package struct AnswerFields: Sendable, Hashable {
 
     package func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
-    /// nil unless there is exactly one.
+    /// The only value of a field; nil unless the response has exactly one.
     package func single(_ name: String) -> String? {
         let values = values(name)
         return values.count == 1 ? values[0] : nil
     }
 
-    /// The same with what a 304 says: its fields replace those of their name, but for what tells of a body that it does
-    /// not have (RFC 9111, 3.2).
+    /// These fields updated by those of a 304, which replace fields of the same name. Fields that describe a body are
+    /// not taken over, because a 304 has none (RFC 9111, 3.2).
     package func updated(by newer: AnswerFields) -> AnswerFields {
         let said = newer.fields.filter { !Self.ofBody.contains($0.name) && !Self.ofConnection.contains($0.name) }
         let names = Set(said.map(\.name))

@@ -1,18 +1,20 @@
 internal import Clocks
 
-/// What `Cache-Control` says to a private cache. Other directives mean nothing here, nor do those for shared caches.
+/// `Cache-Control` as a private cache reads it. Other directives are ignored, as are directives for shared caches.
 package struct CacheControl: Sendable, Hashable {
-    /// An unreadable value counts as 0: the answer is stale (RFC 9111, 4.2.1).
+    /// Freshness lifetime. An unreadable value counts as 0, which makes the response stale (RFC 9111, 4.2.1).
     package var maxAge: Duration?
     package var staleWhileRevalidate: Duration?
     package var staleIfError: Duration?
     package var noStore = false
-    /// Without field names: those that it lists would only be left out of what a front passes on, and there is none.
+    /// Set by `no-cache` without field names. With field names, the directive only concerns fields that a cache passes
+    /// on, and this cache passes on none.
     package var noCache = false
     package var mustRevalidate = false
     package var mustUnderstand = false
     package var isPublic = false
-    /// What the redirects to this answer forbid; set again for each answer, so these directives of an origin's own mean nothing.
+    /// Restrictions from the redirects that led to this response. They are set for each response, so an origin's own
+    /// directives of these names have no effect.
     package var redirects = Redirects()
 
     package struct Redirects: Sendable, Hashable {
@@ -20,12 +22,12 @@ package struct CacheControl: Sendable, Hashable {
         package var mustRevalidate = false
     }
 
-    /// The longest time that a number of seconds can say (RFC 9111, 1.2.2).
+    /// Longest time that a number of seconds can express (RFC 9111, 1.2.2).
     package static let longest = Duration.seconds(1 << 31)
 
     package init() {}
 
-    /// Of all the header's lines. Of a directive that is repeated the first counts.
+    /// Reads all lines of the header. Of a repeated directive the first counts.
     package init(_ lines: [String]) {
         for line in lines {
             var directives = Directives(line)
@@ -49,13 +51,13 @@ package struct CacheControl: Sendable, Hashable {
         }
     }
 
-    /// A number of seconds, digits alone; a longer time than `longest` is that.
+    /// Parses a number of seconds, digits only, capped at `longest`.
     package static func duration(_ text: String?) -> Duration? {
         guard let text, !text.isEmpty, text.utf8.allSatisfy({ $0 &- 48 < 10 }) else { return nil }
         return Int64(text).map { min(.seconds($0), longest) } ?? longest
     }
 
-    /// As it is kept: what it means, each once.
+    /// Stored form: each directive that has an effect, once.
     package var text: String {
         var parts: [String] = []
         if let maxAge { parts.append("max-age=\(maxAge.components.seconds)") }
@@ -71,13 +73,13 @@ package struct CacheControl: Sendable, Hashable {
         return parts.joined(separator: ", ")
     }
 
-    /// Splits one line at commas that are in no quotes.
+    /// Splits one line at commas outside of quotes.
     private struct Directives {
         private var rest: ArraySlice<UInt8>
 
         init(_ line: String) { rest = Array(line.utf8)[...] }
 
-        /// The name in lower case, and the value without its quotes.
+        /// The next directive: its name in lower case, and its value without quotes.
         mutating func next() -> (String, String?)? {
             while let first = rest.first, first == 44 || first <= 32 { rest.removeFirst() }
             guard !rest.isEmpty else { return nil }
@@ -101,7 +103,7 @@ package struct CacheControl: Sendable, Hashable {
             rest.removeFirst()
             var text: [UInt8] = []
             while let byte = rest.popFirst(), byte != 34 {
-                // A backslash takes the meaning from what follows it.
+                // A backslash makes the next byte literal.
                 text.append(byte == 92 ? rest.popFirst() ?? byte : byte)
             }
             return String(decoding: text, as: UTF8.self)

@@ -1,22 +1,23 @@
 package import Clocks
 
-/// What is kept of an answer's headers: by what its origin is asked again, and how long its body may be used.
+/// Stored caching headers of a response: validators for revalidation, and limits on the use of its body.
 package struct CachePolicy: Sendable, Hashable {
     package var control = CacheControl()
-    /// What `Expires` says; what cannot be read is long past.
+    /// Time from `Expires`; an unreadable date counts as long past.
     package var expires: WallTime?
-    /// An entity tag, as it came.
+    /// Entity tag, as received.
     package private(set) var etag: String?
-    /// An HTTP date, as it came.
+    /// `Last-Modified` as an HTTP date, as received.
     package private(set) var lastModified: String?
     package var selection: Selection?
-    /// It was chosen by other headers than are sent now: of its validators an entity tag alone tells whether the answer to
-    /// these would be the same, and until then nothing may use it (RFC 9111, 4.1). Of a request: no row has it.
+    /// Whether the response was selected by other request headers than the ones sent now. Its body must not be used
+    /// until the origin confirms it. Of its validators only the entity tag can do that (RFC 9111, 4.1). Set for a
+    /// request only; no row has it.
     package var isOfOtherHeaders = false
-    /// Where the validators came from, if a redirect led there: they say nothing of another URL.
+    /// URL that the validators belong to, if a redirect led there. Validators are meaningless for another URL.
     package var location: String?
 
-    /// Of a row: what no request could carry is left out.
+    /// Takes the values of a row. Validators that no request can carry are dropped.
     package init(
         control: CacheControl = CacheControl(), expires: WallTime? = nil, etag: String? = nil,
         lastModified: String? = nil,
@@ -30,7 +31,7 @@ package struct CachePolicy: Sendable, Hashable {
     /// - Parameter sent: the request's headers.
     package init(_ fields: AnswerFields, status: Int = 200, sent: [(name: String, value: String)], now: WallTime) {
         control = CacheControl(fields.values("cache-control"))
-        // It is for caches that do not know what the status asks of them (RFC 9111, 5.2.2.3).
+        // `no-store` is then meant for caches that do not know the status's caching rules (RFC 9111, 5.2.2.3).
         if control.mustUnderstand { control.noStore = !Self.understood.contains(status) }
         let expiry = fields.values("expires")
         if !expiry.isEmpty { expires = fields.single("expires").flatMap { HTTPDate($0, now: now)?.time } ?? .epoch }
@@ -38,13 +39,14 @@ package struct CachePolicy: Sendable, Hashable {
         etag = fields.single("etag").flatMap { Self.isValidator($0) ? $0 : nil }
         let date = fields.single("date").flatMap { HTTPDate($0, now: now)?.time } ?? now
         lastModified = fields.single("last-modified").flatMap { text in
-            // A date in the future would be confirmed through every change until then.
+            // A date in the future would match through every change until then.
             HTTPDate(text, now: now).flatMap { $0.time <= date && Self.isValidator(text) ? text : nil }
         }
         if control.noStore { (etag, lastModified) = (nil, nil) }
     }
 
-    /// The same after a 304 with these headers: what it says counts from now on, and the rest stands (RFC 9111, 4.3.4).
+    /// The policy after a 304 with these headers: its values replace the stored ones, and the others stay (RFC 9111,
+    /// 4.3.4).
     package func updated(by fields: AnswerFields, sent: [(name: String, value: String)], now: WallTime) -> CachePolicy {
         let newer = CachePolicy(fields, sent: sent, now: now)
         var updated = self
@@ -59,7 +61,7 @@ package struct CachePolicy: Sendable, Hashable {
         return updated
     }
 
-    /// The headers that ask whether it still holds; none where its origin gave nothing to ask by.
+    /// Conditional headers for revalidation; empty if the origin gave no validator.
     package var conditions: [(name: String, value: String)] {
         [("If-None-Match", etag), ("If-Modified-Since", isOfOtherHeaders ? nil : lastModified)].compactMap {
             name, value in
@@ -67,21 +69,22 @@ package struct CachePolicy: Sendable, Hashable {
         }
     }
 
-    /// Whether a 304 with these headers is about what is kept. One that names another entity tag is about something else.
+    /// Whether a 304 with these headers confirms the stored response. A 304 with another entity tag is about another
+    /// response.
     package func isConfirmed(by fields: AnswerFields) -> Bool {
         guard let etag, let other = fields.single("etag") else { return true }
         return Self.opaque(etag) == Self.opaque(other)
     }
 
-    /// Whether its body may be used again without asking, while it is fresh.
+    /// Whether the body may be reused without revalidation while it is fresh.
     package var isReusable: Bool {
         !control.noStore && !control.noCache && !control.redirects.noCache && !isOfOtherHeaders
             && !(selection?.isUnknown ?? false)
     }
-    /// Whether it may be used where it is not fresh and its origin cannot be asked.
+    /// Whether the body may be used stale if the origin cannot be reached.
     package var allowsStale: Bool { isReusable && !control.mustRevalidate && !control.redirects.mustRevalidate }
 
-    /// The headers that it is made of, and freshness with it.
+    /// Names of the headers that determine the policy and the freshness.
     package static let fields: Set = [
         "age", "cache-control", "date", "etag", "expires", "last-modified", "vary", "via",
     ]
@@ -90,15 +93,15 @@ package struct CachePolicy: Sendable, Hashable {
         200, 203, 204, 300, 301, 302, 303, 304, 307, 308, 400, 403, 404, 405, 410, 414, 500, 501, 502, 503, 504,
     ]
 
-    /// An entity tag of more bytes is not kept, since no server takes its like in a request.
+    /// Most bytes of an entity tag that is stored, because no server accepts a longer one in a request.
     package static let validatorLimit = 1024
 
-    /// It goes into a request as it is: without line ends and other control characters, and not too long.
+    /// Whether a text can be sent in a request as it is: no line ends or other control characters, and not too long.
     package static func isValidator(_ text: String) -> Bool {
         (1...validatorLimit).contains(text.utf8.count)
             && !text.unicodeScalars.contains { $0.value < 32 || $0.value == 127 || $0 == "\u{FFFD}" }
     }
 
-    /// A weak comparison leaves out whether a tag is a weak one.
+    /// The tag without its weakness mark, for weak comparison.
     private static func opaque(_ etag: String) -> Substring { etag.hasPrefix("W/") ? etag.dropFirst(2) : etag[...] }
 }

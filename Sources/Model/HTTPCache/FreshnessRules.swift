@@ -1,36 +1,36 @@
 package import Clocks
 
-/// How long answers count as fresh: by RFC 9111 for a private cache, within what the settings say.
+/// Freshness lifetimes of responses: RFC 9111 for a private cache, within the limits of the settings.
 package struct FreshnessRules: Sendable, Hashable {
-    /// Nothing is asked for again sooner, except what forbids its reuse.
+    /// Minimum lifetime, except for responses that forbid their reuse.
     package var floor = Duration.zero
-    /// Nothing counts as fresh for longer: what an origin says, what follows from its dates, and `standard`.
+    /// Maximum lifetime, for the origin's own values, heuristic ones and `standard`.
     package var ceiling = Duration.days(30)
-    /// Where nothing is said.
+    /// Lifetime of responses from which none can be derived.
     package var standard = Duration.days(7)
-    /// How long what is not fresh may be used where its origin fails, unless that has said so itself.
+    /// Time for which a stale body may be used if its origin fails, unless the response sets its own.
     package var ifError = Duration.days(7)
-    /// How long what is not fresh may be used while it is asked for again, unless its origin has said so itself.
+    /// Time for which a stale body may be used while it is revalidated, unless the response sets its own.
     package var whileRevalidate = Duration.zero
 
-    /// Of the time since it was changed, a tenth, and three days at most.
+    /// Heuristic lifetime: a tenth of the time since the last change, at most three days.
     package static let heuristicShare = 10
     package static let heuristicLimit = Duration.days(3)
-    /// Times that are ours, and no origin's, differ from one source to the next by up to a tenth: what was stored together is
-    /// not all asked for again together.
+    /// Lifetimes that the settings determine differ from one source to the next by up to a tenth. Sources that were
+    /// stored together are then not all revalidated together.
     private static let spread = 10
 
     package init() {}
 
-    /// Until when an answer may be used without asking.
+    /// Time until which a response may be used without revalidation.
     ///
-    /// Its `Date` counts only against its own other dates: between an origin and this worker the difference tells of their
-    /// clocks. Where the answer went through other caches, those say how old it is.
+    /// Its `Date` is compared only with its own other dates, because the difference from this worker's time may be a
+    /// difference of clocks. If the response went through other caches, they state its age.
     ///
     /// - Parameters:
-    ///   - policy: of this answer; where it is a 304, as updated by it.
-    ///   - asked: when its request was begun.
-    ///   - place: of its source among all sources, 0..<1, always the same: how far its times are apart from others'.
+    /// - policy: policy of this response; for a 304, the policy updated by it.
+    /// - asked: start of the request.
+    /// - place: constant position of the source among all sources, 0..<1. It spreads the lifetimes of sources.
     package func freshUntil(
         _ policy: CachePolicy, _ fields: AnswerFields, status: Int = 200, asked: WallTime, place: Double = 0
     ) -> WallTime {
@@ -41,25 +41,26 @@ package struct FreshnessRules: Sendable, Hashable {
         }
         let said = lifetime(policy, status: status, date: date ?? now, now: now)
         let own = heuristic(policy, date: date ?? now, now: now) ?? standard
-        // Sooner than what may not be exceeded, and later than what is asked of us.
+        // The spread shortens a lifetime at the ceiling, and lengthens one at the floor.
         let whole = said ?? own - part(own)
         let left = (whole >= ceiling ? ceiling - part(ceiling) : whole) - age(fields, date: date, now: now)
         return asked + (left >= floor ? left : min(floor + part(floor), max(floor, ceiling)))
     }
 
-    /// Whether times of a row are of a clock that was ahead of this one: nothing counts as fresh by them.
+    /// Whether the times of a row come from a clock that was ahead of this one. Such a row does not count as fresh.
     ///
     /// - Parameters:
-    ///   - stored: when it was fetched or stored.
-    ///   - expires: what `freshUntil` said of it then.
+    /// - stored: time of the fetch, or of storing.
+    /// - expires: result of `freshUntil` at that time.
     package func isBeyond(stored: WallTime, expires: WallTime, at now: WallTime) -> Bool {
         let latest = now + Self.clocks
         return stored > latest || expires > latest + max(floor, ceiling)
     }
-    /// The difference of workers' clocks, such as a wrong time zone, up to which no source is fetched again because of it.
+    /// Largest difference of workers' clocks, such as a wrong time zone, that does not cause a source to be fetched
+    /// again.
     private static let clocks = Duration.hours(2)
 
-    /// How old the answer was when it came.
+    /// Age of the response when it arrived.
     private func age(_ fields: AnswerFields, date: WallTime?, now: WallTime) -> Duration {
         let said = fields.values("age").first?.split(separator: ",", omittingEmptySubsequences: false).first
         if let age = CacheControl.duration(said.map { String($0.filter { $0 != " " }) }) { return age }
@@ -67,7 +68,7 @@ package struct FreshnessRules: Sendable, Hashable {
         return max(.zero, now - date)
     }
 
-    /// nil where nothing is said.
+    /// Explicit lifetime; nil if the response gives none and a heuristic one is allowed.
     private func lifetime(_ policy: CachePolicy, status: Int, date: WallTime, now: WallTime) -> Duration? {
         if let maxAge = policy.control.maxAge { return maxAge }
         if let expires = policy.expires {
@@ -76,25 +77,25 @@ package struct FreshnessRules: Sendable, Hashable {
         return policy.control.isPublic || Self.heuristic.contains(status) ? nil : .zero
     }
 
-    /// What follows from how long it has been unchanged; nil where that is not said.
+    /// Lifetime derived from the time since the last change; nil if that time is unknown.
     private func heuristic(_ policy: CachePolicy, date: WallTime, now: WallTime) -> Duration? {
         guard let changed = policy.lastModified.flatMap({ HTTPDate($0, now: now)?.time }) else { return nil }
         let unchanged = min(max(.zero, date - changed), CacheControl.longest)
         return min(unchanged / Self.heuristicShare, Self.heuristicLimit)
     }
 
-    /// Until when what was fresh until `expires` may be used while it is asked for again.
+    /// Time until which a body that expired at `expires` may be used while it is revalidated.
     package func whileRevalidate(_ policy: CachePolicy, from expires: WallTime) -> WallTime {
         guard policy.allowsStale else { return expires }
         return expires + (policy.control.staleWhileRevalidate ?? whileRevalidate)
     }
 
-    /// Until when what was fresh until `expires` may be used where its origin fails.
+    /// Time until which a body that expired at `expires` may be used if its origin fails.
     package func ifError(_ policy: CachePolicy, from expires: WallTime) -> WallTime {
         guard policy.allowsStale else { return expires }
         return expires + (policy.control.staleIfError ?? ifError)
     }
 
-    /// Statuses whose answers may be fresh though nothing says so (RFC 9110, 15.1).
+    /// Statuses whose responses may be fresh without an explicit lifetime (RFC 9110, 15.1).
     private static let heuristic: Set = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 }

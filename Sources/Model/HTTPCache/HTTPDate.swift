@@ -1,21 +1,21 @@
 package import Clocks
 
-/// A point in time as HTTP headers write it: the form of today, and the two old ones that readers must take (RFC 9110,
-/// 5.6.7). Any other text is refused: a wrong guess would make a stale answer fresh.
+/// Point in time in an HTTP header, in the current format or in one of the two obsolete ones that recipients must
+/// accept (RFC 9110, 5.6.7). Any other text is refused, because a wrong guess would make a stale response fresh.
 package struct HTTPDate: Sendable, Hashable {
-    /// A whole second.
+    /// Time in whole seconds.
     package let time: WallTime
 
     package init(_ time: WallTime) { self.time = time.wholeSecond }
 
-    /// `now` tells the century of a year of two digits: none lies more than 50 years ahead.
+    /// Parses a date. `now` decides the century of a two-digit year: no date lies more than 50 years ahead.
     package init?(_ text: some StringProtocol, now: WallTime) {
         var parts = Parts(text.utf8.map { $0 &- 65 < 26 ? $0 | 32 : $0 })
         guard let seconds = parts.current() ?? parts.old(now.milliseconds / 1_000) ?? parts.oldest() else { return nil }
         time = WallTime(milliseconds: seconds * 1_000)
     }
 
-    /// Reads one form after the other, each from the beginning.
+    /// Parser that tries one format after the other, each from the beginning.
     private struct Parts {
         private let bytes: [UInt8]
         private var place = 0
@@ -75,14 +75,14 @@ package struct HTTPDate: Sendable, Hashable {
             return value
         }
 
-        /// Which of the words stands here, from 0.
+        /// Index of the word that the text continues with, from 0.
         private mutating func word(of words: [String]) -> Int64? {
             guard let index = words.firstIndex(where: { bytes[place...].starts(with: $0.utf8) }) else { return nil }
             place += words[index].utf8.count
             return Int64(index)
         }
 
-        /// Seconds of the day; a leap second is the next one's first.
+        /// Second of the day. A leap second counts as the first second of the next minute.
         private mutating func time() -> Int64? {
             guard let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2),
                 hour < 24, minute < 60, second <= 60
@@ -90,12 +90,12 @@ package struct HTTPDate: Sendable, Hashable {
             return (hour * 60 + minute) * 60 + second
         }
 
-        /// By the proleptic Gregorian calendar; `month` from 0.
+        /// Seconds since 1970 by the proleptic Gregorian calendar; `month` counts from 0.
         private static func seconds(_ year: Int64, _ month: Int64, _ day: Int64, _ time: Int64) -> Int64? {
             let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
             let lengths: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
             guard (1...lengths[Int(month)]).contains(day) else { return nil }
-            // Years begin in March, so that a leap day is the last of one.
+            // Years begin in March here, so that a leap day is the last day of its year.
             let shifted = month < 2 ? year - 1 : year
             let era = (shifted < 0 ? shifted - 399 : shifted) / 400
             let ofEra = shifted - era * 400
@@ -113,6 +113,6 @@ package struct HTTPDate: Sendable, Hashable {
 }
 
 extension WallTime {
-    /// The second that it lies in: HTTP's dates count no parts of one.
+    /// Start of the second, because HTTP's dates have no fractions.
     var wholeSecond: WallTime { WallTime(milliseconds: milliseconds / 1_000 * 1_000) }
 }

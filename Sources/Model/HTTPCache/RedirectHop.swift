@@ -1,23 +1,23 @@
 package import Clocks
 
-/// What a redirect says of its own caching, which limits the freshness of its target.
+/// Caching headers of a redirect, which limit the freshness of its target.
 package struct RedirectHop: Sendable, Hashable {
     private let policy: CachePolicy
     private let fields: AnswerFields
     private let status: Int
-    /// When its request was begun.
+    /// Start of the redirect's request.
     private let asked: WallTime
 
     /// - Parameters:
-    ///   - sent: the request's headers.
-    ///   - asked: when the request was begun.
+    /// - sent: the request's headers.
+    /// - asked: start of the request.
     package init(_ fields: AnswerFields, status: Int, sent: [(name: String, value: String)], asked: WallTime) {
         policy = CachePolicy(fields, status: status, sent: sent, now: asked.wholeSecond)
         (self.fields, self.status, self.asked) = (fields, status, asked)
     }
 
-    /// Until when the redirect may be followed without asking. A temporary one (302, 303, 307) that says nothing is asked for
-    /// each time (RFC 9110, 15.4).
+    /// Time until which the redirect may be followed without a new request. A temporary redirect (302, 303, 307)
+    /// without a lifetime is requested each time (RFC 9110, 15.4).
     fileprivate func freshUntil(_ rules: FreshnessRules, place: Double) -> WallTime {
         rules.freshUntil(policy, fields, status: status, asked: asked, place: place)
     }
@@ -29,11 +29,13 @@ package struct RedirectHop: Sendable, Hashable {
 }
 
 extension [RedirectHop] {
-    /// What they forbid of their own reuse, and so of the target's. The target's answer may still be stored, with its
-    /// validators.
+    /// Restrictions on the reuse of the redirects, and so of their target. The target's response may still be stored,
+    /// with its validators.
     package var restrictions: CacheControl.Redirects { reduce(into: CacheControl.Redirects()) { $1.restrict(&$0) } }
 
-    /// - Parameter end: until when the target's answer is fresh by itself.
+    /// The earliest end of freshness of the target and of the redirects.
+    ///
+    /// - Parameter end: end of the target's own freshness.
     package func freshUntil(_ end: WallTime, _ rules: FreshnessRules, place: Double) -> WallTime {
         reduce(end) { Swift.min($0, $1.freshUntil(rules, place: place)) }
     }

@@ -1,17 +1,18 @@
 package import Clocks
 
-/// What `Retry-After` asks for (RFC 9110, 10.2.3): a number of seconds, or a date.
+/// Wait that `Retry-After` asks for (RFC 9110, 10.2.3): a number of seconds, or a date.
 package enum RetryAfter {
-    /// No host is left alone for longer.
+    /// Longest wait that a header can ask for.
     package static let longest = Duration.days(1)
 
-    /// The time to wait, at most a day; nil if the value says nothing that can be waited for.
+    /// Time to wait, at most a day; nil if the value gives no time in the future.
     ///
-    /// - Parameter date: the answer's own `Date`: a server whose clock is wrong means the difference between the two.
+    /// - Parameter date: the response's own `Date`. If it is present, the wait is the difference of the two dates, so
+    ///   that a wrong clock of the server does not matter.
     package static func wait(_ value: String, date: String?, now: WallTime) -> Duration? {
         let wait: Duration
         if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            // More digits than a number has are more than a day, too.
+            // A number that overflows is more than a day, too.
             wait = Int64(value).map { .seconds($0) } ?? longest
         } else if let until = HTTPDate(value, now: now) {
             wait = until.time - (date.flatMap { HTTPDate($0, now: now) }?.time ?? now.wholeSecond)

@@ -1,20 +1,21 @@
-/// What of a request an answer was chosen by: the headers that its `Vary` names, and a word made of the values that were
-/// sent.
+/// Request headers that selected a response: the names in its `Vary`, and a hash of the values that were sent.
 ///
-/// A worker sends the same headers with every request, so an answer fits until the settings change one that it depends on.
+/// A worker sends the same headers with every request. A response therefore fits until the settings change a header
+/// that it depends on.
 package struct Selection: Sendable, Hashable {
-    /// In lower case and in order; `*` alone where it was chosen by something else than headers.
+    /// Names in lower case and sorted; only `*` if the response was selected by something other than headers.
     package let names: [String]
     package let word: UInt64
 
-    /// Of more names than any honest origin has it is as of `*`: each job of the source would be compared by all of them.
+    /// A response with more names than any honest origin uses counts as `*`, because each job of the source would
+    /// compare all of them.
     package init(names: [String], word: UInt64) {
         (self.names, self.word) = (names.count > Self.most ? ["*"] : names, word)
     }
 
     private static let most = 16
 
-    /// nil where the answer depends on no header.
+    /// nil if the response depends on no header.
     package init?(vary lines: [String], sent: [(name: String, value: String)]) {
         let named = Set(
             lines.flatMap { $0.lowercased().split(separator: ",") }.map(Self.trimmed).filter { !$0.isEmpty })
@@ -25,17 +26,17 @@ package struct Selection: Sendable, Hashable {
 
     package var isUnknown: Bool { names == ["*"] }
 
-    /// Whether a request with these headers would be answered alike.
+    /// Whether a request with these headers would get the same response.
     package func fits(_ sent: [(name: String, value: String)]) -> Bool {
         !isUnknown && word == Self.word(names, sent)
     }
 
-    /// The same for what was confirmed to a request with these headers.
+    /// The selection after a request with these headers confirmed the response.
     func chosen(by sent: [(name: String, value: String)]) -> Selection {
         isUnknown ? self : Selection(names: names, word: Self.word(names, sent))
     }
 
-    /// FNV-1a. Lines of a header are one list, and blanks beside its commas mean nothing.
+    /// FNV-1a hash. Lines of a header form one list, and blanks beside its commas are ignored.
     private static func word(_ names: [String], _ sent: [(name: String, value: String)]) -> UInt64 {
         var word: UInt64 = 0xcbf2_9ce4_8422_2325
         for name in names {

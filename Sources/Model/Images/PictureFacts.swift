@@ -1,26 +1,26 @@
 package import VariantSpec
 
-/// What a picture's header says, read before anything decodes it.
+/// Facts from an image's header, read before anything decodes it.
 package struct PictureFacts: Sendable, Hashable {
     package let format: ImageFormat
-    /// After orientation: what people see, and what every size is computed from.
+    /// Size after orientation: the size that people see, from which every other size is computed.
     package let size: PixelSize
-    /// EXIF orientation, 1...8; 1 where there is none.
+    /// EXIF orientation, 1...8; 1 if the file has none.
     package let orientation: Int
     package let frames: Int
     package private(set) var hasAlpha: Bool
-    /// Of all frames, in milliseconds; 0 where it stands still.
+    /// Duration of all frames in milliseconds; 0 for a still image.
     package let duration: Int
-    /// The file ends before what it says of itself does; whether pixels are lacking, only decoding tells.
+    /// Whether the file ends before its declared end. Only decoding shows whether pixels are missing.
     package let isTruncated: Bool
-    /// It embeds a colour profile that is too large to be read: its colours are taken as sRGB.
+    /// Whether the embedded colour profile is too large to be read, so that colours count as sRGB.
     package let ignoresProfile: Bool
-    /// Of its pixels, where the file names them by code points and embeds no profile.
+    /// Colours of the pixels, if the file declares them by code points and embeds no profile.
     package let colours: ColourCodes?
     package let rights: PictureRights
-    /// Bytes that its decoder holds at once, at any scale: by the estimate of how it is coded.
+    /// Estimate of the bytes that the decoder holds at once, at any scale, from the way the file is coded.
     package let memory: Int
-    /// What its metadata mark, upright.
+    /// Regions that the metadata mark, in the upright image.
     package let regions: [KeptRegion]
 
     package init(
@@ -34,7 +34,7 @@ package struct PictureFacts: Sendable, Hashable {
         (self.frames, self.hasAlpha, self.memory, self.regions) = (frames, hasAlpha, memory, regions)
     }
 
-    /// The same of a picture whose alpha shows nothing.
+    /// The same facts for an image whose alpha channel is opaque throughout.
     package var opaque: PictureFacts {
         var facts = self
         facts.hasAlpha = false

@@ -1,16 +1,17 @@
-/// Whose a picture is, and whether a machine made it, as its file says it: what variants keep of the metadata.
+/// Ownership of an image, and whether a machine made it, as its file states them. Variants keep this part of the
+/// metadata.
 ///
-/// Every text is cleaned when it is set: one line, no control characters, cut to its limit. The file that said it may be
-/// hostile.
+/// Every text is cleaned when it is set: one line, no control characters, cut to its limit. The file may be hostile.
 package struct PictureRights: Sendable, Hashable {
-    /// The by-line: IPTC 2:80, EXIF Artist, XMP dc:creator, PNG Author.
+    /// By-line: IPTC 2:80, EXIF Artist, XMP dc:creator, PNG Author.
     package var creator: String { didSet { creator = Self.line(creator, limit: 256) } }
-    /// IPTC 2:110, XMP photoshop:Credit.
+    /// Credit line: IPTC 2:110, XMP photoshop:Credit.
     package var credit: String { didSet { credit = Self.line(credit, limit: 256) } }
-    /// The copyright notice: IPTC 2:116, EXIF Copyright, XMP dc:rights, PNG Copyright.
+    /// Copyright notice: IPTC 2:116, EXIF Copyright, XMP dc:rights, PNG Copyright.
     package var notice: String { didSet { notice = Self.line(notice, limit: 640) } }
-    /// XMP Iptc4xmpExt:DigitalSourceType, such as `http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia`;
-    /// another term than one of IPTC's vocabulary counts as none.
+    /// Source type: XMP Iptc4xmpExt:DigitalSourceType, such as
+    /// `http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia`. A term outside IPTC's vocabulary is
+    /// dropped.
     package var sourceType: String { didSet { sourceType = Self.term(sourceType) } }
 
     package init(creator: String = "", credit: String = "", notice: String = "", sourceType: String = "") {
@@ -22,7 +23,7 @@ package struct PictureRights: Sendable, Hashable {
 
     package var isEmpty: Bool { creator.isEmpty && credit.isEmpty && notice.isEmpty && sourceType.isEmpty }
 
-    /// With the texts of another where this one has none.
+    /// The same rights, with empty texts taken from another value.
     package func filled(from other: PictureRights) -> PictureRights {
         PictureRights(
             creator: creator.isEmpty ? other.creator : creator, credit: credit.isEmpty ? other.credit : credit,
@@ -30,7 +31,8 @@ package struct PictureRights: Sendable, Hashable {
             sourceType: sourceType.isEmpty ? other.sourceType : sourceType)
     }
 
-    /// - Parameter limit: of bytes in XML. Cut so, the four texts and the rest of a block stay below 2 KiB.
+    /// - Parameter limit: most bytes in XML. With these limits, the four texts and the rest of a block stay below 2
+    ///   KiB.
     private static func line(_ text: String, limit: Int) -> String {
         var (line, bytes, hasGap) = (String.UnicodeScalarView(), 0, false)
         for scalar in text.unicodeScalars {
@@ -55,7 +57,7 @@ package struct PictureRights: Sendable, Hashable {
         }
     }
 
-    /// Without the characters that mean something in XML.
+    /// The text with XML's special characters escaped.
     package static func escaped(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
             .replacing("\"", with: "&quot;")

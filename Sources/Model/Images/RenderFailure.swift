@@ -1,12 +1,12 @@
 package import Failures
 package import VariantSpec
 
-/// Why a picture could not be read or made.
+/// Reason why an image could not be read or rendered.
 package enum RenderFailure: CodedFailure, Hashable {
     /// `reason`: what the file is or how it begins, as a clause.
     case unrecognised(reason: String)
     case unsupported(ImageFormat)
-    /// A valid file of a format that is read, in a form that is not. `reason`: which form, as a clause.
+    /// A valid file of a supported format, in a form that is not supported. `reason`: the form, as a clause.
     case unsupportedFeature(ImageFormat, reason: String)
     case malformed(ImageFormat, reason: String)
     case truncated(ImageFormat, reason: String)
@@ -14,15 +14,15 @@ package enum RenderFailure: CodedFailure, Hashable {
     case tooManyFrames(VariantSpec, limit: Int)
     case tooManyScans(limit: Int)
     case tooManyChunks(limit: Int)
-    /// `bytes`: what its decoder needs, by estimate; `memory`: `render.memory`.
+    /// `bytes`: estimate of the decoder's memory; `memory`: `render.memory`.
     case tooMuchMemory(ImageFormat, bytes: Int, memory: Int)
     case output(VariantSpec, reason: String)
-    /// Two inspectors were lost over it.
+    /// Two inspector processes ended while they read it.
     case uninspected(reason: String)
     case crashed(reason: String)
-    /// A library ended two renderers over it, of its own accord.
+    /// A library aborted two renderer processes while they worked on it.
     case aborted(ImageFormat)
-    /// The spec that was being made, where it is known: others may still fit.
+    /// The spec that was being rendered, if known; other specs may still fit into the memory.
     case outOfMemory(VariantSpec?, reason: String)
     case deadline(milliseconds: Int)
     case unavailable(reason: String)
@@ -92,10 +92,11 @@ package enum RenderFailure: CodedFailure, Hashable {
         }
     }
 
-    /// Pixels that a library did not decode, for a reason in its own words: many decode less than their format has.
+    /// Classifies a failure to decode pixels by the library's own words. Many libraries decode less than their format
+    /// allows.
     package init(undecoded facts: PictureFacts, reason: String) {
         let words = reason.lowercased()
-        // librsvg reads an SVG whole before it draws: only its parser finds damage.
+        // librsvg reads an SVG completely before it draws, so only its parser finds damage.
         let isDrawn = facts.format == .svg && !Self.svgDamage.contains(where: words.contains)
         self =
             if facts.isTruncated {
@@ -105,7 +106,7 @@ package enum RenderFailure: CodedFailure, Hashable {
             } else { .malformed(facts.format, reason: reason) }
     }
 
-    /// The last is libxml2's, for elements within 256 others.
+    /// Words by which libraries report a limit of theirs. The last is libxml2's, for elements within 256 others.
     private static let limits = [
         "unsupported", "not supported", "unimplemented", "not implemented", "security limit", "out of range",
         "use xml_parse_huge",
@@ -173,7 +174,7 @@ package enum RenderFailure: CodedFailure, Hashable {
 }
 
 extension ImageFormat {
-    /// The form of a format in which it needs little memory.
+    /// Form of the format that needs little memory.
     fileprivate var streamedForm: String {
         switch self {
         case .png: "without interlacing, or smaller"

@@ -1,18 +1,20 @@
 internal import VariantSpec
 
-/// What a renderer is asked at once, and has one deadline for.
+/// Orders that go to a renderer together and share one deadline.
 package enum RenderPart {
     package static let outputLimit = 64
-    /// Of four bytes each, as a PNG of noise has, less than a renderer may surely write.
+    /// Most pixels in a part. At four bytes a pixel, as in a PNG of noise, they stay below the bytes that any renderer
+    /// may write.
     private static let pixelLimit = 128_000_000
 
-    /// In their order, but for what moves: each of those is a part of its own, after all stills, which do not wait for it.
+    /// Splits orders into parts. Still variants come first, in their order. Each animated variant is a part of its own
+    /// after them, so that stills do not wait for it.
     package static func all(of orders: [RenderOrder], frames: Int) -> [[RenderOrder]] {
         guard frames > 1 else { return all(of: orders) }
         return all(of: orders.filter { !$0.spec.isAnimated }) + orders.filter(\.spec.isAnimated).map { [$0] }
     }
 
-    /// In their order.
+    /// Splits orders into parts, in their order.
     package static func all(of orders: [RenderOrder]) -> [[RenderOrder]] {
         var (parts, part, pixels): ([[RenderOrder]], [RenderOrder], Int) = ([], [], 0)
         for order in orders {
