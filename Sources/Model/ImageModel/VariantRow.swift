@@ -33,7 +33,7 @@ package struct VariantRow: Sendable, Hashable {
     package var placeholder: [UInt8]
     /// Colour of most of the variant.
     package var colour: RGB?
-    /// Properties of the source that it was rendered from; nil in rows of earlier programs.
+    /// Properties of the source that it was rendered from; nil in rows written before the field existed.
     package var facts: SourceFacts?
 
     package init(

@@ -1,12 +1,14 @@
 package import Clocks
 internal import JSONText
 
-/// The record that an outcome, a dead letter or a retry answers, as its header `mz_answers` names it: an owner who finds
-/// the answer in the log does not do the job again.
+/// Record that an outcome, a dead letter or a retry completes, as named by its header `mz_answers`. An owner that finds
+/// the completion in the log does not run the job again.
 ///
-/// Written `jobs.fast-3-17-1763802000000`: topic, partition, offset, and when it was appended, by which another log's
-/// record at the same offset is known. Older workers end it with `-dead` in an outcome that they append together with its dead
-/// letter. Such an outcome counts for nothing: the next owner answers by the letter, under the same id.
+/// Written `jobs.fast-3-17-1763802000000`: topic, partition, offset and append time. The append time tells the record
+/// from one of another log at the same offset.
+///
+/// Older workers end it with `-dead` in an outcome that they append together with its dead letter. Such an outcome is
+/// ignored: the next owner completes the job by the dead letter, under the same id.
 package struct AnsweredRecord: Sendable, Hashable {
     package let topic: Topic
     package let partition: PartitionID
@@ -18,7 +20,7 @@ package struct AnsweredRecord: Sendable, Hashable {
         (offset, timestamp) = (record.offset, record.timestamp)
     }
 
-    /// nil if the record answers none, or names it in another form.
+    /// nil if the record completes no other, or names it in another form.
     package init?(answeredBy record: Record) {
         guard let text = record.header(EventHeader.answers) else { return nil }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
@@ -36,7 +38,7 @@ package struct AnsweredRecord: Sendable, Hashable {
     private static let textLimit = RecordOrigin.textLimit + 21
 
     fileprivate func append(to headers: inout RecordHeaders) {
-        // By hand: a string would cost more than all other headers of an outcome.
+        // Written by hand, because a string would cost more than all other headers of an outcome.
         headers.append(EventHeader.answers, upTo: Self.textLimit) { out in
             var count = RecordOrigin(topic: topic, partition: partition, offset: offset).write(to: out)
             out[count] = RecordOrigin.separator

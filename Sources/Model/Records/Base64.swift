@@ -1,4 +1,4 @@
-/// Base 64 as RFC 4648 has it, padded: Foundation's is not seen from here.
+/// Padded base 64 as in RFC 4648, because this module does not import Foundation.
 package enum Base64 {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

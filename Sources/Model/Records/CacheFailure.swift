@@ -1,6 +1,6 @@
 package import Failures
 
-/// Why what is stored does not answer a job that wants nothing else.
+/// Reason why stored data cannot complete a job that must not fetch.
 package enum CacheFailure: CodedFailure, Hashable {
     case notStored
 

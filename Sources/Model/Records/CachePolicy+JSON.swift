@@ -3,7 +3,7 @@ internal import Digest
 internal import HTTPCache
 internal import JSONText
 
-// What a source's row keeps of its answer's headers: the field `http`. `expires` is in seconds.
+// The caching headers that a source's row keeps: the field `http`. `expires` is in seconds.
 extension JSONWriter {
     mutating func policy(_ policy: CachePolicy) {
         key("http")

@@ -1,7 +1,7 @@
 package import ImageModel
 internal import JSONText
 
-/// One record of `variants`, read: a step of the index, who owned the partition, or how far its owners came.
+/// One decoded record of `variants`: a step of the index, the owner of the partition, or its owners' progress.
 package enum ChangelogEntry: Sendable, Hashable {
     case change(IndexChange)
     case epoch(EpochRow)

@@ -3,34 +3,34 @@ package import Clocks
 package import Digest
 package import Failures
 
-/// A job that a person must look at: its original bytes, and why it was given up.
+/// A job that a person must look at: its original bytes, and the reason why it was abandoned.
 ///
-/// A tombstone of the same key, with the letter's id in a header, takes it back; a letter that a crash repeated has the
-/// id and the origin of the first.
+/// A tombstone of the same key, with the dead letter's id in a header, discards it. A dead letter that a crash repeated
+/// has the id and the origin of the first.
 package struct DeadLetter: Sendable, Hashable {
-    /// How long one is kept for a person to look at.
+    /// Time for which a dead letter is kept.
     package static let kept = Duration.days(90)
 
-    /// The job's.
+    /// Id of the job.
     package var id: String
     package var cause: FailureNote
-    /// Attempts made in all; 0 if the record was never a job.
+    /// Attempts in total; 0 if the record was never a job.
     package var attempts: Int
-    /// Where the bytes name one.
+    /// URL, if the bytes name one.
     package var url: ShownURL?
     package var origin: RecordOrigin
     package var at: WallTime
-    /// As it came, or its first bytes and the SHA-256 of all of them if it was longer than a key may be.
+    /// Key as received. A key over the limit is cut to its first bytes and the SHA-256 of the whole key.
     package var key: [UInt8]
-    /// Of a key that was cut.
+    /// Size and SHA-256 of the whole key, if the key was cut.
     package var wholeKey: Whole?
-    /// As it came, or its first bytes if it was larger than a job may be.
+    /// Body as received, or its first bytes if it was larger than a job may be.
     package var body: [UInt8]
-    /// Of a body that was cut: the whole one's size and SHA-256.
+    /// Size and SHA-256 of the whole body, if the body was cut.
     package var whole: Whole?
     package var traceparent: String?
 
-    /// What was cut.
+    /// Size and SHA-256 of bytes before they were cut.
     package struct Whole: Sendable, Hashable {
         package var bytes: Int
         package var digest: SHA256Digest
@@ -78,9 +78,9 @@ package struct DeadLetter: Sendable, Hashable {
         return NewRecord(topic: .dead, partition: partition, key: key, value: body, headers: headers)
     }
 
-    /// The record that takes the letter back.
+    /// The record that discards the dead letter.
     ///
-    /// - Parameter replayedAs: the id under which its job was published again.
+    /// - Parameter replayedAs: id under which its job was published again.
     package func discard(partition: PartitionID, at time: WallTime, replayedAs job: String? = nil) -> NewRecord {
         var headers = EventHeader.event(EventHeader.jobDiscarded, id: id + "/discard", at: time, traceparent: nil)
         headers.append(EventHeader.discards, id)
@@ -88,28 +88,28 @@ package struct DeadLetter: Sendable, Hashable {
         return NewRecord(topic: .dead, partition: partition, key: key, value: nil, headers: headers)
     }
 
-    /// What took a letter off the list.
+    /// Record that removed a dead letter from the list.
     package struct Discard: Sendable, Hashable {
         package let letter: String
         package let at: WallTime
-        /// The id under which its job was published again; nil: it was not.
+        /// Id under which the job was published again; nil if it was not.
         package let replayedAs: String?
 
-        /// nil: the record takes no letter off the list.
+        /// nil if the record discards no dead letter.
         package init?(_ record: Record) {
             guard record.value == nil, let letter = record.header(EventHeader.discards) else { return nil }
             (self.letter, at, replayedAs) = (letter, record.timestamp, record.header(EventHeader.replayedAs))
         }
     }
 
-    /// From a record of `dead` that is no tombstone.
+    /// Decodes a record of `dead` that is not a tombstone.
     package init(_ record: Record) throws(RecordFailure) {
         guard let body = record.value else { throw .value(place: record.placeText, reason: "it is a tombstone") }
         id = try record.text(of: EventHeader.id)
         cause = FailureNote(
             code: try record.text(of: EventHeader.code), message: try record.text(of: EventHeader.message),
             verdict: .deadLetter)
-        // The last one counts too.
+        // The last attempt counts too.
         let attempts = RecordLimits.attempts.lowerBound...RecordLimits.attempts.upperBound + 1
         self.attempts = Int(try record.integer(of: EventHeader.attempt, in: attempts))
         url = record.header(EventHeader.url).map { ShownURL($0) }
@@ -120,9 +120,9 @@ package struct DeadLetter: Sendable, Hashable {
         wholeKey = try Whole(record, EventHeader.keyLength, EventHeader.keyDigest)
     }
 
-    /// The letters that still stand, of all records of `dead` in one partition, in the order that they came.
+    /// The dead letters that are not discarded, among all records of `dead` in one partition, in their order.
     ///
-    /// A producer may have given many jobs one id: those are letters of their own, taken back together.
+    /// If a producer gave many jobs one id, each has a dead letter of its own, and they are discarded together.
     package static func standing(_ records: [Record]) -> (letters: [DeadLetter], unreadable: [RecordFailure]) {
         var letters: [DeadLetter?] = []
         var places: [String: [Int]] = [:]
@@ -148,7 +148,7 @@ package struct DeadLetter: Sendable, Hashable {
 }
 
 extension DeadLetter.Whole {
-    /// From a letter's headers; nil where nothing was cut.
+    /// Decodes the headers of a cut; nil if nothing was cut.
     fileprivate init?(_ record: Record, _ length: String, _ digest: String) throws(RecordFailure) {
         guard record.header(length) != nil else { return nil }
         let range = Int64(RowLimits.bytes.lowerBound)...Int64(RowLimits.bytes.upperBound)

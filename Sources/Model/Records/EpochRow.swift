@@ -1,16 +1,16 @@
 package import Clocks
 internal import JSONText
 
-/// Who owned a partition, in which epoch, and whether it was left with nothing under way.
+/// Owner of a partition, its epoch, and whether it left the partition with nothing in progress.
 ///
-/// In the changelog under a reserved key, because librdkafka 2.0.2 loses commit metadata. An owner that finds the flag
-/// missing has taken over from a crash.
+/// It is stored in the changelog under a reserved key, because librdkafka 2.0.2 loses commit metadata. If an owner
+/// finds the flag unset, the previous owner crashed.
 package struct EpochRow: Sendable, Hashable {
     package var partition: PartitionID
     package var epoch: Int64
-    /// For people: host and process.
+    /// Host and process of the owner, for people.
     package var owner: String
-    /// Set by a clean drain, cleared when the next owner begins.
+    /// Set by a clean drain, cleared when the next owner starts.
     package var isClean: Bool
     package var at: WallTime
 

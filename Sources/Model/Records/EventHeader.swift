@@ -2,53 +2,54 @@ package import Clocks
 internal import ImageModel
 internal import JSONText
 
-/// Names of the headers that records carry: CloudEvents in binary mode, W3C trace context, and Mezzotint's own.
+/// Names of record headers: CloudEvents in binary mode, W3C trace context, and Mezzotint's own.
 package enum EventHeader {
     package static let id = "ce_id"
     static let time = "ce_time"
     package static let traceparent = "traceparent"
-    /// Attempts that were made so far.
+    /// Attempts so far.
     package static let attempt = "mz_attempt"
-    /// Milliseconds since 1970, before which a retry is not begun.
+    /// Earliest start of a retry, in milliseconds since 1970.
     package static let notBefore = "mz_not_before"
-    /// Milliseconds since 1970 when the job first came.
+    /// First arrival of the job, in milliseconds since 1970.
     package static let firstSeen = "mz_first_seen"
-    /// On a retry: milliseconds since 1970 since when the machine's fault has held the job back.
+    /// On a retry: time since which a fault of the machine has held the job back, in milliseconds since 1970.
     package static let heldSince = "mz_held_since"
-    /// On a retry: milliseconds since 1970 since when the job's host has been at fault.
+    /// On a retry: time since which the job's host has been at fault, in milliseconds since 1970.
     package static let failingSince = "mz_failing_since"
-    /// On a retry: owners that died while the job was under way, or may have been; left out where none did.
+    /// On a retry: owners that crashed, or may have crashed, while the job was in progress. Left out if there were
+    /// none.
     package static let deaths = "mz_deaths"
     package static let code = "mz_code"
     package static let message = "mz_message"
-    /// The record that the bytes came from: `jobs.fast-3-17`.
+    /// Original record of the bytes: `jobs.fast-3-17`.
     package static let origin = "mz_origin"
-    /// The record of its partition that an outcome, a dead letter or a retry answers: see `AnsweredRecord`.
+    /// Record of the same partition that an outcome, a dead letter or a retry completes; see `AnsweredRecord`.
     package static let answers = "mz_answers"
     package static let lane = "mz_lane"
     package static let url = "mz_url"
-    /// On a dead letter whose body was cut: what the whole record had.
+    /// On a dead letter with a cut body: size of the whole body; `digest` is its SHA-256.
     package static let length = "mz_length"
     package static let digest = "mz_sha256"
-    /// On a dead letter whose key was cut: the same of the key that the record had.
+    /// On a dead letter with a cut key: the same values for the whole key.
     package static let keyLength = "mz_key_length"
     package static let keyDigest = "mz_key_sha256"
-    /// On a tombstone of `dead`: the id of the dead letter that it takes back.
+    /// On a tombstone of `dead`: id of the dead letter that it discards.
     package static let discards = "mz_discards"
-    /// On a tombstone of `dead`: the id under which the dead letter's job was published again.
+    /// On a tombstone of `dead`: id under which the dead letter's job was published again.
     package static let replayedAs = "mz_replayed_as"
-    /// On a job that came under another key than our rules make of its URL, and was appended again under the right one.
+    /// On a republished job: the original record, whose key was not the key that the canonical rules give its URL.
     package static let rekeyed = "mz_rekeyed"
-    /// On a job: who published it, by one of `jobs.keys`. See `JobKeys`.
+    /// On a job: signature of its publisher by a key of `jobs.keys`; see `JobKeys`.
     package static let signature = "mz_signature"
-    /// On a job of workers' own that remakes what is stored of a source that has changed: what is to be told of that.
+    /// On a worker's own job that re-renders the variants of a changed source: the change to report.
     package static let change = "mz_change"
-    /// The host that a retry waits for, where redirects lead to another than its URL's.
+    /// On a retry: the host that it waits for, if redirects led to another host than the URL's.
     package static let host = "mz_host"
-    /// On rows: the epoch of the owner who announced them.
+    /// On rows: epoch of the owner that published them.
     package static let epoch = "mz_epoch"
 
-    /// What every event has. What never changes of it is packed once, and `kind` is one of those below.
+    /// Headers of every event. The constant ones are packed once; `kind` is one of the values below.
     static func event(
         _ kind: RecordHeaders, id: String, at time: WallTime, traceparent: String?, reserving bytes: Int = 288
     ) -> RecordHeaders {
@@ -72,18 +73,18 @@ package enum EventHeader {
     static let originTold = kind("origin.told")
     static let sourceChanged = kind("source.changed")
     static let variantRefreshed = kind("variant.refreshed")
-    /// What the headers of every event begin with, kind by kind. The embedded log stores a kind by its place here: new ones
-    /// come last.
+    /// Constant headers of each kind of event. The embedded log stores a kind by its index here, so new kinds are added
+    /// at the end.
     package static let kinds = [
         jobFinished, jobRequested, jobRetried, jobDead, jobDiscarded, variantStored, sourceFetched, partitionOwned,
         partitionProgressed, originTold, sourceChanged, variantRefreshed,
     ]
-    /// Every type of event, for the reference page.
+    /// All event types, for the reference page.
     package static let types = kinds.compactMap { $0[type].map { String(decoding: $0, as: UTF8.self) } }
 
     private static let type = "ce_type"
 
-    /// A type ends with the version of its body.
+    /// Each type ends with the version of its body.
     private static func kind(_ name: String, source: String = "/mezzotint") -> RecordHeaders {
         [
             RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_source", source),
@@ -91,10 +92,10 @@ package enum EventHeader {
         ]
     }
 
-    /// Sentences in headers are cut to this many bytes, at a scalar's end.
+    /// Most bytes of a sentence in a header; longer ones are cut at the end of a Unicode scalar.
     package static let messageLimit = 1024
 
-    /// Whether a header is of those that records of this system carry.
+    /// Whether records of this system carry the header.
     package static func isOurs(_ name: String) -> Bool {
         name == traceparent || name == "content-type" || name.hasPrefix("ce_") || name.hasPrefix("mz_")
     }
@@ -103,7 +104,7 @@ package enum EventHeader {
 }
 
 extension String {
-    /// At a scalar's end, and with a sign that something is left out.
+    /// The text cut at the end of a Unicode scalar, with an ellipsis.
     func cut(to limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var end = utf8.index(startIndex, offsetBy: limit)
@@ -113,10 +114,10 @@ extension String {
 }
 
 extension Record {
-    /// When it was written, by the clock of who wrote it; nil if it does not say.
+    /// Time at which the record was written, by its writer's clock; nil if the record does not state it.
     package var writtenAt: WallTime? { headers.withFirst(EventHeader.time, Timestamp.time) ?? nil }
 
-    /// W3C trace context: passed through as it came, if it is of the right form; a broken one is nobody's error.
+    /// W3C trace context, unchanged if it is well-formed. A malformed one is ignored without an error.
     package var traceparent: String? {
         guard let value = headers[EventHeader.traceparent] else { return nil }
         let dashes = [2, 35, 52]
@@ -143,7 +144,7 @@ extension Record {
         return value
     }
 
-    /// Bounded.
+    /// Decodes a time, limited to the range of dates.
     func time(of name: String) throws(RecordFailure) -> WallTime {
         RecordLimits.time(WallTime(milliseconds: try integer(of: name, in: .min ... .max)))
     }

@@ -1,17 +1,20 @@
-/// How many records of one partition's topic an owner has finished: a committed offset alone tells of none behind the first
-/// unfinished one.
+/// Finished records of one topic-partition.
+///
+/// A committed offset alone does not show the records that were finished after the first unfinished one.
 package struct FinishedRecords: Sendable, Hashable {
-    /// Every record below it is finished.
+    /// Offset below which every record is finished.
     package let next: Int64
-    /// Finished at `next` and after.
+    /// Number of finished records at `next` and after.
     package let ahead: Int
 
     package init(next: Int64, ahead: Int) { (self.next, self.ahead) = (next, ahead) }
 }
 
 extension TopicProgress {
-    /// What the row tells of a log with these bounds, whose group has committed this. nil where the next owner would not
-    /// believe it either: of another log, without its anchor, or after an operator has set the offset back.
+    /// Finished records of a log with these bounds and this committed offset.
+    ///
+    /// nil if the next owner would not trust the row either: the log is another one, the row has no anchor, or an
+    /// operator has reset the offset.
     package func finished(in bounds: Range<Int64>, committed: Int64?) -> FinishedRecords? {
         guard let anchor, bounds.contains(anchor.offset), bounds.contains((last ?? anchor).offset),
             next <= bounds.upperBound, committed ?? .max >= self.committed ?? 0

@@ -1,19 +1,19 @@
 package import Failures
 
-/// What of its host held a job back.
+/// Reason why a job's host holds it back.
 package enum HostHold: String, Sendable, Hashable, CaseIterable {
-    /// As many fetches ran as the host bears, or as this worker has of its ceiling.
+    /// As many fetches run as the host allows, or as this worker's share of the host's ceiling allows.
     case limit
-    /// It had been asked as often, or had sent as much, as its group's rate allows.
+    /// The group's rate limits its requests or bytes.
     case rate
-    /// It failed, or wanted to be left alone.
+    /// The host failed, or asked for a pause.
     case breaker
-    /// Its jobs filled their share of what is read ahead.
+    /// Jobs of the host fill their share of the jobs that are read ahead.
     case readAhead
 }
 
 extension FailureNote {
-    /// Of a job in a tier, what of its host holds it back, if that does.
+    /// For a job in a delay topic: the reason why its host holds it back, if it does.
     package var hold: HostHold? {
         switch RetryCause.Code(rawValue: code) {
         case .hostCrowded: .readAhead

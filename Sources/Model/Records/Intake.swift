@@ -2,25 +2,26 @@ package import Canonical
 package import ImageModel
 package import VariantSpec
 
-/// Makes jobs of what producers wrote: decodes, applies the canonical rules (again: it is idempotent), refuses what is
-/// malformed.
+/// Decoder of jobs from producers' records. It applies the canonical rules (again, since they are idempotent) and
+/// refuses malformed jobs.
 package struct Intake: Sendable {
     private let rules: CanonicalRules
 
     package init(rules: CanonicalRules) { self.rules = rules }
 
-    /// The job of a record of `jobs.fast`, `jobs.slow` or the retry topics.
+    /// The job of a record of `jobs.fast`, `jobs.slow` or a retry topic.
     ///
-    /// Its lane is the topic's, on a retry topic the header's; its id the header `ce_id`, or the body's, or its place in the
-    /// log, which a redelivery repeats.
+    /// Its lane is the topic's, or on a retry topic the header's. Its id is the header `ce_id`, else the body's id,
+    /// else the record's topic, partition and offset, which a redelivery repeats.
     package func job(from record: Record) throws(JobFailure) -> Job {
         var recent = RecentParts()
         return try job(from: record, &recent)
     }
 
-    /// - Parameter recent: of this intake's records.
+    /// - Parameter recent: parts of this intake's recent records.
     package func job(from record: Record, _ recent: inout RecentParts) throws(JobFailure) -> Job {
-        // Before the body: what is refused is answered under the header's id, which must not be a worker's own.
+        // The id comes before the body: a refused record is completed under the header's id, which must not be a
+        // worker's own.
         let id = try id(of: record)
         guard let value = record.value else { throw .empty }
         let body = try JobBody(value, rules: rules, &recent)
@@ -29,7 +30,7 @@ package struct Intake: Sendable {
             &recent)
     }
 
-    /// A job to publish, of a line of NDJSON: what its body leaves out is as given.
+    /// A job to publish, from a line of NDJSON. The arguments replace fields that its body leaves out.
     package func job(
         line: [UInt8], id: @autoclosure () -> String, lane: Lane, variants: [VariantSpec] = []
     ) throws(JobFailure) -> Job {
@@ -39,20 +40,20 @@ package struct Intake: Sendable {
         return try job(body, id: body.id ?? id(), lane: body.lane ?? lane, &recent)
     }
 
-    /// A job to publish, of a URL by itself; without `variants` the URL must be of a dialect that names one.
+    /// A job to publish, from a URL alone. Without `variants`, the URL must be of a dialect and ask for a variant.
     package func job(url: String, variants: [VariantSpec], id: String, lane: Lane) throws(JobFailure) -> Job {
         let body = JobBody(url: url, variants: variants.isEmpty ? nil : variants, lane: nil, id: nil, expires: nil)
         var recent = RecentParts()
         return try job(body, id: id, lane: lane, &recent)
     }
 
-    /// For a record that is no job: the id that its outcome and its dead letter go by.
+    /// Id of the outcome and the dead letter of a record that is not a job.
     package func id(ofRefused record: Record) -> String {
         record.header(EventHeader.id).flatMap { Job.isID($0) ? $0 : nil } ?? record.placeText
     }
 
-    /// For a record that is no job: the URL that it names, if that much can be read and the rules take it (what they
-    /// refuse may hold a password or drive a terminal).
+    /// URL that a record which is not a job names, if it can be read and the rules accept it. A URL that they refuse
+    /// may hold a password, or control characters that affect a terminal.
     package func url(ofRefused record: Record) -> SourceURL? {
         guard let value = record.value, value.count <= RecordLimits.jobBytes, let url = JobBody.url(in: value) else {
             return nil
@@ -70,7 +71,7 @@ package struct Intake: Sendable {
         }
         var variants = body.variants ?? source.variant.map { [$0] } ?? []
         if !body.regions.isEmpty {
-            // Two may come to one.
+            // Two variants may become equal.
             variants = variants.map { $0.keeping(body.regions) }.reduce(into: []) {
                 if !$0.contains($1) { $0.append($1) }
             }

@@ -4,7 +4,7 @@ internal import ImageModel
 internal import JSONText
 internal import VariantSpec
 
-// The model's values inside JSON: hexadecimal, specs, sizes.
+// JSON of the model's values: hexadecimal words, specs, sizes.
 
 extension JSONWriter {
     mutating func hex(_ word: UInt64) { plain(upTo: 16) { Hex.write(word, to: $0) } }
@@ -13,7 +13,7 @@ extension JSONWriter {
 }
 
 extension JSONReader {
-    /// A string that `parse` understands.
+    /// Reads a string that `parse` accepts.
     mutating func value<Value>(_ expected: String, _ parse: (String) -> Value?) throws(JSONFailure) -> Value {
         let start = offset
         let text = try string()
@@ -37,10 +37,11 @@ extension JSONReader {
         }
     }
 
-    /// A side of a picture that is there.
+    /// Reads one side of an existing image.
     mutating func side() throws(JSONFailure) -> Int { try integer(in: 1...PixelSize.sideLimit) }
 
-    /// A part of a picture: sides are divided by one another, and rounded to whole pixels.
+    /// Reads a part of an image. Sides are bounded, because they are divided by one another and rounded to whole
+    /// pixels.
     mutating func region() throws(JSONFailure) -> Region {
         let start = offset
         var sides: [Double] = []
@@ -55,7 +56,7 @@ extension JSONReader {
         return region
     }
 
-    /// A point to lie around; none of an empty array.
+    /// Reads a focus point; an empty array is none.
     mutating func focus() throws(JSONFailure) -> [KeptRegion] {
         let start = offset
         let numbers = try integers()
@@ -90,12 +91,12 @@ extension JSONReader {
         return numbers
     }
 
-    /// Bounded: what a number beyond means is as good as the nearest date.
+    /// Reads a time, limited to the range of dates. A number outside has no better meaning than the nearest date.
     mutating func time() throws(JSONFailure) -> WallTime {
         RecordLimits.time(WallTime(milliseconds: try integer("Unix time in milliseconds")))
     }
 
-    /// Whole milliseconds.
+    /// Reads a number of whole milliseconds.
     mutating func duration(in range: ClosedRange<Duration>) throws(JSONFailure) -> Duration {
         .milliseconds(try integer(in: range.lowerBound.milliseconds...range.upperBound.milliseconds))
     }
@@ -122,7 +123,7 @@ extension JSONReader {
 }
 
 extension Optional {
-    /// What was read of a field that must be there.
+    /// The value of a required field.
     func field(_ name: String) throws(JSONFailure) -> Wrapped {
         guard let self else { throw .missingField(name) }
         return self

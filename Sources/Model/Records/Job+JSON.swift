@@ -5,18 +5,18 @@ internal import JSONText
 internal import VariantSpec
 
 /// A job as producers write it, before canonical rules are applied:
-/// `{"url":…,"variants":["1280x1280-q80.webp",…],"accept":…,"regions":[[x,y,width,height],…],"lane":"fast","id":…,"expires":…,
-/// "giveUp":…,"freshness":…,"fallback":…}`.
+/// `{"url":…,"variants":["1280x1280-q80.webp",…],"accept":…,"regions":[[x,y,width,height],…],"lane":"fast","id":…,
+/// "expires":…,"giveUp":…,"freshness":…,"fallback":…}`.
 ///
-/// `accept` is an HTTP Accept header: what those that end in `.auto` may become. In the log it stands in the specs
-/// themselves: `640x0-avif-webp.auto`. So do `regions`, as what crops keep that name nothing else:
-/// `160y160-focus512_300.jpg`.
+/// `accept` is an HTTP Accept header that limits the formats of variants ending in `.auto`. The published body puts
+/// these formats into the specs themselves: `640x0-avif-webp.auto`. It also does so with `regions`, which apply to
+/// crops without a position: `160y160-focus512_300.jpg`.
 ///
-/// The schema is closed: a field that means nothing is refused by name, since a misspelt `expires` that is silently
-/// left out costs more than an early refusal.
+/// The schema is closed: an unknown field is refused by name. A misspelt `expires` that is silently ignored costs more
+/// than an early refusal.
 struct JobBody {
     var url: String
-    /// nil where the field is absent: a dialect URL then brings its own.
+    /// nil if the field is absent: a dialect URL then gives its own variant.
     var variants: [VariantSpec]?
     var lane: Lane?
     var id: String?
@@ -24,7 +24,7 @@ struct JobBody {
     var giveUp: Duration?
     var freshness = JobFreshness.ifStale
     var fallback = JobFallback.stale
-    /// What crops that name no place keep.
+    /// Regions that crops without a position keep.
     var regions: [KeptRegion] = []
 
     init(_ bytes: [UInt8], rules: CanonicalRules) throws(JobFailure) {
@@ -71,7 +71,7 @@ struct JobBody {
         var fallback = JobFallback.stale
         try reader.openObject()
         while let key = try reader.nextKey() {
-            // So serializers write a field that is absent.
+            // Some serializers write an absent field as null.
             if reader.null() {
                 guard fields.contains(where: key.isNamed) else { throw reader.unknown(key) }
                 continue
@@ -125,7 +125,7 @@ struct JobBody {
         return regions
     }
 
-    /// The field `url` of what need not be a job, however it goes on after it.
+    /// The field `url` of a text that may not be a job, even if the text after it is malformed.
     static func url(in bytes: [UInt8]) -> String? {
         var url: String?
         _ = try? JSONReader.read(bytes.withoutByteOrderMark) { (reader) throws(JSONFailure) in
@@ -137,7 +137,8 @@ struct JobBody {
         return url
     }
 
-    /// Without repeats. The first refusal is kept and the rest still read, so that what is no JSON is called that.
+    /// Reads variants without repeats. After the first refusal it still reads on, so that malformed JSON is reported as
+    /// such.
     private static func readVariants(
         _ reader: inout JSONReader, _ rules: CanonicalRules, _ recent: inout RecentParts, _ refusal: inout JobFailure?
     ) throws(JSONFailure) -> [VariantSpec] {
@@ -164,10 +165,10 @@ struct JobBody {
 }
 
 extension JobFailure {
-    /// The failure of a job in an encoding of serializers other than UTF-8 text; nil if it does not begin so.
+    /// Failure of a job in a serializer's encoding other than UTF-8 text; nil if the bytes do not begin like one.
     package init?(otherForm bytes: [UInt8]) {
         guard bytes.count >= 5, let first = bytes.first, first != UInt8(ascii: "{") || bytes[1] == 0 else { return nil }
-        // Text of a URL or of JSON has a zero byte beside each of its first characters.
+        // UTF-16 text of a URL or of JSON has a zero byte in each of its first characters.
         let isZero = bytes[..<4].map { $0 == 0 }
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
             || isZero == [true, false, true, false] || isZero == [false, true, false, true]
@@ -189,7 +190,7 @@ extension JobFailure {
 }
 
 extension Job {
-    /// What may be an id: it goes into headers, logs and the ids of other events.
+    /// Whether a text is a valid id. Ids go into headers, logs and the ids of other events.
     package static func isID(_ text: String) -> Bool {
         (1...256).contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
     }
@@ -198,7 +199,7 @@ extension Job {
         if id.hasPrefix(reservedPrefix) { throw .reservedID(id) }
     }
 
-    /// The body as producers write it; the id and the trace go into headers, the lane is the topic.
+    /// Body as producers write it. The id and the trace go into headers; the topic gives the lane.
     package var body: [UInt8] {
         var json = JSONWriter(reserving: 64 + url.fetched.utf8.count + 32 * variants.count)
         json.beginObject()
@@ -215,7 +216,7 @@ extension Job {
         return json.bytes
     }
 
-    /// The record that asks for the job, in the partition that owns its source; signed where there are keys.
+    /// Record that requests the job, in the partition that owns its source; signed if there are keys.
     package func newRecord(partitions count: Int, at time: WallTime, signedBy keys: JobKeys? = nil) -> NewRecord {
         let body = body
         var headers = EventHeader.event(EventHeader.jobRequested, id: id, at: time, traceparent: traceparent)
@@ -227,6 +228,6 @@ extension Job {
 }
 
 extension [UInt8] {
-    /// Without the byte order mark that some editors and serializers put before UTF-8.
+    /// The bytes without the byte order mark that some editors and serializers put before UTF-8.
     package var withoutByteOrderMark: [UInt8] { starts(with: [0xEF, 0xBB, 0xBF]) ? Array(dropFirst(3)) : self }
 }

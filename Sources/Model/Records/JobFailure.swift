@@ -3,7 +3,7 @@ package import Failures
 internal import ImageModel
 internal import JSONText
 
-/// Why a record is not worked on as a job, so that a person must look: its producer's mistake, or workers died of it.
+/// Reason why a record does not run as a job and a person must look: a mistake of its producer, or crashes of workers.
 package enum JobFailure: StageFailure, Hashable {
     case empty
     case tooLarge(bytes: Int)
@@ -21,10 +21,10 @@ package enum JobFailure: StageFailure, Hashable {
     case forged(reason: String)
     /// The URL or a variant has no canonical form.
     case refused(CanonicalFailure)
-    /// Workers died each time while it ran.
+    /// Workers crashed each time while the job ran.
     case poison(job: String, url: SourceURL)
 
-    /// The most variants that one job may ask for.
+    /// Most variants of one job.
     package static let variantLimit = 64
 
     package var code: String {
@@ -82,7 +82,7 @@ package enum JobFailure: StageFailure, Hashable {
 
     package static let catalogue = Code.catalogue
 
-    /// Whether nothing that the record says of itself can be believed, its id included.
+    /// Whether no statement of the record about itself can be trusted, including its id.
     package var isOfStranger: Bool {
         switch self {
         case .unsigned, .unknownKey, .forged, .reservedID: true
@@ -90,7 +90,7 @@ package enum JobFailure: StageFailure, Hashable {
         }
     }
 
-    /// Those of a job itself; a refused URL or variant has its own.
+    /// Codes of jobs themselves. A refused URL or variant has its own code.
     package enum Code: String, FailureCode {
         case empty = "job.empty"
         case tooLarge = "job.too-large"
@@ -140,6 +140,6 @@ package enum JobFailure: StageFailure, Hashable {
         }
     }
 
-    /// What a stranger wrote, short enough for a log's line.
+    /// Untrusted text, cut to fit into a line of the log.
     private static func shortened(_ text: String) -> String { text.count > 80 ? text.prefix(80) + "…" : text }
 }

@@ -1,18 +1,19 @@
 internal import Digest
 package import ImageModel
 
-/// The keys that publishers and workers share: a job under any of them is taken, and one of them signs.
+/// Keys shared by publishers and workers. A job signed with any of them is accepted; one of them signs.
 ///
-/// Signed is the body byte for byte, and with it the job's id and its lane: all that says what is fetched, stored, for how
-/// long, and how soon. Nothing else of a record is believed for that, so nothing needs a form of its own in other
-/// languages, and copies that go through retry topics, which keep all three, are checked like any other record: whoever may
-/// write to one of those forges no more there. A signed job that is published once more is answered once more alike.
+/// The signature covers the body byte for byte, the job's id and its lane: everything that decides what is fetched and
+/// stored, for how long, and how soon. Workers trust no other part of a record for these decisions, so signers in other
+/// languages need no canonical form. Retry records keep all three parts and are checked like any other record, so
+/// access to a retry topic does not allow forged jobs either. A signed job that somebody publishes again only repeats
+/// the same job.
 package struct JobKeys: Sendable {
-    /// By key id.
+    /// Secrets by key id.
     private let secrets: [String: [UInt8]]
     private let signing: String
 
-    /// - Parameter signing: the id of one of them.
+    /// - Parameter signing: id of the key that signs.
     package init?(_ secrets: [String: [UInt8]], signing: String) {
         guard secrets[signing] != nil else { return nil }
         (self.secrets, self.signing) = (secrets, signing)
@@ -25,12 +26,12 @@ package struct JobKeys: Sendable {
             }
     }
 
-    /// The value of the header `mz_signature`: the version of what is signed, the key's id, HMAC-SHA256 in hexadecimal.
+    /// Value of the header `mz_signature`: version of the signed text, id of the key, and HMAC-SHA256 in hexadecimal.
     package func signature(lane: Lane, id: String, body: [UInt8]) -> String {
         "\(Self.version);\(signing);\(digest(lane, id, body, secrets[signing] ?? []).hex)"
     }
 
-    /// Refuses a record of a job that none of the keys has signed. Asked before a byte of its body is read.
+    /// Refuses a record of a job that none of the keys has signed. Called before a byte of its body is decoded.
     package func check(_ record: Record) throws(JobFailure) {
         guard let signature = record.header(EventHeader.signature) else { throw .unsigned }
         let parts = signature.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
@@ -47,7 +48,7 @@ package struct JobKeys: Sendable {
         }
     }
 
-    /// An id has no line end, so no two jobs run into the same bytes.
+    /// An id contains no line end, so two different jobs never give the same bytes.
     private func digest(_ lane: Lane, _ id: String, _ body: [UInt8], _ secret: [UInt8]) -> SHA256Digest {
         HMAC.sha256(of: Array("mezzotint-job-\(Self.version)\n\(lane.rawValue)\n\(id)\n".utf8) + body, key: secret)
     }
@@ -56,7 +57,7 @@ package struct JobKeys: Sendable {
 }
 
 extension Record {
-    /// To be said again on a copy of the job.
+    /// Signature to repeat on a retry record or republished record of the job.
     package var signature: [UInt8]? { headers[EventHeader.signature] }
 }
 

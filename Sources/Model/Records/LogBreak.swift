@@ -1,15 +1,16 @@
-/// Why the log of a topic is not the one that was read: the topic was recreated, or an unclean election truncated it.
+/// Evidence that a topic's log is not the one that was read: the topic was recreated, or an unclean election truncated
+/// it.
 package enum LogBreak: Sendable, Hashable {
-    /// It ends before what was read.
+    /// The log ends before the last read offset.
     case shorter(end: Int64, read: Int64)
-    /// It begins behind what was read: what came between was removed unread.
+    /// The log begins after the last read offset: records between were removed unread.
     case later(start: Int64, read: Int64)
-    /// Another record stands at the anchor's offset, or none.
+    /// The anchor's offset has another record, or none.
     case otherRecord(at: Int64)
-    /// Reading went back by itself.
+    /// The consumer's position went back without a rewind.
     case wentBack(from: Int64, to: Int64)
 
-    /// For people: what was seen.
+    /// Observation in words, for messages.
     package var reason: String {
         switch self {
         case .shorter(let end, let read): "it ends at offset \(end), and was read up to \(read)"

@@ -1,6 +1,7 @@
-/// Kafka's murmur2, by which Java's default partitioner (librdkafka's `murmur2_random`) spreads keys.
+/// Kafka's murmur2, the hash by which Java's default partitioner (librdkafka's `murmur2_random`) assigns keys to
+/// partitions.
 ///
-/// Part of the contract with producers: another hash sends one source to two owners, and single flight fails.
+/// It is part of the contract with producers: with another hash, one source gets two owners, and they fetch it twice.
 /// Source: `org.apache.kafka.common.utils.Utils.murmur2`.
 package enum Murmur2 {
     package static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> Int32 {

@@ -1,12 +1,15 @@
 package import Clocks
 
-/// What a worker that starts needs of `origins`: blocks, slots and wishes, the newest row of each writer and host. Records come
-/// in the log's order, and rows that do not count go as they are read.
+/// State that a starting worker takes from `origins`: blocks, slots and slot requests, the newest row of each writer
+/// and host.
+///
+/// Records arrive in the log's order; rows that do not count are dropped as they are read.
 package struct OriginReading: Sendable {
     private var kept: [[UInt8]: (offset: Int64, row: OriginRow)] = [:]
     private let now: WallTime
 
-    /// Records that are read at once: to assign a partition of Kafka takes as long as to read thousands.
+    /// Most records of one read. It is large, because assigning a Kafka partition takes as long as reading thousands of
+    /// records.
     package static let page = 20_000
 
     package init(at now: WallTime) { self.now = now }
@@ -21,19 +24,19 @@ package struct OriginReading: Sendable {
         kept[record.key] = (record.offset, row)
     }
 
-    /// In the log's order.
+    /// The rows in the log's order.
     package var rows: [OriginRow] { kept.values.sorted { $0.offset < $1.offset }.map(\.row) }
 }
 
 extension OriginRow {
-    /// Whether a worker that starts goes by it: others tell again within seconds what else they know.
+    /// Whether a starting worker uses the row. Other workers report everything else again within seconds.
     fileprivate func countsAtStart(at now: WallTime) -> Bool {
         if slot != nil || isOperators || block(isOld: true, at: now) != nil { return true }
         return partition != nil && now - at < OriginSummary.freshness
     }
 
-    /// False if the record certainly does not count: it is older than `age`, and tells of no block. To decode each
-    /// of a million rows takes a minute.
+    /// Whether a record may count; false is certain. A row does not count if it is older than `age` and has no block.
+    /// This check avoids decoding, because decoding a million rows takes a minute.
     static func mayCount(_ record: Record, within age: Duration, at now: WallTime) -> Bool {
         guard let value = record.value else { return false }
         let isNamed = [slotPrefix, operatorName].contains { record.key.starts(with: $0.utf8) }
@@ -56,22 +59,22 @@ extension [UInt8] {
     }
 }
 
-/// A pass over `origins` that finds rows from which nothing follows any more: a compacted topic keeps them otherwise.
+/// Pass over `origins` that finds obsolete rows, which a compacted topic would keep for ever.
 ///
-/// It reads a page at a time beside the work, up to the end that it began with: workers may write more than it reads. It finds
-/// so many at most, and the next pass finds the others.
+/// It reads a page at a time beside other work, up to the end that the topic had at its start, because workers may
+/// write faster than it reads. It finds at most `limit` rows; the next pass finds the others.
 package struct OriginSweep: Sendable {
-    /// The next record to look at.
+    /// Offset of the next record to check.
     package private(set) var next: Int64
     private let end: Int64
-    /// Keys whose newest record so far is such a row, and where its slot stands, if it is one's.
+    /// Keys whose newest record so far is obsolete. For a slot's row, the value is the partition that has the slot.
     private var found: [[UInt8]: PartitionID?] = [:]
-    /// Hashes of keys that were written since it began.
+    /// Hashes of keys that were written since the pass began.
     private var written: Set<Int> = []
-    /// Whether there were more.
+    /// Whether the pass reached its limit.
     package private(set) var isFull = false
     package static let limit = 100_000
-    /// Records that are looked at each second.
+    /// Records that are checked each second.
     package static let page = 5_000
 
     package init(_ range: Range<Int64>) { (next, end) = (range.lowerBound, range.upperBound) }
@@ -80,8 +83,8 @@ package struct OriginSweep: Sendable {
     package var isEmpty: Bool { found.isEmpty }
 
     /// - Parameters:
-    ///   - rows: what these records say; nil where that is not looked at.
-    ///   - mayGo: whether nothing follows from a row.
+    /// - rows: decoded rows of these records; nil for records to skip.
+    /// - mayGo: whether a row is obsolete.
     package mutating func take(
         _ records: [Record], _ rows: [OriginRow?], mayGo: (OriginRow) -> Bool
     ) {
@@ -96,13 +99,13 @@ package struct OriginSweep: Sendable {
         next = records.last.map { $0.offset + 1 } ?? end
     }
 
-    /// A record of the key is newer than the sweep: what it found or finds of the key is not the newest.
+    /// Excludes a key, because a record of it is newer than the pass.
     package mutating func keep(_ key: [UInt8]) {
         found[key] = nil
         written.insert(OriginScan.hash(key[...]))
     }
 
-    /// Some of them, to be deleted now.
+    /// Removes up to `limit` found keys and returns their tombstones.
     package mutating func takeFound(_ limit: Int) -> [(tombstone: NewRecord, slotPlace: PartitionID?)] {
         found.prefix(limit).map { key, place in
             found[key] = nil

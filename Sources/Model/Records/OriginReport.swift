@@ -1,23 +1,23 @@
 package import Clocks
 internal import ImageModel
 
-/// What the rows of `origins` say together: all hosts, and those that hold back jobs.
+/// Summary of all rows of `origins`: every host, and the hosts that hold back jobs.
 package struct OriginReport: Sendable {
-    /// Who tells of hosts now, and by which clock: rows count by the clock of their worker, as of the row that it wrote last.
-    /// nil where owners are not known: rows count by their age alone.
+    /// Newest row's time of each live worker, by its own clock: its rows are judged by that time. nil if the owners are
+    /// unknown; rows are then judged by their age alone.
     private let clocks: [String: WallTime]?
     private let owners: Set<String>
     private let now: WallTime
     private var summaries: [String: OriginSummary] = [:]
-    /// Rows of hosts that hold back jobs, by worker. Of a lone owner the newest row of each host.
+    /// Rows of hosts that hold back jobs, by worker. With only one owner, `newest` takes its place.
     private var holding: [String: [OriginRow]] = [:]
     private var newest: [String: OriginRow] = [:]
 
     /// - Parameters:
-    ///   - last: the last row of each worker, in the log's order.
-    ///   - operators: all rows of operators.
-    ///   - owners: as the log names them: a cluster's members by what they tell of hosts by, and their address; the one of an
-    ///     embedded log otherwise. nil: they are not known.
+    /// - last: the last row of each worker, in the log's order.
+    /// - operators: all rows of operators.
+    /// - owners: names of the owners of partitions, as the log reports them. In a cluster a name is the worker's name
+    ///     in its rows, `@` and its address; an embedded log has one owner with another name. nil if they are unknown.
     init(last: [OriginRow], operators: [OriginRow], owners: Set<String>?, at now: WallTime) {
         (self.owners, self.now) = (owners ?? [], now)
         clocks = owners.map { owners in
@@ -28,13 +28,13 @@ package struct OriginReport: Sendable {
         for row in operators { take(row) }
     }
 
-    /// Of rows that are all there, in the log's order.
+    /// Takes all rows at once, in the log's order.
     package init(of rows: [OriginRow], owners: Set<String>?, at now: WallTime) {
         self.init(last: rows, operators: rows.filter(\.isOperators), owners: owners, at: now)
         for row in rows where !row.isOperators { take(row) }
     }
 
-    /// Takes each row once, in the log's order.
+    /// Adds a row; each row once, in the log's order.
     mutating func take(_ row: OriginRow) {
         let clock = clocks?[row.by]
         summaries[row.host, default: OriginSummary(host: row.host)]
@@ -47,10 +47,10 @@ package struct OriginReport: Sendable {
         }
     }
 
-    /// By host, in their order.
+    /// Summaries, sorted by host.
     package var hosts: [OriginSummary] { summaries.values.sorted { $0.host < $1.host } }
 
-    /// Hosts that hold back jobs, by owner of partitions, those first for which most wait.
+    /// Hosts that hold back jobs, by owner of partitions, in descending order of waiting jobs.
     package var held: [String: [OriginRow]] {
         Dictionary(
             uniqueKeysWithValues: owners.map { owner in
@@ -62,8 +62,8 @@ package struct OriginReport: Sendable {
             })
     }
 
-    /// Who of those that tell of hosts lives, if these are the owners of partitions: of an embedded log's, whose name is
-    /// another, the newest row is.
+    /// Names of the live workers among the writers of rows. The owner of an embedded log has another name than in its
+    /// rows: it is the writer of the newest row.
     private static func living(_ rows: [OriginRow], owners: Set<String>) -> Set<String> {
         let rows = rows.lazy.filter(\.isWorkers)
         let named = Set(rows.map(\.by)).filter { by in owners.contains { $0.hasPrefix("\(by)@") } }

@@ -2,64 +2,68 @@ package import Clocks
 package import ImageModel
 package import JSONText
 
-/// What one worker tells of a host, what somebody wants of it, or where a slot of its ceiling stands: a row of `origins`,
-/// which keeps the newest of each.
+/// Row of `origins`: a worker's report on a host, an operator's command, or the location of a slot of a host's ceiling.
+/// The topic keeps the newest row of each key.
 ///
-/// All stand in the first partition, so that there is one order among them.
+/// All rows are in the first partition, so that they have one order.
 package struct OriginRow: Sendable, Hashable {
     package enum State: String, Sendable, Hashable, CaseIterable { case open, slowed, blocked, probing }
 
-    /// The host, or the group of hosts.
+    /// Host, or group of hosts.
     package var host: String
-    /// The worker, or `operator`.
+    /// Worker, or `operator`.
     package var by: String
     package var state = State.open
-    /// Why, as a code; nil where it is asked as usual.
+    /// Code of the reason; nil if the host has no restriction.
     package var code: String?
     package var since: WallTime?
-    /// nil where the host is left alone by the word of others alone: their rows tell until when.
+    /// End of the block; nil if only other workers' rows block the host, and state the end.
     package var until: WallTime?
-    /// The host has asked to be left alone, or a person wants it; what programs of before wrote counts as that.
+    /// Whether the host or an operator asked for the block. True in rows written before the field existed.
     package var isWish = true
     package var at: WallTime
     package var limit = 0
     package var inFlight = 0
-    /// How often the worker asks it.
+    /// Requests of the worker to the host in a minute.
     package var perMinute = 0
-    /// Jobs that wait for it.
+    /// Jobs that wait for the host.
     package var waiting = ByLane.none
-    /// What holds back those that wait.
+    /// Reason why the waiting jobs are held back.
     package var heldBy: HostHold?
-    /// Since the worker began: fetches of sources that were known, those of them that found nothing new, and jobs that were
-    /// answered by what is stored since the host could not be asked.
+    /// Totals since the worker started: revalidations of known sources, those that found no change, and jobs that
+    /// completed from stored data because the host could not be fetched from.
     package var checks = 0
     package var matches = 0
     package var staleAnswers = 0
-    /// The worker has no slot of the host's ceiling and wants that of this partition; of a slot's own row, where it stands.
+    /// In a worker's row: the worker has no slot of the host and requests the slot of this partition. In a slot's row:
+    /// the partition that has the slot.
     package var partition: PartitionID?
-    /// Since when its oldest job has waited for a slot, by its own clock. Rows of versions before 0.2.0 have none.
+    /// Time since which the oldest job has waited for a slot, by the worker's clock. Rows of versions before 0.2.0 have
+    /// none.
     package var waitingSince: WallTime?
-    /// Of a slot's own row: its number.
+    /// Number of the slot, in a slot's row.
     package private(set) var slot: Int?
 
     package static let partition = PartitionID(0)
-    /// Nobody is left alone for longer without being asked once.
+    /// Longest block without a probe of the host.
     package static let longestBlock = Duration.days(1)
-    /// Who blocks and opens hosts by hand.
+    /// Name under which operators block and open hosts.
     package static let operatorName = "operator"
-    /// What names of slots begin with.
+    /// Prefix of the names of slots.
     package static let slotPrefix = "slot-"
 
     package init(host: String, by: String, at: WallTime) { (self.host, self.by, self.at) = (host, by, at) }
 
-    /// Where a slot stands. Programs that know of none read a host of which nobody asks anything.
+    /// Row that locates a slot. Versions without slots read it as an open host without traffic.
     package init(host: String, slot: Int, at partition: PartitionID, at: WallTime) {
         self.init(host: host, by: "\(Self.slotPrefix)\(slot)", at: at)
         (self.slot, self.partition) = (slot, partition)
     }
 
-    /// For how long the host is to be left alone; nil: it is not. Clocks differ, so what is heard as it is
-    /// written lasts as long as its writer says, and by the time goes only what was there before.
+    /// Remaining duration of the block; nil if the row blocks nothing.
+    ///
+    /// Clocks differ, so a block that is read as it is written lasts for the duration that its writer published. Only
+    /// an old row is also limited by its wall-clock end.
     package func block(isOld: Bool, at now: WallTime) -> Duration? {
         guard state == .blocked, let until else { return nil }
         let left = isOld ? min(until - at, until - now) : until - at
@@ -70,8 +74,8 @@ package struct OriginRow: Sendable, Hashable {
 
     package var isOperators: Bool { by == Self.operatorName }
 
-    /// Whether it tells what counts for `OriginSummary.freshness` only, and so has to be told again within that. A block that
-    /// is over is none: where no job comes, the host is not asked again.
+    /// Whether the row counts only for `OriginSummary.freshness`, and so must be written again within that time. An
+    /// expired block does not count: without jobs, the host is not contacted again.
     package var isLive: Bool {
         let isInTrouble = state == .blocked ? until ?? .distantPast > at : state != .open
         return isInTrouble || inFlight + perMinute + waiting.sum > 0 || partition != nil
@@ -109,9 +113,11 @@ package struct OriginRow: Sendable, Hashable {
                 EventHeader.originTold, id: "@origin/\(by)/\(host)/\(at.milliseconds)", at: at, traceparent: nil))
     }
 
-    /// Whether nothing follows from it any more: it tells of no block that lasts, and the worker that wrote it told nothing else
-    /// of the host for so long, or by a clock that was ahead. A slot stands where its row says, however old that is; what an
-    /// operator wrote may be written again meanwhile.
+    /// Whether the row is obsolete: it has no lasting block, and it was not replaced within an hour (`kept`), or its
+    /// time is more than a day ahead.
+    ///
+    /// A slot's row is never obsolete, because the slot stays there until a newer row moves it. An operator's row is
+    /// never obsolete either, because the operator may write it again meanwhile.
     package func isForgettable(at now: WallTime) -> Bool {
         guard isWorkers else { return false }
         if at > now + Self.longestBlock { return true }
@@ -119,7 +125,7 @@ package struct OriginRow: Sendable, Hashable {
     }
     package static let kept = Duration.hours(1)
 
-    /// Takes the place of the row of this key.
+    /// Tombstone that replaces the row of a key.
     package static func tombstone(of key: [UInt8]) -> NewRecord {
         NewRecord(topic: .origins, partition: partition, key: key, value: nil)
     }
@@ -148,7 +154,7 @@ package struct OriginRow: Sendable, Hashable {
                 case "limit": row.limit = Int(try reader.integer(in: counts))
                 case "inFlight": row.inFlight = Int(try reader.integer(in: counts))
                 case "perMinute": row.perMinute = Int(try reader.integer(in: counts))
-                // Of a later version it may be another word.
+                // A later version may write another word.
                 case "heldBy": row.heldBy = HostHold(rawValue: try reader.string())
                 case "checks": row.checks = Int(try reader.integer(in: counts))
                 case "matches": row.matches = Int(try reader.integer(in: counts))
@@ -171,12 +177,12 @@ package struct OriginRow: Sendable, Hashable {
 }
 
 extension Lane {
-    /// How many of its jobs wait for a host: `waitingFast`.
+    /// Field with the number of the lane's jobs that wait for a host: `waitingFast`.
     fileprivate var waitingField: String { "waiting" + title }
 }
 
 extension JSONWriter {
-    /// A field for each lane; null where nobody knows.
+    /// Writes a field for each lane; null if the number is unknown.
     package mutating func waiting(_ count: (Lane) -> Int?) {
         for lane in Lane.allCases {
             key(named: lane.waitingField)

@@ -1,21 +1,22 @@
 package import Clocks
 
-/// Reads the records of `origins` twice for a report: 500,000 rows of 50 workers took 650 MiB together.
+/// Two passes over the records of `origins` that build a report. It does not hold all rows: 500,000 rows of 50 workers
+/// took 650 MiB together.
 ///
-/// The first pass finds the newest record of each key, and the last of each worker; the second takes the rows of these
-/// records, one by one. Workers write meanwhile: a row that is written anew between the passes counts once.
+/// The first pass finds the newest record of each key, and the last of each worker. The second takes the rows of these
+/// records, one by one. Workers write meanwhile: a row that is written again between the passes counts once.
 package struct OriginScan: Sendable {
     private let now: WallTime
-    /// By the hash of each key: the offset of its newest record, or `taken`.
+    /// For the hash of each key: offset of its newest record, or `taken`.
     private var newest: [Int: Int64] = [:]
     private var operators: [[UInt8]: OriginRow] = [:]
-    /// By the hash of each worker's name.
+    /// Last record of each worker, by the hash of its name.
     private var last: [Int: Record] = [:]
-    /// The end of the first pass.
+    /// End of the first pass.
     private var end: Int64 = 0
 
     private static let taken = Int64.max
-    /// Records that are read at once.
+    /// Most records of one read.
     package static let page = OriginReading.page
 
     package init(at now: WallTime) { self.now = now }
@@ -40,20 +41,20 @@ package struct OriginScan: Sendable {
         }
     }
 
-    /// The report that the second pass fills.
+    /// Report that the second pass fills.
     ///
-    /// - Parameter owners: as the log names them; nil if they are not known.
+    /// - Parameter owners: owners of partitions as the log reports them; nil if they are unknown.
     package func begun(owners: Set<String>?) -> OriginReport {
         let last = last.values.sorted { $0.offset < $1.offset }.compactMap(row)
         return OriginReport(last: last, operators: Array(operators.values), owners: owners, at: now)
     }
 
-    /// Takes records of the second pass, in the log's order, also those that came since the first.
+    /// Takes records of the second pass, in the log's order, including records written since the first pass.
     package mutating func fold(_ records: [Record], into report: inout OriginReport) {
         for record in records {
             let key = Self.hash(record.key[...])
             let known = newest[key]
-            // Of a key that was written anew, the record of before may be gone.
+            // If a key was written again, its earlier record may be gone.
             guard known == record.offset || (record.offset >= end && known != Self.taken) else { continue }
             guard let row = row(record), !row.isOperators else { continue }
             newest[key] = Self.taken

@@ -1,51 +1,54 @@
 package import Clocks
 package import ImageModel
 
-/// What all rows together say of one host.
+/// Summary of all rows about one host.
 package struct OriginSummary: Sendable, Hashable {
     package private(set) var host: String
     package private(set) var state = OriginRow.State.open
     package private(set) var code: String?
     package private(set) var since: WallTime?
     package private(set) var until: WallTime?
-    /// Whether a worker lives that tells of it; without one nobody knows what is asked, and what waits.
+    /// Whether a live worker reports the host. Without one, its limit, traffic and waiting jobs are unknown.
     package private(set) var isTold = false
     package private(set) var limit = 0
     package private(set) var inFlight = 0
     package private(set) var perMinute = 0
     package private(set) var waiting = ByLane.none
-    /// What holds most of them back.
+    /// Reason that holds back most of the waiting jobs.
     package private(set) var heldBy: HostHold?
     private var (checks, matches) = (0, 0)
-    /// When an operator last opened it: rows of before count no more.
+    /// Last time an operator opened the host; rows written before do not count.
     private var opened = WallTime.distantPast
     private var mostHeld = 0
     package private(set) var staleAnswers = 0
 
-    /// How often a fetch of what was known found nothing new, from 0 to 1; nil where there was none.
+    /// Share of revalidations that found no change, from 0 to 1; nil if there were none.
     package var matchRate: Double? { checks > 0 ? Double(min(matches, checks)) / Double(checks) : nil }
 
-    /// A worker tells again what it knows; one that has not for so long is gone.
+    /// Workers repeat their reports within this time; without a repeat, a report is outdated.
     package static let freshness = Duration.seconds(30)
 
-    /// By host, in their order. Rows are in the log's order, or in any without `owners`.
+    /// Summaries sorted by host. Rows are in the log's order; without `owners`, any order will do.
     package static func all(of rows: [OriginRow], owners: Set<String>? = nil, at now: WallTime) -> [OriginSummary] {
         OriginReport(of: rows, owners: owners, at: now).hosts
     }
 
     init(host: String) { self.host = host }
 
-    /// Of an operator's row, before any row is taken.
+    /// Applies an operator's row that opens the host. Called before any `take`.
     mutating func open(by row: OriginRow, at now: WallTime) {
-        // A time that lies far ahead is of a wrong clock, and would hide what is told for as long.
+        // A time far in the future comes from a wrong clock. It would hide every report until then.
         if row.state == .open, row.at < now + OriginRow.longestBlock { opened = max(opened, row.at) }
     }
 
-    /// Of blocks the longest counts, an operator's first: workers of before repeat it. So operators' rows are taken first.
+    /// Adds a row.
+    ///
+    /// The longest of several blocks counts. An operator's block takes precedence, because workers of earlier versions
+    /// repeat it. Operators' rows must therefore be added first.
     ///
     /// - Parameters:
-    ///   - lives: whether the worker that wrote the row lives; nil if that is not known.
-    ///   - now: by the clock of that worker, if it lives.
+    /// - lives: whether the worker that wrote the row is alive; nil if unknown.
+    /// - now: time by the clock of that worker, if it is alive.
     mutating func take(_ row: OriginRow, lives: Bool?, at now: WallTime) {
         let isFresh = row.at > now - Self.freshness && row.at < now + OriginRow.longestBlock
         if lives ?? isFresh, row.isWorkers {
@@ -63,7 +66,7 @@ package struct OriginSummary: Sendable, Hashable {
             matches += row.matches
             staleAnswers += row.staleAnswers
         }
-        // A block counts though its worker is gone: the next one reads of it.
+        // A block counts even if its worker has ended, because the next worker reads it too.
         let counts =
             row.state == .blocked
             ? row.until.map { $0 > now && $0 < now + OriginRow.longestBlock * 2 } ?? false : isFresh

@@ -4,16 +4,16 @@ internal import ImageModel
 package import JSONText
 
 extension Outcome {
-    /// Made from the job's, so that a repeat after a crash has the same one and readers drop it.
+    /// Id of the event, derived from the job's id. A repeat after a crash has the same id, and readers drop it.
     package var id: String { job + "/outcome" }
 
-    /// The outcome's event. Where the record was no job, `key` is that record's.
+    /// Event of the outcome. `key` is the record's key if the record was not a job.
     package func newRecord(partition: PartitionID, key: [UInt8] = []) -> NewRecord {
         var json = JSONWriter()
         return newRecord(partition: partition, key: key, by: &json)
     }
 
-    /// The same by a writer that others are written by as well.
+    /// The same, with a writer that is reused for several records.
     package func newRecord(partition: PartitionID, key: [UInt8] = [], by json: inout JSONWriter) -> NewRecord {
         NewRecord(
             topic: .outcomes, partition: partition, key: source.map { RecordKey.job($0).bytes } ?? key,
@@ -21,7 +21,8 @@ extension Outcome {
             headers: EventHeader.event(EventHeader.jobFinished, id: id, at: at, traceparent: traceparent))
     }
 
-    /// How often a job could be tried in its time, and what of its host held it, tell a shut port from a silent one.
+    /// Whether the outcome states attempts and throttling. For expired jobs and confidential failures, they would show
+    /// publishers whether a port is closed or silent.
     private var tellsTries: Bool { kind != .expired && failure?.isConfidential != true }
 
     private func body(by json: inout JSONWriter) -> [UInt8] {
@@ -32,7 +33,7 @@ extension Outcome {
             json.key("source")
             json.hex(source.digest)
         }
-        // Failures are for people to read.
+        // Failures are read by people, so their URL is the shown one.
         json.field("url", kind.isSuccess ? url.fetched : url.shown.description)
         json.field("lane", lane.rawValue)
         json.field("kind", kind.rawValue)

@@ -4,11 +4,11 @@ package import Failures
 package import ImageModel
 package import VariantSpec
 
-/// What became of a job.
+/// Result of a job or of one variant.
 package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
     case stored, reused, unchanged, failed, expired, cancelled, dead, stale, degraded
 
-    /// Whether all that was asked for is there.
+    /// Whether all requested variants are available.
     package var isSuccess: Bool {
         switch self {
         case .stored, .reused, .unchanged, .stale, .degraded: true
@@ -16,10 +16,10 @@ package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether that is what its origin has now, as far as is known.
+    /// Whether the result is current at the origin, as far as is known.
     package var isFresh: Bool { isSuccess && self != .stale && self != .degraded }
 
-    /// For the reference page.
+    /// Explanation on the reference page.
     package var meaning: String {
         switch self {
         case .stored: "Every variant is stored; at least one was made from a fetch."
@@ -40,12 +40,12 @@ package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What became of one variant of a job.
+/// Result of one variant of a job.
 package struct VariantOutcome: Sendable, Hashable {
     package let spec: VariantSpec
-    /// `stored`, `reused`, `unchanged`, `failed`, `stale` or `degraded`.
+    /// One of `stored`, `reused`, `unchanged`, `failed`, `stale` and `degraded`.
     package let kind: OutcomeKind
-    /// The stored row, unless failed.
+    /// Stored row; nil if the variant failed.
     package let row: VariantRow?
     package let failure: FailureNote?
 
@@ -54,22 +54,22 @@ package struct VariantOutcome: Sendable, Hashable {
     }
 }
 
-/// One record for each job listing its variants.
+/// Result of a job, written as one record that lists its variants.
 ///
-/// Its id is made from the job's, so a crash may repeat it and readers drop repeats; a job never has both a success
-/// and a failure.
+/// Its id is derived from the job's, so that readers can drop an outcome that a crash repeated. A job never has both a
+/// success and a failure.
 package struct Outcome: Sendable, Hashable {
     package let job: String
-    /// nil where the record was no job; the URL is then empty, unless the record named one that can be read.
+    /// nil if the record was not a job. The URL is then empty, unless the record named one that can be read.
     package let source: SourceKey?
     package let url: SourceURL
     package let lane: Lane
     package let kind: OutcomeKind
     package let variants: VariantOutcomes
-    /// Variants that are left out: with them the log would not take the outcome.
+    /// Number of variants that were left out, because the log would not accept the outcome with them.
     package private(set) var omitted = 0
     package let failure: FailureNote?
-    /// What of its host held the job back last, if that did.
+    /// Last reason for which the job's host held it back, if it did.
     package var heldBy: HostHold?
     /// Attempts made before this one.
     package let attempts: Int
@@ -84,7 +84,7 @@ package struct Outcome: Sendable, Hashable {
         (self.variants, self.failure, self.attempts, self.at) = (variants, failure, attempts, at)
         self.traceparent = traceparent
     }
-    /// What is left to say where the log takes no more.
+    /// The outcome without its variants, for a log that does not accept the whole of it.
     package var withoutVariants: Outcome {
         var outcome = Outcome(
             job: job, source: source, url: url, lane: lane, kind: kind, variants: [], failure: failure,

@@ -5,12 +5,12 @@ package import ImageModel
 internal import JSONText
 package import VariantSpec
 
-/// An outcome as its readers have it: what the event says, without the rows that it was made from.
+/// An outcome as readers decode it: the content of the event, without the rows that it was derived from.
 package struct OutcomeReport: Sendable, Hashable {
     package struct Variant: Sendable, Hashable {
         package var spec: VariantSpec
         package var kind: OutcomeKind
-        /// Relative to the store's root; nil, as the next three, if the variant failed.
+        /// Path relative to the store's root. nil if the variant failed, like the next three fields.
         package var location: String?
         package var size: PixelSize?
         package var bytes: Int?
@@ -27,7 +27,7 @@ package struct OutcomeReport: Sendable, Hashable {
         package var message: String
     }
 
-    /// All attempts, the last one included; nil where the outcome leaves their number out. A record that was no job had none.
+    /// Attempts including the last one; nil if the outcome hides their number. 0 for a record that was not a job.
     package var allAttempts: Int? {
         let isHidden = kind == .expired || failure?.code == FailureNote.unreachableCode
         return isHidden ? nil : kind == .dead && source == nil ? 0 : attempts + 1
@@ -41,7 +41,7 @@ package struct OutcomeReport: Sendable, Hashable {
     package var attempts: Int
     package var at: WallTime
     package var variants: [Variant]
-    /// Variants that the outcome leaves out.
+    /// Number of variants that the outcome leaves out.
     package var omitted = 0
     package var failure: Failure?
     package var heldBy: HostHold?
@@ -90,7 +90,7 @@ package struct OutcomeReport: Sendable, Hashable {
                 while try reader.nextElement() { variants.append(try Variant.read(&reader)) }
             case "omitted": omitted = try reader.integer(in: 0...Int.max)
             case "failure": failure = try Failure.read(&reader)
-            // Of a later version it may be another word.
+            // A later version may write another word.
             case "heldBy": heldBy = HostHold(rawValue: try reader.string())
             default: try reader.skip()
             }

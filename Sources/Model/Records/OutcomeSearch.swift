@@ -3,38 +3,40 @@ package import Clocks
 internal import Failures
 package import ImageModel
 
-/// What records of the log say became of one job, or of the jobs of one source.
+/// Search of log records for the results of one job, or of the jobs of one source.
 ///
-/// Pure: the caller hands over the records of each partition in their order. A crash may repeat an outcome: if it says the same as
-/// an earlier outcome with its id, it is left out. A job that was published twice has two, if they differ.
+/// It is pure: the caller passes the records of each partition in their order. A crash may repeat an outcome: if it
+/// equals an earlier outcome with its id, it is dropped. A job that was published twice has two outcomes if they
+/// differ.
 package struct OutcomeSearch: Sendable {
     package enum Subject: Sendable, Hashable {
         case job(String)
         case source(SourceKey)
     }
 
-    /// A job that has ended, by its outcome; or by its dead letter where its outcome is no longer kept.
+    /// A finished job, from its outcome, or from its dead letter if its outcome is no longer kept.
     package struct Ended: Sendable, Hashable {
         package let report: OutcomeReport
-        /// nil where only the letter of a retry record is left.
+        /// nil if only the dead letter of a retry record exists.
         package let lane: Lane?
-        /// Whether its dead letter is listed by `mezzotint dead list`.
+        /// Whether `mezzotint dead list` shows its dead letter.
         package fileprivate(set) var hasLetter = false
-        /// The id under which `mezzotint dead replay` published the job again.
+        /// Id under which `mezzotint dead replay` published the job again.
         package fileprivate(set) var replayedAs: String?
-        /// All attempts, the last one included; nil where their number would tell of the worker's network.
+        /// Attempts including the last one; nil if their number would reveal something about the worker's network.
         package fileprivate(set) var attempts: Int?
     }
 
-    /// A job that has not ended.
+    /// A job that has not finished.
     package struct Pending: Sendable, Hashable {
         package let job: String
         package let topic: Topic
-        /// When its first record was appended.
+        /// Append time of its first record.
         package let since: WallTime
-        /// Why it is retried; nil before its first attempt.
+        /// Reason of its retry; nil before its first attempt.
         package let code: String?
-        /// nil while it waits in its worker, too: the progress row has the code alone.
+        /// Message of the failure. Also nil while the job waits in its worker's memory, because the progress row has
+        /// only the code.
         package let message: String?
     }
 
@@ -44,10 +46,11 @@ package struct OutcomeSearch: Sendable {
     private var outcomes: [OutcomeReport] = []
     private var said: Set<OutcomeReport> = []
     private var letters: [PartitionID: [Record]] = [:]
-    /// Without their bytes, and no more than `most`: a publisher may have filled the log with jobs of one source.
+    /// Unfinished jobs without their bytes, `most` at most: a publisher may have filled the log with jobs of one
+    /// source.
     private var unfinished: [(place: AnsweredRecord, job: Pending)] = []
     private static let most = 100_000
-    /// By record, the codes of jobs that wait in the memory of their worker, or did when it ended.
+    /// Codes of jobs that wait in their worker's memory, or did when it ended, by record.
     private var codes: [RecordOrigin: String] = [:]
     private var answered: Set<AnsweredRecord> = []
 
@@ -56,7 +59,7 @@ package struct OutcomeSearch: Sendable {
         if case .source(let source) = subject { key = RecordKey.job(source).bytes } else { key = [] }
     }
 
-    /// A record of `outcomes` or `dead`, or one of another topic that its group has not finished.
+    /// Takes a record of `outcomes` or `dead`, or a record of another topic that its group has not finished.
     package mutating func take(_ record: Record) {
         guard isOfSubject(record) else { return }
         if let answered = AnsweredRecord(answeredBy: record) { self.answered.insert(answered) }
@@ -71,7 +74,7 @@ package struct OutcomeSearch: Sendable {
         }
     }
 
-    /// The newest progress row of a partition, before its unfinished records.
+    /// Takes the newest progress row of a partition. Called before the partition's unfinished records.
     package mutating func take(_ row: ProgressRow) {
         for (topic, progress) in row.topics {
             for wait in progress.waits {
@@ -80,7 +83,7 @@ package struct OutcomeSearch: Sendable {
         }
     }
 
-    /// Newest last.
+    /// Finished jobs, newest last.
     package var ended: [Ended] {
         var ended = outcomes.map { Ended(report: $0, lane: $0.lane, attempts: $0.allAttempts) }
         func deaths(of job: String) -> [Int] {
@@ -103,7 +106,7 @@ package struct OutcomeSearch: Sendable {
         return ended.sorted { ($0.report.at, $0.report.job) < ($1.report.at, $1.report.job) }
     }
 
-    /// Oldest first.
+    /// Unfinished jobs, oldest first.
     package var pending: [Pending] {
         unfinished.filter { !answered.contains($0.place) }.map(\.job).sorted { ($0.since, $0.job) < ($1.since, $1.job) }
     }

@@ -1,5 +1,5 @@
 extension NewRecord {
-    /// The row as an owner announces it: from a later epoch's first record on, nobody folds it.
+    /// The row as its owner publishes it. Once a later epoch has written its first record, the row is ignored.
     package func announced(in epoch: Int64) -> NewRecord {
         var record = self
         record.headers.append(EventHeader.epoch, "\(epoch)")
@@ -8,9 +8,9 @@ extension NewRecord {
 }
 
 extension Record {
-    /// The epoch of the owner who announced it; nil for what no owner announced, whatever number that says.
+    /// Epoch of the owner that published the record; nil if no owner did, or if the header is not a valid epoch.
     package var epoch: Int64? {
-        // Rows come back by the hundred thousand: no text is made of it.
+        // Decoded without a string, because a restore reads rows by the hundred thousand.
         headers.withFirst(EventHeader.epoch, Self.number) ?? nil
     }
 

@@ -1,4 +1,4 @@
-/// The unit of ownership: partition i of every topic belongs to one worker at a time.
+/// Partition number. Partition i of every topic belongs to one worker at a time.
 package struct PartitionID: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let number: Int32
     package init(_ number: Int32) { self.number = number }

@@ -2,20 +2,20 @@ package import ImageModel
 internal import JSONText
 
 extension ProgressRow {
-    /// Jobs of one host in tiers, as far as an owner knows: a number for people, who ask for it while no worker has read
-    /// the tiers.
+    /// Jobs of one host in delay topics, as far as an owner knows. The number is shown to people while no worker has
+    /// read the delay topics.
     package struct Away: Sendable, Hashable {
-        /// The host, or the group of hosts.
+        /// Host, or group of hosts.
         package let host: String
         package let jobs: ByLane<Int>
 
         package init(_ host: String, _ jobs: ByLane<Int>) { (self.host, self.jobs) = (host, jobs) }
     }
 
-    /// A row tells of so many hosts: of as many as `lag` names.
+    /// Most hosts in a row: as many as `mezzotint lag` names.
     package static let awayLimit = 20
 
-    /// Of all hosts.
+    /// Jobs of all hosts.
     package var awayCount: Int { away.reduce(0) { $0 + $1.jobs.sum } }
 }
 

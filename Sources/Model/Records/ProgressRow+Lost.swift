@@ -2,19 +2,21 @@ package import Clocks
 internal import JSONText
 
 extension ProgressRow {
-    /// Jobs that retention removed before an owner had read them: for people, who look after the worker has ended.
+    /// Jobs that retention removed before an owner read them. Recorded for people, who may look after the worker has
+    /// ended.
     package struct Lost: Sendable, Hashable {
         package let records: Int64
-        /// When the last of them were missed.
+        /// Time at which the last of them were found missing.
         package let at: WallTime
-        /// More is counted as so many.
+        /// Upper bound of the count.
         package static let most: Int64 = 1 << 40
-        /// A loss is reported for this time after its last record.
+        /// Time for which a loss is reported after its last record.
         package static let span = Duration.days(1)
 
         package init(records: Int64, at: WallTime) { (self.records, self.at) = (records, at) }
 
-        /// Whatever the clock that it was written by.
+        /// Whether the loss is still reported. The magnitude of the difference counts, in case another clock wrote the
+        /// time.
         package func isRecent(at now: WallTime) -> Bool { (now - at).magnitude < Self.span }
     }
 }

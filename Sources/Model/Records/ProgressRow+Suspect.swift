@@ -1,20 +1,20 @@
 internal import JSONText
 
 extension ProgressRow {
-    /// A record that was under way when an owner died, or is under way now.
+    /// A record that was in progress when an owner crashed, or is in progress now.
     package struct Suspect: Sendable, Hashable {
         package let topic: Topic
         package let offset: Int64
-        /// Owners that died while it was under way, or may have been.
+        /// Owners that crashed, or may have crashed, while it was in progress.
         package let deaths: Int
-        /// nil: it is not under way.
+        /// nil if it is not in progress.
         package let begun: Begun?
 
         package init(_ topic: Topic, _ offset: Int64, deaths: Int, begun: Begun? = nil) {
             (self.topic, self.offset, self.deaths, self.begun) = (topic, offset, deaths, begun)
         }
 
-        /// Whether other jobs of its worker are under way at the same time.
+        /// Whether other jobs of its worker are in progress at the same time.
         package enum Begun: String, Sendable {
             case beside, alone
         }
@@ -35,7 +35,7 @@ extension JSONWriter {
 extension JSONReader {
     mutating func deaths() throws(JSONFailure) -> Int { Int(try integer(in: RecordLimits.attempts)) }
 
-    /// Less those of topics that only a newer version reads.
+    /// Reads suspects, without those of topics that only a newer version knows.
     mutating func suspects() throws(JSONFailure) -> [ProgressRow.Suspect] {
         var suspects: [ProgressRow.Suspect] = []
         try openArray()
@@ -54,7 +54,7 @@ extension JSONReader {
             case "topic": name = try string()
             case "offset": place = try logOffset()
             case "deaths": count = try deaths()
-            // A newer version may have more of these.
+            // A newer version may have other values.
             case "begun": begun = ProgressRow.Suspect.Begun(rawValue: try string()) ?? .beside
             default: try skip()
             }

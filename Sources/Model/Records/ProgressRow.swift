@@ -1,28 +1,28 @@
 package import Clocks
 internal import JSONText
 
-/// How far a partition's owners have come in its topics, which store its rows are bound to, and what an owner may die of,
-/// as a row of the changelog.
+/// Checkpoint of a partition, stored as a row of its changelog: the owners' progress in its topics, the store that its
+/// rows belong to, and the jobs that may have crashed owners.
 ///
-/// Committed offsets alone make a new owner answer again what was finished above them. A row survives a hand-over, is
-/// fenced like every other row, and tells a topic that was recreated from the one that was read.
+/// With committed offsets alone, a new owner would complete again every job that was finished above them. A row
+/// survives a hand-over and is fenced like every other row. It also tells a recreated topic from the one that was read.
 package struct ProgressRow: Sendable, Hashable {
     package var partition: PartitionID
     package var topics: [Topic: TopicProgress]
-    /// nil in rows of earlier programs.
+    /// Store that the rows belong to; nil in rows written before the field existed.
     package var store: StoreIdentity?
-    /// Whether its owner left the partition, or is leaving it, in good order. nil in rows of earlier programs.
+    /// Whether the owner left the partition cleanly, or is leaving it so. nil in rows written before the field existed.
     package var isClean: Bool?
-    /// Owners that died since one last lived long enough.
+    /// Crashed owners since an owner last ran long enough.
     package var deaths: Int
-    /// Records that owners may have died of.
+    /// Records that may have crashed owners.
     package var suspects: [Suspect]
-    /// The row tells of every answer before these offsets of its partition's `outcomes`, `dead` and delay topics. nil in
-    /// rows of earlier programs.
+    /// Ends of the partition's `outcomes`, `dead` and delay topics: the row accounts for every record before them. nil
+    /// in rows written before the field existed.
     package var answers: [Topic: Int64]?
-    /// The hosts that hold back most jobs, those first.
+    /// Hosts that hold back the most jobs, in descending order.
     package var away: [Away]
-    /// nil: none within the last day.
+    /// Jobs lost to retention; nil if there were none within the last day.
     package var lost: Lost?
     package var at: WallTime
 
@@ -84,7 +84,7 @@ package struct ProgressRow: Sendable, Hashable {
         return json.bytes
     }
 
-    /// As an index keeps it; nil if the bytes are damaged.
+    /// Decodes the row as an index stores it; nil if the bytes are damaged.
     package init?(partition: PartitionID, stored json: [UInt8]) {
         guard let row = try? ProgressRow(partition: partition, json: json) else { return nil }
         self = row
@@ -106,7 +106,7 @@ package struct ProgressRow: Sendable, Hashable {
                     var read: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.worked.count)
                     try reader.openObject()
                     while let name = try reader.nextKey() {
-                        // A newer version may have topics that this one does not read.
+                        // A newer version may have topics that this one does not know.
                         if let topic = Topic(rawValue: name.text), Topic.worked.contains(topic) {
                             read[topic] = try reader.progress()
                         } else {
@@ -246,6 +246,6 @@ extension JSONReader {
         return LogAnchor(offset: try place.field("offset"), timestamp: try timestamp.field("timestamp"))
     }
 
-    /// What is far above every real log's end leaves room for sums.
+    /// Reads an offset. The limit is far above every real log's end and leaves room for sums.
     mutating func logOffset() throws(JSONFailure) -> Int64 { Int64(try integer(in: 0...1 << 60)) }
 }

@@ -1,10 +1,10 @@
 package import Clocks
 
-/// A record's place in one partition.
+/// Position of a record in one partition.
 package struct RecordPlace: Sendable, Hashable {
     package let topic: Topic
     package let offset: Int64
-    /// Which log of the topic: see `Record.incarnation`.
+    /// Incarnation of the topic's log; see `Record.incarnation`.
     package let incarnation: Int32
     package init(_ topic: Topic, _ offset: Int64, incarnation: Int32 = 0) {
         (self.topic, self.offset, self.incarnation) = (topic, offset, incarnation)
@@ -12,12 +12,12 @@ package struct RecordPlace: Sendable, Hashable {
     package init(_ record: Record) { self.init(record.topic, record.offset, incarnation: record.incarnation) }
 }
 
-/// What is appended to the log.
+/// A record to append to the log.
 package struct NewRecord: Sendable, Hashable {
     package var topic: Topic
     package var partition: PartitionID
     package var key: [UInt8]
-    /// nil is a tombstone.
+    /// nil for a tombstone.
     package var value: [UInt8]?
     package var headers: RecordHeaders
 
@@ -26,23 +26,23 @@ package struct NewRecord: Sendable, Hashable {
     }
 
     package var byteCount: Int { key.count + (value?.count ?? 0) + headers.byteCount }
-    /// A little more than `byteCount`, and known at once.
+    /// Size slightly above `byteCount`, known without a count.
     package var packedBytes: Int { key.count + (value?.count ?? 0) + headers.packedBytes }
 }
 
-/// What is read back.
+/// A record read from the log.
 package struct Record: Sendable, Hashable {
     package var topic: Topic
     package var partition: PartitionID
-    /// Increases within a partition, with gaps.
+    /// Offset, increasing within a partition, with gaps.
     package var offset: Int64
-    /// Milliseconds since 1970, set by the log or, on Kafka, by anybody who publishes: bounded.
+    /// Milliseconds since 1970, limited to the range of dates. Set by the log or, on Kafka, by any publisher.
     package private(set) var timestamp: WallTime
     package var key: [UInt8]
     package var value: [UInt8]?
     package var headers: RecordHeaders
-    /// Counts the logs that the topic has had under this owner: another one, where the topic was recreated, gives the same
-    /// offsets to other records.
+    /// Number of the topic's log among the logs that this owner has seen. If a topic was recreated, its new log gives
+    /// the same offsets to other records.
     package var incarnation: Int32 = 0
 
     package init(

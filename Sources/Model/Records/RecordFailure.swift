@@ -1,6 +1,7 @@
 package import Failures
 
-/// Why a record of ours (not a job) cannot be read: something else wrote it, or the log is damaged.
+/// Reason why a record of Mezzotint's own (not a job) cannot be decoded: another program wrote it, or the log is
+/// damaged.
 package enum RecordFailure: CodedFailure, Hashable {
     case key(place: String, text: String)
     case value(place: String, reason: String)

@@ -1,7 +1,7 @@
 package import Clocks
 internal import JSONText
 
-/// A header of a record, as CloudEvents' binary mode uses them (`ce_id`, `ce_type` …).
+/// Header of a record, as in CloudEvents' binary mode (`ce_id`, `ce_type` …).
 package struct RecordHeader: Sendable, Hashable {
     package let name: String
     package let value: [UInt8]
@@ -10,10 +10,10 @@ package struct RecordHeader: Sendable, Hashable {
     package var text: String { String(decoding: value, as: UTF8.self) }
 }
 
-/// A record's headers in the order that they came, repeats included.
+/// Headers of a record in their order, repeats included.
 ///
-/// In one piece of memory, since records come by the ten thousand a second: for each header its name and its value, each
-/// after its length in LEB128.
+/// They are one block of memory, because records come by the ten thousand a second: for each header its name and its
+/// value, each after its length in LEB128.
 package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLiteral {
     package private(set) var packed: [UInt8] = []
 
@@ -22,8 +22,8 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
     package init(_ headers: some Sequence<RecordHeader>) { for header in headers { append(header) } }
     package init(reserving capacity: Int) { packed.reserveCapacity(capacity) }
 
-    /// - Parameter first: headers that come before them.
-    /// - Returns: nil if the bytes are not whole.
+    /// - Parameter first: headers that precede them.
+    /// - Returns: nil if the bytes end inside a header.
     package init?(packed bytes: UnsafeRawBufferPointer, after first: RecordHeaders = []) {
         var rest = bytes
         while !rest.isEmpty {
@@ -35,9 +35,9 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
     }
 
     package var isEmpty: Bool { packed.isEmpty }
-    /// A little more than `byteCount`, and known at once.
+    /// Size slightly above `byteCount`, known without a count.
     package var packedBytes: Int { packed.count }
-    /// Of all names and values.
+    /// Total size of all names and values.
     package var byteCount: Int {
         var count = 0
         lend { count += $0.count + $1.count }
@@ -51,7 +51,7 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
         var value = value
         value.withUTF8 { append(name, UnsafeRawBufferPointer($0)) }
     }
-    /// `write` fills up to `limit` bytes of the value and says how many.
+    /// Appends a header. `write` fills up to `limit` bytes of the value and returns their number.
     package mutating func append(_ name: String, upTo limit: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: limit) { value in
             guard let start = value.baseAddress else { return }
@@ -61,7 +61,7 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
     package mutating func append(_ name: String, _ number: Int64) {
         append(name, upTo: 20) { Decimal.write(number, to: $0) }
     }
-    /// Milliseconds since 1970.
+    /// Appends a time as milliseconds since 1970.
     package mutating func append(_ name: String, _ time: WallTime) { append(name, time.milliseconds) }
     private mutating func append(_ name: String, _ value: UnsafeRawBufferPointer) {
         var name = name
@@ -81,7 +81,7 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
         }
     }
 
-    /// Lends the first value that a name has.
+    /// Lends the first value of a name.
     package func withFirst<Result>(_ name: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         var name = name
         return name.withUTF8 { name in
@@ -95,7 +95,7 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
         }
     }
 
-    /// The first value that a name has.
+    /// First value of a name.
     package subscript(name: String) -> [UInt8]? { withFirst(name) { Array($0) } }
 
     package func makeIterator() -> some IteratorProtocol<RecordHeader> {

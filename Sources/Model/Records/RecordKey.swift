@@ -2,12 +2,12 @@ package import Canonical
 internal import Digest
 package import VariantSpec
 
-/// What a record's key names: a source on most topics; on `variants` also a row.
+/// Meaning of a record's key: a source on most topics, a row on `variants`.
 ///
-/// Part of the contract with readers of the log: `<64 hex>` on the topics of jobs and outcomes; on `variants`
-/// `<64 hex>/<spec>` for a variant, `<64 hex>/@source` for what is known of the source, `@epoch/<partition>` for who owned
-/// a partition, and `@progress/<partition>` for how far its owners came. `@` begins no spec and no hex, so that reserved
-/// keys collide with none.
+/// The format is part of the contract with readers of the log. A key is `<64 hex>` on the topics of jobs and outcomes.
+/// On `variants` it is `<64 hex>/<spec>` for a variant, `<64 hex>/@source` for a source, `@epoch/<partition>` for the
+/// owner of a partition, and `@progress/<partition>` for its owners' progress. Neither a spec nor a hexadecimal digest
+/// begins with `@`, so reserved keys never collide with others.
 package enum RecordKey: Sendable, Hashable {
     case job(SourceKey)
     case source(SourceKey)
@@ -34,7 +34,7 @@ package enum RecordKey: Sendable, Hashable {
         }
     }
 
-    /// Reads a key of any topic; nil if it names nothing.
+    /// Parses a key of any topic; nil if it has none of these forms.
     package init?(_ bytes: [UInt8]) {
         let key = bytes.withUnsafeBufferPointer { Self.parse($0) }
         guard let key else { return nil }
@@ -47,7 +47,7 @@ package enum RecordKey: Sendable, Hashable {
                 ?? partition(of: key, after: progressStem).map { .progress($0) }
         }
         guard key.count >= 64, let digest = SHA256Digest(hex: UnsafeBufferPointer(rebasing: key[..<64])) else { return nil }
-        // One source has one key, or compaction would keep two rows of it.
+        // One source must have one key; otherwise compaction would keep two rows of it. So digits must be lower case.
         guard !key[..<64].contains(where: { $0 &- 65 < 6 }) else { return nil }
         let source = SourceKey(digest)
         if key.count == 64 { return .job(source) }

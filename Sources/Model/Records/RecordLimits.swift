@@ -1,37 +1,38 @@
 package import Clocks
 
-/// Limits of a record, the same for every producer.
+/// Limits of records, the same for every producer.
 package enum RecordLimits {
-    /// A job above this is refused at publish, and becomes a dead letter when found in a log.
+    /// Most bytes of a job. A larger one is refused at publish, and dead-lettered if it is found in a log.
     package static let jobBytes = 64 << 10
-    /// How much of such a record its dead letter keeps.
+    /// Bytes of such a record that its dead letter keeps.
     package static let keptPrefix = 4 << 10
-    /// How often a record may say that its job was tried: far more than `retry.attempts` can allow.
+    /// Range of the attempts that a record may state: far more than `retry.attempts` can allow.
     package static let attempts: ClosedRange<Int64> = 0...1_000_000
-    /// Epochs of owners. Small enough to be counted up for ever after.
+    /// Range of owners' epochs, with room to count up without an overflow.
     package static let epochs: ClosedRange<Int64> = 0...(1 << 62)
-    /// From 1970 up to the end of year 9999: what can be written as a date.
+    /// Range of times, from 1970 to the end of the year 9999: the times that can be written as a date.
     package static let times = WallTime.epoch...WallTime(milliseconds: 253_402_300_799_999)
-    /// How long a job may say that its origin is waited for.
+    /// Range of the time that a job may set for an origin at fault.
     package static let giveUps = Duration.zero...Duration.days(30)
-    /// No setting makes a retry wait for longer (`retry.cap`): what says so is tried at the end of this.
+    /// Longest wait of a retry, because no setting allows more (`retry.cap`). A record that states a longer wait is
+    /// retried after this time.
     package static let longestWait = Duration.days(1)
 
-    /// A time as a record has it, the nearest that is one: a producer's clock or another program may say any
-    /// number.
+    /// The nearest time within the range. A producer's clock or another program may write any number.
     package static func time(_ time: WallTime) -> WallTime {
         min(max(time, times.lowerBound), times.upperBound)
     }
-    /// Times that are refused, because a publisher that gave seconds meant 2001 to 2286.
+    /// Times that are refused, because a publisher that wrote seconds meant a date from 2001 to 2286.
     static let unixSeconds = WallTime(milliseconds: 1_000_000_000)..<WallTime(milliseconds: 10_000_000_000)
-    /// A longer key of a record that is no job is cut in what answers it; ours have 64 bytes, or a spec more.
+    /// Most bytes of the key of a record that is not a job. Longer keys are cut in the dead letter; Mezzotint's own
+    /// keys have 64 bytes, plus a spec at most.
     package static let keyBytes = 1 << 10
-    /// How much of such a key is kept, before the SHA-256 of the whole.
+    /// Bytes that a cut key keeps, before the SHA-256 of the whole key.
     package static let keptKeyPrefix = 256
-    /// Headers of a job that is appended again are left as they came up to this.
+    /// A republished job keeps its headers unchanged up to this total size.
     package static let headerBytes = 16 << 10
-    /// Sentences in the bodies of outcomes are cut to this.
+    /// Most bytes of a sentence in the body of an outcome.
     package static let messageBytes = 4 << 10
-    /// A record of so many bytes is taken by every log.
+    /// Size of a record that every log accepts.
     package static let sureBytes = 16 << 10
 }

@@ -1,19 +1,19 @@
 internal import JSONText
 
 extension Record {
-    /// The record's place for people and for ids: `jobs.fast-3-17`.
+    /// Topic, partition and offset of the record, for people and for ids: `jobs.fast-3-17`.
     package var placeText: String { RecordOrigin(self).description }
 
-    /// Where its job was first: a retry's headers name that.
+    /// Origin of the job's first record, which a retry's headers state.
     package var jobOrigin: RecordOrigin {
         header(EventHeader.origin).flatMap { RecordOrigin($0) } ?? RecordOrigin(self)
     }
 
-    /// The partition from which another owner sent its job here; nil: it was published here.
+    /// Partition whose owner republished the job here; nil if the job was published here.
     package var rekeyedFrom: PartitionID? { header(EventHeader.rekeyed).flatMap { RecordOrigin($0) }?.partition }
 }
 
-/// Where a record came from, kept when its bytes go to another topic; written `jobs.fast-3-17`.
+/// Original position of a record, kept when its bytes go to another topic; written `jobs.fast-3-17`.
 package struct RecordOrigin: Sendable, Hashable, CustomStringConvertible {
     package let topic: Topic
     package let partition: PartitionID
@@ -37,11 +37,11 @@ package struct RecordOrigin: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { "\(topic.rawValue)-\(partition)-\(offset)" }
 
-    /// The longest topic's name and two numbers.
+    /// Most bytes of the text: the longest topic's name and two numbers.
     static let textLimit = 64
     static let separator = UInt8(ascii: "-")
 
-    /// The same as `description`; how many bytes were written.
+    /// Writes the same text as `description` and returns its length.
     func write(to out: UnsafeMutablePointer<UInt8>) -> Int {
         var count = 0
         for byte in topic.rawValue.utf8 {

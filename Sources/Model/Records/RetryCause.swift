@@ -1,17 +1,17 @@
 internal import Clocks
 package import Failures
 
-/// Why a job goes through a retry topic, or is set aside, although nothing of its own failed.
+/// Reason why a job goes through a retry topic, or is dead-lettered, although the job itself did not fail.
 package enum RetryCause: CodedFailure, Hashable {
     case slow(Duration)
     case deferred
-    /// Its source has changed, and what else is stored of it is to be made anew.
+    /// The source has changed, and its other stored variants must be re-rendered.
     case sourceChanged
-    /// Too many jobs of the host are in memory on the job's lane.
+    /// Too many jobs of the host on the job's lane are in memory.
     case hostCrowded(host: String)
-    /// The host failed, or wants to be left alone; `code` is of the failure.
+    /// The host failed, or asked for a pause; `code` is the failure's.
     case hostBlocked(host: String, code: String)
-    /// It was so for as long as the job may be tried.
+    /// The host was at fault for as long as the job may be tried.
     case hostGivenUp(host: String, code: String)
 
     package var kind: Code {
@@ -51,7 +51,7 @@ package enum RetryCause: CodedFailure, Hashable {
         case hostBlocked = "retry.host-blocked"
         case hostGivenUp = "retry.host-given-up"
 
-        /// Why a host is left alone may tell of the worker's network.
+        /// Whether the code could reveal something about the worker's network.
         package var isConfidential: Bool { [.hostBlocked, .hostGivenUp].contains(self) }
 
         package var meaning: String {
@@ -74,9 +74,9 @@ package enum RetryCause: CodedFailure, Hashable {
 }
 
 extension FailureNote {
-    /// Whether nothing but a job's host holds it back: it goes on as soon as that has room.
+    /// Whether only the job's host holds it back, so that it continues as soon as the host has capacity.
     package var isOfHost: Bool {
-        // By hand: each job that is put off is asked this several times.
+        // Compared by hand, because each deferred job is asked several times.
         code == RetryCause.Code.hostCrowded.rawValue || code == RetryCause.Code.hostBlocked.rawValue
             || code == RetryCause.Code.sourceChanged.rawValue
     }

@@ -3,24 +3,24 @@ package import Clocks
 package import Failures
 package import ImageModel
 
-/// Why and when a job comes again: the headers of a record of a retry topic, whose value is the job's original bytes.
+/// Reason and time of a retry: the headers of a record of a retry topic, whose value is the job's original bytes.
 package struct RetryNote: Sendable, Hashable {
     package var job: String
     package var lane: Lane
-    /// Attempts that count so far; 0 where the fault was the machine's.
+    /// Attempts that count so far; 0 if only the machine was at fault.
     package var attempt: Int
     package var notBefore: WallTime
     package var firstSeen: WallTime
-    /// Since when the machine's fault has held it back; nil if that does not.
+    /// Time since which a fault of the machine has held the job back; nil if none does.
     package var heldSince: WallTime?
-    /// Since when its host has been at fault; nil if it was not.
+    /// Time since which the job's host has been at fault; nil if it has not.
     package var failingSince: WallTime?
-    /// Owners that died while it was under way, or may have been.
+    /// Owners that crashed, or may have crashed, while the job was in progress.
     package var deaths: Int
-    /// The host that it waits for, where redirects led there.
+    /// Host that the job waits for, if redirects led to another one than the URL's.
     package var host: OriginHost?
     package var cause: FailureNote
-    /// The first record of the job, not the last retry.
+    /// First record of the job, not its last retry.
     package var origin: RecordOrigin
     package var traceparent: String?
 
@@ -35,7 +35,7 @@ package struct RetryNote: Sendable, Hashable {
         (self.cause, self.origin, self.traceparent) = (cause, origin, traceparent)
     }
 
-    /// The record that makes the job of `body` come again; it stays in the partition that owns its source.
+    /// Record that retries the job of `body`. It stays in the partition that owns the source.
     package func newRecord(
         topic: Topic, key: [UInt8], body: [UInt8], partition: PartitionID, at time: WallTime
     ) -> NewRecord {

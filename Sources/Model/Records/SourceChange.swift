@@ -5,22 +5,22 @@ package import ImageModel
 internal import JSONText
 package import VariantSpec
 
-/// A source has other bytes than before: what stood then, and the events that tell what of it has changed.
+/// Change of a source's bytes: the variants that were stored before, and the events that report the new ones.
 package struct SourceChange: Sendable, Hashable {
-    /// A variant that stood when the change was found.
+    /// A variant that was stored when the change was found.
     package struct Stored: Sendable, Hashable {
         package let spec: VariantSpec
-        /// Relative to the store's root.
+        /// Path relative to the store's root.
         package let location: String
 
         package init(_ row: VariantRow) { (spec, location) = (row.spec, row.location) }
     }
 
-    /// A variant whose bytes are others now.
+    /// A variant whose bytes have changed.
     package struct Variant: Sendable, Hashable {
         package let spec: VariantSpec
         package let location: String
-        /// Where it stood.
+        /// Previous path.
         package let replaces: String
     }
 
@@ -29,8 +29,9 @@ package struct SourceChange: Sendable, Hashable {
     package let from: SourceVersion
     package let to: SourceVersion
     package let at: WallTime
-    /// When what was stored was fetched, or last confirmed: an owner that finds the same change after a kill tells it by the
-    /// same id, and the same bytes that come and go again are changes of their own.
+    /// Time at which the previous version was fetched or last confirmed. It makes ids stable and distinct: an owner
+    /// that finds the same change after a crash reports it with the same id, and bytes that change back and forth give
+    /// different changes.
     private let known: WallTime
     package private(set) var stored: [Stored]
 
@@ -39,17 +40,17 @@ package struct SourceChange: Sendable, Hashable {
         (known, self.stored) = (old.fetchedAt, stored)
     }
 
-    /// What its events and the ids of what remakes the rest have in common.
+    /// Common part of the ids of its events, and of the jobs that re-render the other variants.
     package var id: String { "\(from)-\(to)-\(known.milliseconds)" }
 
-    /// What stood for another change, or another part of this one, is told with it.
+    /// Adds stored variants of another change, or of another part of this one, so that they are reported together.
     package mutating func add(_ more: [Stored]) {
         let known = Set(stored)
         stored += more.filter { !known.contains($0) }
     }
 
-    /// Those that stand elsewhere by these rows: of two rows of a spec the last one counts. Whoever made them anew, and for
-    /// whatever job.
+    /// Stored variants whose path differs in these rows. Of two rows of a spec the last one counts. It does not matter
+    /// which job rendered them.
     package func variants(by rows: [VariantRow]) -> [Variant] {
         let places = Dictionary(rows.map { ($0.spec, $0.location) }) { _, last in last }
         return stored.compactMap { stored in
@@ -58,13 +59,14 @@ package struct SourceChange: Sendable, Hashable {
         }
     }
 
-    /// The id of the job whose record has the header. An id is signed, and headers are not: so nobody can put another one there.
+    /// Id of the job whose record has the header. The id is signed and the header is not, so the id contains a digest
+    /// of the header to protect it.
     package static func id(_ id: String, telling header: RecordHeader) -> String { id + mark(of: header.value) }
 
     private static func mark(of header: [UInt8]) -> String { "-\(SHA256.digest(of: header).hex)" }
 
-    /// An event, or several where there are many variants. Its id follows from what it says: one that is told twice has the
-    /// same id, and one that has more to tell another.
+    /// One event, or several if there are many variants. The id is derived from the content: a repeated event has the
+    /// same id, and an event with more variants has another.
     package func newRecords(_ variants: [Variant], partition: PartitionID, traceparent: String?) -> [NewRecord] {
         variants.parts(of: Self.eventLimit).map { part in
             var json = JSONWriter(reserving: 256 + 384 * part.count)
@@ -96,7 +98,8 @@ package struct SourceChange: Sendable, Hashable {
     }
     private static let eventLimit = 128
 
-    /// For the records of the jobs that see to the rest, one for each part: without source and URL, which are the job's.
+    /// Headers of the jobs that re-render the other variants, one for each part, without source and URL, which the job
+    /// has.
     package var headers: [RecordHeader] {
         stored.parts(of: Self.headerLimit).map { part in
             var json = JSONWriter(reserving: 256 + 256 * part.count)
@@ -127,7 +130,7 @@ package struct SourceChange: Sendable, Hashable {
         json.field("at", at)
     }
 
-    /// nil if the record has none, one that cannot be read, or another one than the job was made with.
+    /// nil if the record has no change, an unreadable one, or another one than the job was created with.
     package init?(of job: Job, in record: Record) {
         guard job.isChange, let bytes = record.headers[EventHeader.change], job.id.hasSuffix(Self.mark(of: bytes))
         else {
@@ -144,7 +147,7 @@ package struct SourceChange: Sendable, Hashable {
                 case "to": to = try reader.version()
                 case "at": at = try reader.time()
                 case "known": known = try reader.time()
-                // Of earlier programs: those that were made anew by then.
+                // `variants` was written by earlier programs, with the variants re-rendered by then.
                 case "stored", "variants":
                     try reader.openArray()
                     while try reader.nextElement() { stored.append(try Stored(&reader)) }

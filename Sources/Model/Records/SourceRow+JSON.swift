@@ -7,7 +7,7 @@ internal import JSONText
 internal import VariantSpec
 
 extension SourceRow {
-    /// The row as the changelog has it; the key says which source.
+    /// The row as a changelog record; the key names the source.
     package func newRecord(partition: PartitionID, traceparent: String? = nil) -> NewRecord {
         var json = JSONWriter(reserving: 448)
         json.beginObject()
@@ -28,7 +28,8 @@ extension SourceRow {
         json.field("expires", expires)
         if policy != CachePolicy() { json.policy(policy) }
         if isFocusKnown {
-            // Programs that know a focus alone ask the source itself where there is none.
+            // An empty `focus` is written for versions that know only a focus: without the field, they look for one in
+            // the source.
             json.key(regions.isEmpty ? "focus" : "regions")
             json.beginArray()
             for region in regions {
@@ -46,12 +47,12 @@ extension SourceRow {
                 traceparent: traceparent))
     }
 
-    /// The tombstone that drops the row.
+    /// Tombstone that drops the row.
     package static func drop(_ source: SourceKey, partition: PartitionID) -> NewRecord {
         NewRecord(topic: .variants, partition: partition, key: RecordKey.source(source).bytes, value: nil)
     }
 
-    /// Fields that a newer version added are left out.
+    /// Decodes a row; unknown fields of newer versions are ignored.
     init(source: SourceKey, json: [UInt8]) throws(JSONFailure) {
         self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> SourceRow in
             var url: String?

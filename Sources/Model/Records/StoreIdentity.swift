@@ -1,6 +1,7 @@
-/// The identity of a store, in any folder: 32 hexadecimal digits, drawn once.
+/// Identity of a store, independent of its path: 32 hexadecimal digits, drawn once.
 ///
-/// Rows name files of one store. Bound to its identity, they do not take an empty folder, or another cluster's, for it.
+/// Rows name files of one store. They are bound to its identity, so that an empty folder, or another cluster's store,
+/// is not mistaken for it.
 package struct StoreIdentity: Sendable, Hashable, CustomStringConvertible {
     package let description: String
 
@@ -8,7 +9,7 @@ package struct StoreIdentity: Sendable, Hashable, CustomStringConvertible {
         description = (0..<32).map { _ in String(UInt8.random(in: 0..<16, using: &random), radix: 16) }.joined()
     }
 
-    /// nil if the text is none.
+    /// nil if the text is not an identity.
     package init?(_ text: String) {
         guard text.utf8.count == 32, text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }) else {
             return nil

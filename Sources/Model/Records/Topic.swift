@@ -1,11 +1,11 @@
 package import ImageModel
 
-/// A topic of the log; the configured prefix comes before its name on a cluster.
+/// Topic of the log. On a cluster, the configured prefix precedes its name.
 package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
-    /// `jobs.fast`, `jobs.slow`: one for each lane.
+    /// `jobs.fast` and `jobs.slow`: one topic for each lane.
     case jobs(Lane)
     case control
-    /// Read until it is empty, and written by older versions alone: its records wait unequally long.
+    /// Written only by versions without delay topics, and read until it is empty. Its records have different waits.
     case retry
     case retry10s
     case retry1m
@@ -14,9 +14,9 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     case variants
     case outcomes
     case dead
-    /// What is known of hosts, by worker; see `OriginRow`.
+    /// Reports on hosts, by worker; see `OriginRow`.
     case origins
-    /// What becomes of sources and variants without a job that asks for it.
+    /// Changes of sources and variants that no job asked for.
     case events
 
     package static let jobsFast = Topic.jobs(.fast)
@@ -50,21 +50,22 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
         self = Self.allCases[place]
     }
 
-    /// Only the newest record of a key is kept.
+    /// Whether only the newest record of a key is kept.
     package var isCompacted: Bool { self == .variants || self == .origins }
-    /// Topics whose records a worker takes up and finishes: those with committed offsets.
+    /// Topics whose records a worker processes and finishes, so that they have committed offsets.
     package static let consumed: [Topic] = lanes + [.control] + retries
-    /// Those of them whose records are taken up: what lag, metrics and progress tell of. `control` is not read yet.
+    /// Consumed topics whose records are processed: those that lag, metrics and progress cover. `control` is not read
+    /// yet.
     package static let worked: [Topic] = lanes + retries
-    /// Jobs that come again: their records have the headers of `RetryNote`.
+    /// Topics of retried jobs, whose records have the headers of `RetryNote`.
     package static let retries: [Topic] = [.retry, .retry10s, .retry1m, .retry10m, .retry1h]
 
     package var isRetry: Bool { (Topic.retry.ordinal...Topic.retry1h.ordinal).contains(ordinal) }
 
-    /// The lane of the jobs that producers put there.
+    /// Lane of the jobs that producers publish to the topic.
     package var lane: Lane? { if case .jobs(let lane) = self { lane } else { nil } }
 
-    /// Dense from 0 and as in `allCases`, for arrays by topic.
+    /// Index of the topic, dense from 0 and in the order of `allCases`, for arrays by topic.
     @inlinable
     package var ordinal: Int {
         switch self {
@@ -83,7 +84,7 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Not by its name, as other types with raw values: that would be made anew each time.
+    /// Not compared by raw value, as the default is, because the name would be built each time.
     package static func == (a: Self, b: Self) -> Bool { a.ordinal == b.ordinal }
     package func hash(into hasher: inout Hasher) { hasher.combine(ordinal) }
 }

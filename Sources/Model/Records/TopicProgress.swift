@@ -1,22 +1,22 @@
 package import Clocks
 
-/// How far a partition's owners have come in one topic whose records they finish.
+/// Progress of a partition's owners in one topic whose records they finish.
 package struct TopicProgress: Sendable, Hashable {
-    /// A row tells of so many offsets what is finished ahead.
+    /// Number of offsets after `next` for which a row can record that they are finished.
     package static let finishedLimit = OffsetBitmap.byteLimit * 8
 
-    /// The committable offset: every record below it is finished.
+    /// Offset to commit: every record below it is finished.
     package var next: Int64
-    /// The group's offset that was durable then; an offset below it is an operator's reset. nil: not known.
+    /// The group's durable offset at that time; a lower offset means that an operator has reset it. nil if unknown.
     package var committed: Int64?
-    /// Finished above `next`, ascending.
+    /// Finished offsets above `next`, ascending.
     package var finished: [Int64]
-    /// Jobs that wait in memory, by ascending offset: their records do not tell how often they were tried.
+    /// Jobs that wait in memory, by ascending offset. Their records do not state how often they were tried.
     package var waits: [Wait]
-    /// A record of the log that this is the progress in; nil if none was looked at yet.
+    /// Fingerprint of the log: a record in it. nil if no record was looked at yet.
     package var anchor: LogAnchor?
-    /// The last record that was received, where that is another: a log that was truncated and has grown again still has the
-    /// anchor, and no longer this.
+    /// Last received record, if it is another one than the anchor. A log that was truncated and has grown again may
+    /// still have the anchor, but not this record.
     package var last: LogAnchor?
 
     package init(
@@ -27,16 +27,16 @@ package struct TopicProgress: Sendable, Hashable {
         (self.anchor, self.last) = (anchor, last)
     }
 
-    /// What the record of a job that was put off does not tell.
+    /// State of a deferred job that its record does not contain.
     package struct Wait: Sendable, Hashable {
         package let offset: Int64
         package let attempts: Int
         package let notBefore: WallTime
-        /// Since when the machine's fault has held it back; nil if that does not.
+        /// Time since which a fault of the machine has held the job back; nil if none does.
         package let heldSince: WallTime?
-        /// Since when its host has been at fault; nil if it was not.
+        /// Time since which the job's host has been at fault; nil if it has not.
         package let failingSince: WallTime?
-        /// Of the last failed attempt, for people; nil in rows of earlier programs.
+        /// Code of the last failed attempt, for people; nil in rows written before the field existed.
         package let code: String?
 
         package init(
@@ -50,18 +50,18 @@ package struct TopicProgress: Sendable, Hashable {
     }
 }
 
-/// One record by which a log is known: another log under the same name has another one at its offset, or none.
+/// One record that identifies a log: another log of the same name has another record at its offset, or none.
 package struct LogAnchor: Sendable, Hashable {
     package let offset: Int64
-    /// When it was appended.
+    /// Append time of the record.
     package let timestamp: WallTime
 
     package init(offset: Int64, timestamp: WallTime) { (self.offset, self.timestamp) = (offset, timestamp) }
 }
 
-/// Offsets as bits, the first for a given offset: what a progress row holds of what is finished ahead.
+/// Bitmap of offsets that starts at a given offset, as a progress row stores the offsets finished ahead.
 enum OffsetBitmap {
-    /// A bitmap has at most 4 KiB: offsets beyond its end are finished again by the next owner.
+    /// Most bytes of a bitmap, 4 KiB. Offsets beyond its end are finished again by the next owner.
     static let byteLimit = 4_096
 
     static func bytes(_ offsets: [Int64], from start: Int64) -> [UInt8] {

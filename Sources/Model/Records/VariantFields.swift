@@ -2,9 +2,9 @@ internal import ImageModel
 internal import JSONText
 internal import VariantSpec
 
-/// What JSON says of a variant wherever it stands: in its row, in an outcome, in the list of `mezzotint variants`.
+/// JSON fields of a variant that its row, an outcome and the list of `mezzotint variants` have in common.
 ///
-/// Each has fields of its own beside these, and an order of its own, which scripts and stored records have.
+/// Each of the three has other fields too, and an order of its own, which scripts and stored records rely on.
 struct VariantFields {
     private var width: Int?
     private var height: Int?
@@ -19,7 +19,7 @@ struct VariantFields {
     private(set) var colour: RGB?
     private(set) var facts: SourceFacts?
 
-    /// Reads the value of `key`; one that is none of these fields is read over.
+    /// Reads the value of `key`, or skips it if it is none of these fields.
     mutating func read(_ key: JSONKey, from reader: inout JSONReader) throws(JSONFailure) {
         switch key {
         case "width": width = try reader.side()
@@ -42,7 +42,7 @@ struct VariantFields {
         PixelSize(width: try width.field("width"), height: try height.field("height"))
     }
 
-    /// nil where the variant failed.
+    /// nil if the variant failed.
     var sizeIfTold: PixelSize? { try? size() }
 }
 
@@ -64,8 +64,8 @@ extension JSONWriter {
         boolean(true)
     }
 
-    /// What a decode gave by the way: what the variant looks like before it is loaded, and what its source was. `frames` and
-    /// `quality` only where they differ from what the spec says.
+    /// Writes by-products of a decode: the appearance of the variant before it is loaded, and the properties of its
+    /// source. `frames` and `quality` are written only if they differ from the spec's.
     mutating func byProducts(_ row: VariantRow, withSourceSize: Bool) {
         if row.frames != 1 { field("frames", row.frames) }
         if row.quality != row.spec.quality { field("quality", row.quality) }

@@ -3,13 +3,13 @@ package import ImageModel
 internal import JSONText
 internal import VariantSpec
 
-/// What became of each variant of a job, in the order asked.
+/// Results of a job's variants, in the requested order.
 package struct VariantOutcomes: Sendable, Hashable, RandomAccessCollection, ExpressibleByArrayLiteral {
     private let content: Content
 
     private enum Content {
         case list([VariantOutcome])
-        /// Places among the snapshot's variants: rows are large, and most jobs find theirs unchanged.
+        /// Indices of the snapshot's variants. Most jobs find their variants unchanged, and rows are large.
         case unchanged(SourceSnapshot, places: [Int])
     }
 
@@ -35,7 +35,7 @@ package struct VariantOutcomes: Sendable, Hashable, RandomAccessCollection, Expr
         }
     }
 
-    /// As a JSON array.
+    /// Writes a JSON array.
     func write(to json: inout JSONWriter) {
         json.beginArray()
         switch content {
@@ -74,8 +74,8 @@ extension JSONWriter {
         measures(row)
         madeFrom(row)
         field("alpha", row.hasAlpha)
-        // What a decode gave by the way is told when there was one; later it is in the variant's row. Told with every job
-        // whose variants stood already, it would be half of that job's cost.
+        // By-products are written only with the decode that gave them; later they are in the variant's row. Written for
+        // every job whose variants were stored already, they would be half of that job's cost.
         if isNew { byProducts(row, withSourceSize: true) }
     }
 

@@ -5,8 +5,10 @@ internal import JSONText
 internal import VariantSpec
 
 extension Outcome {
-    /// Of a job that was owed: the events that what others were answered with while their origin failed is fresh again. Their
-    /// ids follow from the rows: two owners may have owed for the same.
+    /// Events of a pending refresh: each of these variants completed other jobs while its origin failed, and is fresh
+    /// again.
+    ///
+    /// Their ids are derived from the rows, because two owners may have the same refresh pending.
     package func refreshed(partition: PartitionID) -> [NewRecord] {
         guard let source else { return [] }
         return variants.compactMap { variant in
@@ -34,15 +36,15 @@ extension Outcome {
 }
 
 extension Job {
-    /// Of jobs that workers publish: what was answered by something stale is asked for again.
+    /// Id prefix of the workers' own jobs that refresh variants which completed a job although they were stale.
     package static let owedPrefix = "mezzotint.owed/"
-    /// The same where its origin lets that be (`stale-while-revalidate`).
+    /// Id prefix of such jobs if the origin allows the stale variants (`stale-while-revalidate`).
     package static let refreshPrefix = "mezzotint.refresh/"
 
-    /// What ids of workers' own jobs begin with: a publisher's may not.
+    /// Id prefix of all jobs of the workers' own. Publishers must not use it.
     package static let reservedPrefix = "mezzotint."
 
-    /// A source has other bytes, and not all that was stored of it is made anew.
+    /// Id prefix of the workers' own jobs that re-render the stored variants of a changed source.
     package static let changePrefix = "mezzotint.change/"
 
     package var isOwn: Bool { isOwed || isRefresh || isChange }

@@ -6,7 +6,7 @@ package import JSONText
 package import VariantSpec
 
 extension VariantRow {
-    /// The row as the changelog has it; the key says which variant of which source.
+    /// The row as a changelog record; the key names the source and the variant.
     package func newRecord(partition: PartitionID, traceparent: String? = nil) -> NewRecord {
         var json = JSONWriter(reserving: 448)
         json.beginObject()
@@ -38,12 +38,12 @@ extension VariantRow {
                 traceparent: traceparent))
     }
 
-    /// The tombstone that drops the row.
+    /// Tombstone that drops the row.
     package static func drop(_ spec: VariantSpec, of source: SourceKey, partition: PartitionID) -> NewRecord {
         NewRecord(topic: .variants, partition: partition, key: RecordKey.variant(source, spec).bytes, value: nil)
     }
 
-    /// Fields that a newer version added are left out.
+    /// Decodes a row; unknown fields of newer versions are ignored.
     init(source: SourceKey, spec: VariantSpec, json: [UInt8]) throws(JSONFailure) {
         self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> VariantRow in
             var fields = VariantFields()
@@ -82,7 +82,7 @@ extension VariantRow {
         }
     }
 
-    /// As `mezzotint variants --json` lists it: fields inside an object.
+    /// Writes the fields of the row's object in `mezzotint variants --json`.
     package func list(by json: inout JSONWriter) {
         json.field("spec", spec.description)
         json.measures(self)
