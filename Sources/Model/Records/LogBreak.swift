@@ -1,4 +1,4 @@
-/// Evidence that a topic's log is not the one that was read: the topic was recreated, or an unclean election truncated
+/// Evidence that a topic's log is not the log that was read: the topic was recreated, or an unclean election truncated
 /// it.
 package enum LogBreak: Sendable, Hashable {
     /// The log ends before the last read offset.

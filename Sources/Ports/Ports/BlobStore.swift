@@ -5,13 +5,13 @@ package import Posix
 package import Records
 package import VariantSpec
 
-/// The deterministic name of a stored blob: source key / version / leaf, never URL text.
+/// Deterministic name of a stored blob: source key / version / leaf. It never contains URL text.
 ///
-/// The same name always means the same source bytes, so a put that finds it there has succeeded.
+/// One name always means the same source bytes, so a put that finds the name already there has succeeded.
 package struct BlobName: Sendable, Hashable {
     package let source: SourceKey
     package let version: SourceVersion
-    /// A spec's text, or `original.` and the format's suffix.
+    /// Text of a spec, or `original.` and the format's suffix.
     package let leaf: String
 
     package init(_ source: SourceKey, _ version: SourceVersion, _ spec: VariantSpec) {
@@ -20,8 +20,8 @@ package struct BlobName: Sendable, Hashable {
     package init(original source: SourceKey, _ version: SourceVersion, _ format: ImageFormat) {
         self.init(source, version, leaf: "original.\(format.suffix)")
     }
-    /// Where stores put the blob, relative to their root. Rows of indexes leave out a location that follows from this, so
-    /// that it stays as it is.
+    /// Path of the blob, relative to the store's root. It must never change: rows of indexes leave out a location that
+    /// this function gives.
     package var location: String {
         var leaf = leaf
         return leaf.withUTF8 { leaf in
@@ -31,12 +31,13 @@ package struct BlobName: Sendable, Hashable {
         }
     }
 
-    /// The same of a variant: read for each variant that is looked up, and interpolation is slow.
+    /// Path of a variant's blob. Written without interpolation, which is slow, because it is computed for each variant
+    /// that is looked up.
     package static func location(_ source: SourceKey, _ version: SourceVersion, _ spec: VariantSpec) -> String {
         location(source, version, limit: spec.byteLimit) { spec.write(to: $0.baseAddress!) }
     }
 
-    /// Two levels of folders by the key's first digits, so that none holds millions.
+    /// Puts blobs two folders deep by the key's first digits, so that no folder holds millions.
     private static func location(
         _ source: SourceKey, _ version: SourceVersion, limit: Int,
         leaf: (UnsafeMutableBufferPointer<UInt8>) -> Int
@@ -59,33 +60,33 @@ package struct BlobName: Sendable, Hashable {
     }
 }
 
-/// A blob as it lies in the store: what its row records of it.
+/// A stored blob, as its row records it.
 package struct StoredBlob: Sendable, Hashable {
-    /// Relative to the store's root.
+    /// Path relative to the store's root.
     package let location: String
     package let bytes: Int
     package let digest: SHA256Digest
-    /// Other bytes than were put stood under the name already, and stay: all that is known of them is the name.
+    /// Whether the name was already taken by other bytes than the new ones. Those bytes stay; only their name is known.
     package let isAnothers: Bool
     package init(location: String, bytes: Int, digest: SHA256Digest, isAnothers: Bool = false) {
         (self.location, self.bytes, self.digest, self.isAnothers) = (location, bytes, digest, isAnothers)
     }
 }
 
-/// One blob to put.
+/// One blob to store.
 package struct NewBlob: Sendable {
     package let content: FileSlice
     package let name: BlobName
     package init(_ content: FileSlice, as name: BlobName) { (self.content, self.name) = (content, name) }
 }
 
-/// What a store shows of itself, before it is taken for the one that rows are bound to.
+/// Observation of a store, before it is accepted as the store that rows are bound to.
 package struct StoreSight: Sendable, Hashable {
     package let place: StorePlace
-    /// nil: it is fresh, from before identities, or not the store at all.
+    /// nil if the store is new, is older than identities, or is not the store at all.
     package let identity: StoreIdentity?
     package let isEmpty: Bool
-    /// A folder of its own that another store's, or none, stands in for; nil: it is whole.
+    /// Folder of the store that has another store's identity, or none; nil if all folders belong together.
     package let foreignPart: Part?
 
     package struct Part: Sendable, Hashable {
@@ -99,30 +100,31 @@ package struct StoreSight: Sendable, Hashable {
     }
 }
 
-/// Where variants and originals are kept.
+/// Storage of variants and originals.
 package protocol BlobStore: Sendable {
     func sight() async throws(StoreFailure) -> StoreSight
-    /// The store's identity, made if it has none. From now on a store that does not show it is refused (`foreign`) by every
-    /// verb. Of many that make one at once, one wins and all hear the same.
+    /// Returns the store's identity, and creates one if there is none. From then on every verb refuses a store with
+    /// another identity (`foreign`). If several callers create one at once, one wins and all get the same identity.
     func adopt() async throws(StoreFailure) -> StoreIdentity
-    /// Why what is there is not the store that was adopted; nil if it is, or none was.
+    /// Reason why the present store is not the adopted one; nil if it is, or if none was adopted.
     var absence: StoreFailure? { get }
-    /// Puts blobs, each whole or not at all, and returns when they would survive a crash. What is already there under a
-    /// name stays, and is what is returned for it. All that a job makes goes in one put: it becomes durable together.
+    /// Stores blobs, each completely or not at all, and returns when they would survive a crash. A blob already stored
+    /// under a name stays, and is returned in place of the new one. All blobs of a job go in one call, so that they
+    /// become durable together.
     func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob]
-    /// The blob, open for reading; nil if it is gone.
+    /// Opens a blob for reading; nil if it is gone.
     func open(_ location: String) async throws(StoreFailure) -> OpenFile?
-    /// The blob, open for reading, if `isExpected` knows the digest of its bytes; nil if they are others, cannot be read,
-    /// or are gone.
+    /// Opens a blob for reading if `isExpected` accepts the digest of its bytes. nil if the bytes are others, cannot be
+    /// read, or are gone.
     func open(_ location: String, if isExpected: @escaping @Sendable (SHA256Digest) -> Bool) async throws(StoreFailure)
         -> OpenFile?
-    /// Whether a blob is gone. One of another length than was stored is damaged, and taken out of the way: a put would find it
-    /// under its name and keep it. nil: this store cannot tell at the price of one system call, so that whoever reads the blob
-    /// finds out.
+    /// Whether a blob is gone. A blob of another length than was stored is damaged. It is moved away, because a put
+    /// would find it under its name and keep it. nil if this store cannot answer with one system call; the reader of
+    /// the blob then finds out.
     func isGone(_ location: String, bytes: Int) -> Bool?
-    /// Of many blobs, the places of those that are known to be gone.
+    /// Indices of the blobs that are known to be gone.
     func gone(among blobs: [(location: String, bytes: Int)]) async -> [Int]
-    /// Removes a blob; it is no error if it is gone.
+    /// Removes a blob; a missing blob is not an error.
     func remove(_ location: String) async throws(StoreFailure)
 }
 

@@ -1,9 +1,10 @@
 package import Records
 
-/// Rows by which an index knows its changelog again: another changelog has other records at their offsets.
+/// Fingerprint of a changelog: rows by which an index recognises its changelog. Another changelog has other records at
+/// their offsets.
 ///
-/// Compaction takes rows away once their key has a newer one, so several are kept: of each number of noughts that an offset
-/// can end with in binary, the newest. They lie ever farther apart, over the last few thousand offsets.
+/// Compaction removes a row once its key has a newer one, so several are kept: for each number of zeros at the binary
+/// end of an offset, the newest row. Their distances grow, over the last few thousand offsets.
 package struct ChangelogAnchors: Sendable, Hashable {
     private var slots = [LogAnchor?](repeating: nil, count: Self.limit)
 
@@ -13,7 +14,7 @@ package struct ChangelogAnchors: Sendable, Hashable {
     package init(_ anchors: some Sequence<LogAnchor>) { for anchor in anchors { note(anchor) } }
 
     package var isEmpty: Bool { slots.allSatisfy { $0 == nil } }
-    /// The one that says most about the rows before it first.
+    /// Anchors from the newest, which covers the most rows before it, to the oldest.
     package var newestFirst: [LogAnchor] { slots.compactMap(\.self).sorted { $0.offset > $1.offset } }
 
     package mutating func note(_ anchor: LogAnchor) {

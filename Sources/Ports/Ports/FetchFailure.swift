@@ -2,20 +2,20 @@ package import Canonical
 package import Failures
 internal import VariantSpec
 
-/// Why a source could not be brought here.
+/// Reason why a source could not be fetched.
 package enum FetchFailure: CodedFailure, Hashable {
     case invalidURL(SourceURL)
-    /// `isListed`: among those who are denied; else it is not among those who are allowed.
+    /// `isListed`: whether `fetch.hosts.deny` lists the host. If false, `fetch.hosts.allow` does not list it.
     case refusedHost(url: SourceURL, host: String, isListed: Bool)
     case refusedPort(url: SourceURL, port: Int)
-    /// The URL, or a redirect's, names the address itself.
+    /// The URL, or a redirect's URL, contains the address itself.
     case refusedAddress(url: SourceURL, address: String)
-    /// What DNS says of a name.
+    /// The host name resolves to the address.
     case refusedName(url: SourceURL, address: String)
     case resolution(url: SourceURL)
     case connection(url: SourceURL, reason: String)
     case deadline(url: SourceURL, phase: String)
-    /// `retryAfter`: for so long the host wants to be left alone.
+    /// `retryAfter`: pause that the host asked for.
     case status(url: SourceURL, Int, retryAfter: Duration? = nil)
     case notModified(url: SourceURL)
     case redirects(url: SourceURL, limit: Int)
@@ -108,7 +108,7 @@ package enum FetchFailure: CodedFailure, Hashable {
 
     package var isConfidential: Bool { kind.isConfidential }
 
-    /// The URL that was refused, or whose host has no address: no request went out for it.
+    /// URL of a fetch for which no request was sent, because it was refused or its host has no address.
     package var unasked: SourceURL? {
         switch self {
         case .invalidURL(let url), .refusedHost(let url, _, _), .refusedPort(let url, _), .refusedAddress(let url, _),
@@ -143,11 +143,11 @@ package enum FetchFailure: CodedFailure, Hashable {
         case badAnswer = "fetch.bad-answer"
         case noSpace = "fetch.no-space"
         case cancelled = "fetch.cancelled"
-        /// `FailureNote.told` says it of others; nothing fails with it.
+        /// Code that outcomes show in place of confidential ones (`FailureNote.told`); nothing fails with it.
         case unreachable = "fetch.unreachable"
 
-        /// What would tell those who publish of this network: which names there are, where they lead, what listens. All of it
-        /// looks alike to them, and is tried equally often.
+        /// Whether the code would show publishers something about this network: which names exist, where they lead, and
+        /// what listens. Publishers see one code for all of these, which are also retried equally often.
         package var isConfidential: Bool { [.refusedName, .resolution, .connection, .deadline].contains(self) }
 
         package var meaning: String {

@@ -5,15 +5,15 @@ package import ImageModel
 package import Images
 package import Posix
 
-/// One source to bring here.
+/// Request to fetch one source.
 package struct FetchRequest: Sendable, Hashable {
     package let url: SourceURL
     package let lane: Lane
-    /// What is known of it: the origin is asked whether that still holds. nil: for the whole of it.
+    /// Stored caching headers for revalidation; nil to fetch the whole source.
     package let known: CachePolicy?
-    /// Where an answer led; nil: the URL itself is asked.
+    /// Redirect to follow; nil to request the URL itself.
     package let redirect: Redirect?
-    /// Whether pixels must tell if the source's alpha shows: a format is chosen by it.
+    /// Whether the pixels must show if the source is transparent, because a format is chosen by it.
     package let needsAlpha: Bool
 
     package init(
@@ -24,17 +24,17 @@ package struct FetchRequest: Sendable, Hashable {
     }
 }
 
-/// Where an answer led, and what the fetch has used up by then: all its hops share one limit and one deadline.
+/// Target of a redirect, and the resources used so far: all hops of a fetch share one limit and one deadline.
 package struct Redirect: Sendable, Hashable {
     package let url: String
-    /// The server that it asks.
+    /// Server of the target.
     package let host: OriginHost
-    /// How often the fetch was led elsewhere, this time included.
+    /// Number of redirects so far, this one included.
     package let hop: Int
-    /// Of the deadline of the whole, and of the time that it may wait for free connections.
+    /// Time used of the total deadline; `waited` is the time used of the wait for free connections.
     package let spent: Duration
     package let waited: Duration
-    /// What the answers that led there say of caching.
+    /// Caching headers of the redirects so far.
     package let hops: [RedirectHop]
 
     package init(
@@ -45,32 +45,32 @@ package struct Redirect: Sendable, Hashable {
     }
 }
 
-/// What an answer's head said that caching goes by.
+/// Head of a response, as far as caching needs it.
 package struct AnswerHead: Sendable {
     package var fields = AnswerFields([])
-    /// The headers that were sent, less the conditions.
+    /// Headers that were sent, without the conditional ones.
     package var sent: [(name: String, value: String)] = []
-    /// Since its request was begun.
+    /// Time since the start of the request.
     package var elapsed = Duration.zero
-    /// Who answered, where redirects led elsewhere; and what these said of caching.
+    /// Final URL after redirects; `hops` has the caching headers of the redirects.
     package var location: String?
     package var hops: [RedirectHop] = []
 
     package init() {}
 }
 
-/// What an origin answers who asks for a source.
+/// Result of a fetch.
 package enum FetchAnswer: Sendable {
     case source(FetchedSource)
-    /// Its first bytes say that it can't be rendered; the rest was not fetched.
+    /// Its first bytes show that it cannot be rendered; the rest was not fetched.
     case refused(RenderFailure, AnswerHead)
-    /// What is known of it still holds.
+    /// The stored version is still current.
     case notModified(AnswerHead)
-    /// It is to be asked for elsewhere: that is another host's to allow, perhaps.
+    /// The source is elsewhere, perhaps on a host with limits of its own.
     case redirected(Redirect)
 }
 
-/// A source's bytes, in an anonymous file outside the worker's heap.
+/// Bytes of a source, in an anonymous file outside the worker's heap.
 package struct FetchedSource: Sendable {
     package let body: OpenFile
     package let digest: SHA256Digest
@@ -84,11 +84,11 @@ package struct FetchedSource: Sendable {
     package var bytes: Int { body.length }
 }
 
-/// A source, and what its header says.
+/// A source with the facts of its header.
 package struct FetchedPicture: Sendable {
     package let source: FetchedSource
     package let picture: Picture
-    /// Whether the alpha of its facts is the header's word alone.
+    /// Whether the alpha of its facts comes from the header alone, without a look at the pixels.
     package let isAlphaUnchecked: Bool
 
     package init(source: FetchedSource, picture: Picture, isAlphaUnchecked: Bool = false) {
@@ -96,9 +96,9 @@ package struct FetchedPicture: Sendable {
     }
 }
 
-/// Brings sources from their origins, under the address guard: one request, and its answer.
+/// Port that fetches sources from their origins, under the address guard, one request at a time.
 ///
-/// - Failure: within the deadlines of the configuration; a cancelled task ends its transfer.
+/// - Failure: within the configured deadlines; if the task is cancelled, the transfer ends.
 package protocol Fetcher: Sendable {
     func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer
 }

@@ -1,32 +1,33 @@
 package import Clocks
 
-/// How far an index has folded its changelog, written with the rows themselves.
+/// Progress of an index in its changelog, written together with the rows.
 package struct IndexCheckpoint: Sendable, Hashable {
-    /// Everything below it is in.
+    /// Offset below which every record is applied.
     package let position: Int64
-    /// The newest owner's epoch so far: what an earlier owner wrote behind it does not count.
+    /// Newest owner's epoch so far. Records that an earlier owner wrote after it do not count.
     package let epoch: Int64
-    /// When it was written.
+    /// Time at which the checkpoint was written.
     package let at: WallTime
-    /// nil of a file that an earlier program wrote last: nothing tells its changelog from another that is as long.
+    /// nil if the file was last written before the field existed: its changelog cannot be told from another of the same
+    /// length.
     package let anchors: ChangelogAnchors?
 
     package init(position: Int64, epoch: Int64, at: WallTime, anchors: ChangelogAnchors? = nil) {
         (self.position, self.epoch, self.at, self.anchors) = (position, epoch, at, anchors)
     }
 
-    /// Why an index is made anew from its changelog; for people.
+    /// Reason why an index must be rebuilt from its changelog, for messages.
     package enum Flaw: Sendable, Hashable {
-        /// It is of another changelog.
+        /// The index is of another changelog.
         case foreign(String)
-        /// It is of this one, and can't be carried on.
+        /// The index is of this changelog, but cannot continue from its checkpoint.
         case outdated(String)
     }
 
-    /// Why the index can't be carried on from here; nil if it can, as far as the changelog's bounds tell.
+    /// Reason why the index cannot continue from here; nil if it can, as far as the changelog's bounds show.
     ///
-    /// - Parameter tombstonesKept: how long the changelog keeps the word that a row is gone. What was missed for longer
-    ///   may have been dropped and forgotten, and would stand in the index for ever.
+    /// - Parameter tombstonesKept: time for which the changelog keeps tombstones. If the index missed more than that,
+    ///   dropped rows may have lost their tombstones, and would stay in the index for ever.
     package func flaw(in changelog: Range<Int64>, tombstonesKept: Duration?, at now: WallTime) -> Flaw? {
         if position < changelog.lowerBound { return .outdated("the changelog does not reach back to where it stopped") }
         if position > changelog.upperBound {
@@ -37,12 +38,12 @@ package struct IndexCheckpoint: Sendable, Hashable {
             if now - at > tombstonesKept {
                 return .outdated("it stopped longer ago than the changelog keeps word of what is gone")
             }
-            // Written by a clock that was ahead, so that its age is not known.
+            // The time was written by a clock that was ahead, so the checkpoint's age is unknown.
             if at - now > tombstonesKept {
                 return .outdated("it stopped at a time that lies \((at - now).components.seconds / 86_400) days ahead of this clock")
             }
         }
-        // Nothing would prove it later either, when all rows are folded.
+        // Without anchors, nothing can identify the changelog later either, when all rows are applied.
         if let anchors, anchors.isEmpty {
             return .outdated("it names no row by which this changelog could be recognised")
         }

@@ -1,10 +1,10 @@
 package import Failures
 package import Records
 
-/// Why an index could not be opened, read or written; nothing is lost by it, since the changelog has every row.
+/// Reason why an index could not be opened, read or written. No data is lost, because the changelog has every row.
 package enum IndexFailure: CodedFailure, Hashable {
     case corrupt(path: String, reason: String)
-    /// It holds the rows of another changelog.
+    /// The index holds the rows of another changelog.
     case foreign(PartitionID, reason: String)
     case full(path: String)
     case unavailable(path: String, reason: String)

@@ -1,9 +1,9 @@
 package import Records
 
 extension Log {
-    /// The dead letters of a partition that nobody discarded, in the order that they came.
+    /// Dead letters of a partition that were not discarded, in their order.
     ///
-    /// - Parameter withBodies: false where they are only counted: a body may have as many bytes as a job.
+    /// - Parameter withBodies: false to count them only: a body may be as large as a job.
     package func standingDeadLetters(
         in partition: PartitionID, withBodies: Bool = true
     ) async throws(LogFailure) -> (letters: [DeadLetter], unreadable: [RecordFailure]) {
@@ -15,7 +15,7 @@ extension Log {
         }
         return DeadLetter.standing(records)
     }
-    /// What last took letters with these ids off the list, by id, as far as the records are kept.
+    /// Last record that removed each of these dead letters from the list, by id, as far as the records are kept.
     package func discards(ofDeadLetters ids: Set<String>) async throws(LogFailure) -> [String: DeadLetter.Discard] {
         var found: [String: DeadLetter.Discard] = [:]
         for partition in partitions {

@@ -1,13 +1,14 @@
 package import Clocks
 package import Records
 
-/// What became of one appended record.
+/// Result of appending one record.
 package enum AppendResult: Sendable, Hashable {
-    /// Durable, at this offset; before it, where a broker no longer knew which.
+    /// Durable at this offset. If the broker no longer knows the record's own offset, the record is somewhere before
+    /// this one.
     case acknowledged(Int64)
     /// Certainly not in the log.
     case refused(LogFailure)
-    /// May or may not be in the log: the connection went before the answer came.
+    /// Perhaps in the log: the connection ended before the response came.
     case unknown(LogFailure)
 
     package var offset: Int64? { if case .acknowledged(let offset) = self { offset } else { nil } }
@@ -20,60 +21,61 @@ package enum AppendResult: Sendable, Hashable {
     }
 }
 
-/// Records in topics and partitions, shaped by Kafka: appending, and reading from outside without owning anything.
+/// Log of records in topics and partitions, modelled on Kafka, without the ownership of partitions: appends, and reads
+/// from outside.
 package protocol Log: Sendable {
-    /// The same for every topic; fixed when the log is created.
+    /// Number of partitions, equal for every topic and fixed when the log is created.
     var partitionCount: Int { get }
 
-    /// How long the changelog keeps tombstones at least; nil: for as long as somebody may need them.
+    /// Minimum time for which the changelog keeps tombstones; nil if it keeps them as long as a reader may need them.
     var tombstonesKept: Duration? { get }
 
-    /// Appends a batch; returns when each record is acknowledged, refused or unknown, in the batch's order.
+    /// Appends a batch. Returns one result for each record, in the batch's order.
     func append(_ records: [NewRecord]) async -> [AppendResult]
 
-    /// The same for an owner in this process: refused where `owner` is over.
+    /// Appends for an owner in this process. Refused once the ownership `owner` has ended.
     func append(_ records: [NewRecord], as owner: Ownership) async -> [AppendResult]
 
-    /// The first offset still there, and the offset that the next record will get.
+    /// Offset of the first record that still exists, and offset of the next record to be appended.
     func bounds(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Range<Int64>
 
-    /// The group's committed offset: below it every record is finished. nil if nothing was committed.
+    /// Committed offset of the group, below which every record is finished; nil if nothing was committed.
     func committed(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64?
 
-    /// Bounds and committed offset of each topic's partitions, topic by topic: few questions however many they are.
+    /// Bounds and committed offsets of all these partitions, topic by topic, with few requests even for many
+    /// partitions.
     func partitionOffsets(_ topics: [Topic], _ partitions: [PartitionID]) async throws(LogFailure) -> [PartitionOffsets]
 
-    /// The same, with a result for each place: a place that cannot be read hides no other.
+    /// The same with a result for each topic-partition, so that one that cannot be read does not hide the others.
     func offsets(of places: [LogPoint]) async -> [Result<PartitionOffsets, LogFailure>]
 
-    /// Topics that have more partitions than are used.
+    /// Topics with more partitions than this installation uses.
     func grownTopics() async throws(LogFailure) -> [GrownTopic]
 
-    /// For people; nil for a log that has no such tools.
+    /// Topic's name for command-line tools; nil if the log has no such tools.
     func toolTopic(_ topic: Topic) -> ToolTopic?
 
-    /// Up to `limit` records at `offset` and after, without owning the partition.
+    /// Up to `limit` records from `offset` on, without owning the partition.
     func read(_ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int) async throws(LogFailure)
         -> [Record]
 
-    /// The newest record of each key that begins with `prefix`, tombstones left out.
+    /// Newest record of each key that begins with `prefix`, without tombstones.
     func latest(_ topic: Topic, _ partition: PartitionID, keyPrefix prefix: [UInt8]) async throws(LogFailure)
         -> [Record]
 
-    /// Whether `latest` costs a look at an index, rather than a whole partition.
+    /// Whether `latest` reads an index, not a whole partition.
     var isIndexed: Bool { get }
 
-    /// Whether records are stamped by the clock of another machine.
+    /// Whether the clock of another machine stamps the records.
     var hasOwnClock: Bool { get }
 
-    /// What the log shows at each of these places; each has a result of its own.
+    /// Observation of the log at each topic-partition, each with a result of its own.
     func sights(at places: [LogPoint]) async -> [Result<LogSight, LogFailure>]
 
-    /// When the record at each place's offset was appended, though a transaction hides it; nil where
-    /// there is none.
+    /// Append time of the record at each offset, even if a transaction hides the record; nil if there is none.
     func hiddenTimes(at points: [LogPoint]) async -> [Result<WallTime?, LogFailure>]
 
-    /// Who holds the partitions now, for people; nil if nobody.
+    /// Current owner of a partition, for people; nil if there is none.
     func owner(of partition: PartitionID) async throws(LogFailure) -> String?
 
     func close() async
@@ -95,15 +97,15 @@ extension Log {
         return found
     }
 
-    /// Of a log whose number of partitions is fixed.
+    /// Default for a log whose number of partitions is fixed.
     package func grownTopics() async throws(LogFailure) -> [GrownTopic] { [] }
 
-    /// Of a log that has no transactions.
+    /// Default for a log without transactions.
     package func hiddenTimes(at points: [LogPoint]) async -> [Result<WallTime?, LogFailure>] {
         points.map { _ in .success(nil) }
     }
 
-    /// Of a log whose owner loses nothing while its process lives.
+    /// Default for a log whose owner cannot lose a partition while its process is alive.
     package func append(_ records: [NewRecord], as owner: Ownership) async -> [AppendResult] { await append(records) }
 
     package func partitionOffsets(
@@ -127,7 +129,8 @@ extension Log {
         return sights
     }
 
-    /// The record before the bounds: what retention removes between the two is not taken for another log's.
+    /// Reads the record before the bounds, so that records removed by retention in between are not mistaken for another
+    /// log.
     private func sight(at place: LogPoint) async -> Result<LogSight, LogFailure> {
         do throws(LogFailure) {
             var timestamp: WallTime?
@@ -144,7 +147,7 @@ extension Log {
     package var partitions: [PartitionID] { (0..<Int32(partitionCount)).map { PartitionID($0) } }
 }
 
-/// A partition of a topic, and an offset to look at; nil for none.
+/// A topic-partition, and an offset to look at; nil for none.
 package struct LogPoint: Sendable, Hashable {
     package let topic: Topic
     package let partition: PartitionID
@@ -155,23 +158,24 @@ package struct LogPoint: Sendable, Hashable {
     }
 }
 
-/// What a log shows of one partition of a topic: enough to tell it from another log of the same name.
+/// Observation of one topic-partition: enough to tell its log from another log of the same name.
 package struct LogSight: Sendable, Hashable {
     package let bounds: Range<Int64>
-    /// When the record at the offset asked for was appended; nil if there is none.
+    /// Append time of the record at the requested offset; nil if there is none.
     package let timestamp: WallTime?
 
     package init(bounds: Range<Int64>, timestamp: WallTime?) { (self.bounds, self.timestamp) = (bounds, timestamp) }
 }
 
-/// How far one partition of a topic has come.
+/// Progress of one topic-partition.
 package struct PartitionOffsets: Sendable, Hashable {
     package let topic: Topic
     package let partition: PartitionID
-    /// What can be read. In Kafka's words it ends at the last stable offset.
+    /// Readable offsets. In Kafka they end at the last stable offset.
     package let bounds: Range<Int64>
     package let committed: Int64?
-    /// Offsets behind that which an open transaction hides: records of any producer, and transaction markers.
+    /// Offsets after the readable ones that an open transaction hides: records of any producer, and transaction
+    /// markers.
     package let hidden: Int64
 
     package init(topic: Topic, partition: PartitionID, bounds: Range<Int64>, committed: Int64?, hidden: Int64 = 0) {
@@ -179,9 +183,9 @@ package struct PartitionOffsets: Sendable, Hashable {
         self.hidden = hidden
     }
 
-    /// The first record that may be unfinished.
+    /// Offset of the first record that may be unfinished.
     package var start: Int64 { max(bounds.lowerBound, committed ?? bounds.lowerBound) }
-    /// Offsets from there to the end, finished records among them, and hidden ones.
+    /// Offsets from there to the end, including finished records and hidden offsets.
     package var records: Int64 { max(0, bounds.upperBound - start) + hidden }
 
     /// Records that are not known to be finished.
@@ -192,52 +196,55 @@ package struct PartitionOffsets: Sendable, Hashable {
     }
 }
 
-/// The owning side of a log: partitions come and go, records are drained without blocking.
+/// Owning side of a log: it gains and loses partitions, and drains records without blocking.
 ///
 /// - Concurrency: `drain`, `commit`, `release` and every call of the listener happen on `executor`, the thread that
-///   polls the log, so that reading a queue and giving it up cannot race.
+///   polls the log. So reading a queue and releasing its partition cannot race.
 package protocol LogConsumer: Sendable {
     nonisolated var executor: any SerialExecutor { get }
 
-    /// Begins to own partitions. The listener hears of them on `executor`.
+    /// Starts to own partitions. The listener is informed of them on `executor`.
     func start(_ listener: any LogListener) async throws(LogFailure)
 
-    /// Up to `limit` records that have arrived, in offset order; empty when there are none now.
-    /// Back-pressure is not calling this. For `variants` reading starts where `assigned` said, for the others at the
-    /// committed offset.
+    /// Returns up to `limit` records that have arrived, in offset order; empty if there are none now.
+    ///
+    /// The caller applies back-pressure by not calling it. `variants` is read from the offset that `assigned` returned,
+    /// other topics from the committed offset.
     func drain(_ topic: Topic, _ partition: PartitionID, limit: Int) throws(LogFailure) -> [Record]
 
-    /// The offset that `drain` has reached: what is below it was returned, or is no more. Compaction leaves gaps, at the
-    /// end too, so that a restore ends where this is at the changelog's end, whatever the last record's offset was.
-    /// nil: not known, or a log without gaps at its end.
+    /// Offset that `drain` has reached: every record below it was returned or no longer exists.
+    ///
+    /// Compaction leaves gaps, at the end of the changelog too. A restore therefore ends when this offset is at the
+    /// changelog's end, not at a certain record. nil if unknown, or if the log has no gaps at its end.
     func position(_ topic: Topic, _ partition: PartitionID) -> Int64?
 
-    /// Whether the log has said that there is nothing for this worker to own: there are more workers than partitions.
+    /// Whether the log has no partition for this worker, because there are more workers than partitions.
     var ownsNothing: Bool { get }
 
-    /// Whether the log has given this worker partitions that it cannot take up yet, beside those that it has.
+    /// Whether the log has assigned partitions to this worker that it cannot take yet, in addition to the ones it has.
     var isAwaiting: Bool { get }
 
-    /// How long nothing may have happened before a worker can believe that nothing is left for it to do.
+    /// Time without activity after which a worker may conclude that it has no work left.
     var quietTime: Duration { get }
 
-    /// Reads from `offset` on: what was drained from there on comes again, and `readable` is said. A log that cannot go there
-    /// at once tries again by itself, and hands nothing out before.
+    /// Continues reading at `offset`: drained records from there on are returned again, and `readable` is called. A log
+    /// that cannot do this at once retries by itself, and returns no records before it has succeeded.
     func rewind(_ topic: Topic, _ partition: PartitionID, to offset: Int64) throws(LogFailure)
 
-    /// Every record below `offset` is finished. Made durable soon, together with others.
+    /// Reports that every record below `offset` is finished. It becomes durable soon, together with other commits.
     func commit(_ topic: Topic, _ partition: PartitionID, below offset: Int64)
 
-    /// The committed offset, as far as it is known here; nil if there is none.
+    /// Committed offset, as far as this consumer knows it; nil if there is none.
     func committed(_ topic: Topic, _ partition: PartitionID) -> Int64?
 
-    /// The topic's log is another one now: reading and the committed offset begin again at `offset`, below where they were.
+    /// Restarts in a replaced log of the topic: reading and the committed offset begin at `offset`, below their old
+    /// values.
     func restart(_ topic: Topic, _ partition: PartitionID, at offset: Int64) throws(LogFailure)
 
-    /// Answer to `revoked`: nothing of the partition runs any more, and its last commits were handed in.
+    /// Confirms `revoked`: nothing of the partition is in progress any more, and its last commits were made.
     func release(_ partition: PartitionID)
 
-    /// Gives everything up, last commits made durable.
+    /// Releases all partitions, after making the last commits durable.
     func stop() async
 }
 
@@ -248,17 +255,18 @@ extension LogConsumer {
     package var quietTime: Duration { .milliseconds(50) }
 }
 
-/// Hears what the log tells its owner, always on the consumer's executor.
+/// Receiver of a consumer's events, always on the consumer's executor.
 package protocol LogListener: AnyObject, Sendable {
-    /// The partition is ours, in an epoch above every earlier one. `changelog` is what `variants` holds of it: jobs may run
-    /// once it is restored to its end. Returns the offset at which to start reading, within its bounds.
+    /// The worker owns the partition, in an epoch above every earlier one. `changelog` is the range of its `variants`
+    /// records: jobs may run once it is restored to its end. Returns the offset at which to start reading, within the
+    /// range.
     func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64
-    /// Records may have come: drain. May be said without need.
+    /// Records may have arrived, so drain. It may be called when there are none.
     func readable(_ topic: Topic, _ partition: PartitionID)
     /// The partition goes to another owner at `deadline`: finish, commit, `release`.
     func revoked(_ partition: PartitionID, deadline: Instant)
-    /// The partition already has another owner: no write may be seen any more.
+    /// The partition already has another owner, so no write of this worker may become visible any more.
     func lost(_ partition: PartitionID)
-    /// The log can't be read or written any more; the worker ends.
+    /// The log can no longer be read or written; the worker ends.
     func failed(_ failure: LogFailure)
 }

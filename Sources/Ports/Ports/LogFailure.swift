@@ -1,9 +1,9 @@
 package import Failures
 package import Records
 
-/// Why the log did not do what was asked.
+/// Reason why a log operation failed.
 package enum LogFailure: CodedFailure, Hashable {
-    /// What publishers ran short of, all in bytes.
+    /// Resource that publishers have used up, with sizes in bytes.
     package enum Shortage: Sendable, Hashable, CustomStringConvertible {
         case limit(used: Int, most: Int)
         case disk(free: Int, kept: Int)
@@ -26,26 +26,26 @@ package enum LogFailure: CodedFailure, Hashable {
     }
 
     case held(path: String, by: String)
-    /// `isDamaged`: it was opened, and what is in it is not sound.
+    /// `isDamaged`: whether the file could be opened, but its content is damaged.
     case unreadable(path: String, reason: String, isDamaged: Bool)
     case full(path: String)
-    /// What is left is kept for the worker.
+    /// The remaining space is reserved for the worker.
     case reserved(path: String, Shortage)
     case tooLarge(topic: Topic, bytes: Int, limit: Int)
     case unavailable(reason: String)
     case denied(reason: String)
     case misconfigured(problems: [String])
-    /// `remedy`: what to do about them, a sentence; empty where the problems say it.
+    /// `remedy`: sentence on how to solve the problems; empty if the problems say so themselves.
     case topics(problems: [String], remedy: String)
-    /// The topic's log is not the one that was read: it was recreated, or truncated.
+    /// The topic's log is not the log that was read: it was recreated, or truncated.
     case recreated(topic: Topic, partition: PartitionID, LogBreak)
-    /// The embedded log's file is not the one that was opened.
+    /// The embedded log's file is not the file that was opened.
     case replaced(path: String)
-    /// Retention removed records that nobody had taken up.
+    /// Retention removed records that no worker had read.
     case expired(topic: Topic, partition: PartitionID, count: Int64, first: Int64)
-    /// A transaction stays open, and the jobs that it hides were not done.
+    /// A transaction stays open, and the jobs that it hides were not run.
     case hidden(topic: Topic, partition: PartitionID, offset: Int64, count: Int64, tools: ToolTopic?)
-    /// Partitions that were added to topics hold records, and the jobs in them were not done.
+    /// Partitions that were added to topics hold records, and the jobs in them were not run.
     case unread([GrownTopic])
     case closed
 

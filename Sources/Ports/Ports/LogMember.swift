@@ -1,15 +1,15 @@
 package import Records
 
-/// A member of the group that shares the partitions, as the log's coordinator names it.
+/// Member of the group that shares the partitions, as the log's coordinator reports it.
 package struct LogMember: Sendable, Hashable {
-    /// Unique among all members that there ever were.
+    /// Id, unique among all present and past members.
     package let id: String
-    /// The name that it gave itself.
+    /// Name that the member gave itself.
     package let client: String
-    /// The address that it connects from; empty for the owner of an embedded log.
+    /// Address that it connects from; empty for the owner of an embedded log.
     package let host: String
     package let partitions: [PartitionID]
-    /// How many partitions of each topic it uses; nil: it does not say.
+    /// Number of partitions of each topic that it uses; nil if it does not report it.
     package let partitionsUsed: Int?
 
     package init(id: String, client: String, host: String, partitions: [PartitionID], partitionsUsed: Int? = nil) {
@@ -17,27 +17,27 @@ package struct LogMember: Sendable, Hashable {
         self.partitionsUsed = partitionsUsed
     }
 
-    /// `client@host`.
+    /// Name with address: `client@host`.
     package var name: String { host.isEmpty ? client : "\(client)@\(host)" }
 }
 
 extension [LogMember] {
-    /// Who holds which partition, for people.
+    /// Owner of each partition, for people.
     package var owners: [PartitionID: String] {
         reduce(into: [:]) { owners, member in for partition in member.partitions { owners[partition] = member.name } }
     }
 
-    /// The largest number of partitions that a member says it uses, of `count` that each topic has.
+    /// Largest number of partitions that a member reports to use, of the `count` partitions of each topic.
     package func partitionsUsed(of count: Int) -> Int? { compactMap(\.partitionsUsed).filter { $0 <= count }.max() }
 }
 
-/// A topic that has more partitions than workers and publishers of this installation use.
+/// A topic with more partitions than the workers and publishers of this installation use.
 package struct GrownTopic: Sendable, Hashable {
     package let topic: Topic
     package let partitions: Int
-    /// The partitions below this number are used.
+    /// Number of used partitions, which have the lowest numbers.
     package let used: Int
-    /// Records in the partitions that nobody reads; nil: not known.
+    /// Records in the partitions that no worker reads; nil if unknown.
     package let unread: Int64?
 
     package init(_ topic: Topic, partitions: Int, used: Int, unread: Int64?) {

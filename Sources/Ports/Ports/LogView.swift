@@ -1,44 +1,43 @@
 package import Clocks
 package import Records
 
-/// The log as somebody sees it who owns nothing, joins no group and writes nothing.
+/// View of the log for an observer, which owns no partition, joins no group and writes nothing.
 ///
-/// - Failure: each place has a result of its own, so that one that cannot be read hides no other. No question is asked
-///   again by itself: whoever looks looks again.
+/// - Failure: each topic-partition has a result of its own, so that one that cannot be read does not hide the others.
+///   No request is retried automatically; the observer asks again.
 package protocol LogView: Sendable {
     var partitionCount: Int { get }
 
-    /// Bounds and, of topics whose records are finished, the group's committed offset.
+    /// Bounds of each topic-partition, and the group's committed offset for topics whose records are finished.
     func offsets(of places: [LogPoint]) async -> [Result<PartitionOffsets, LogFailure>]
 
-    /// Who shares the partitions now.
+    /// Members that share the partitions now.
     func members() async throws(LogFailure) -> [LogMember]
 
-    /// Topics that have more partitions than are used.
+    /// Topics with more partitions than this installation uses.
     func grownTopics() async throws(LogFailure) -> [GrownTopic]
 
-    /// When the record at each place's offset was appended, though a transaction hides it; nil where
-    /// there is none.
+    /// Append time of the record at each offset, even if a transaction hides the record; nil if there is none.
     func hiddenTimes(at points: [LogPoint]) async -> [Result<WallTime?, LogFailure>]
 
-    /// When the first record at or after each place's offset was appended; nil where there is none.
+    /// Append time of the first record at or after each offset; nil if there is none.
     func appendTimes(at points: [LogPoint]) async -> [Result<WallTime?, LogFailure>]
 
-    /// Up to `limit` records at `offset` and after.
+    /// Up to `limit` records from `offset` on.
     func read(_ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int) async throws(LogFailure)
         -> [Record]
 
-    /// The newest record of each key that begins with `prefix`, tombstones left out.
+    /// Newest record of each key that begins with `prefix`, without tombstones.
     func latest(_ topic: Topic, _ partition: PartitionID, keyPrefix prefix: [UInt8]) async throws(LogFailure)
         -> [Record]
 
-    /// For how long topics keep their records; without topics that keep records until they are finished.
+    /// Retention time of topics, without topics that keep records until they are finished.
     func retention() async throws(LogFailure) -> [Topic: Duration]
 
-    /// Whether `latest` costs a look at an index, rather than a whole partition.
+    /// Whether `latest` reads an index, not a whole partition.
     var isIndexed: Bool { get }
 
-    /// Whether this is still the log that a new view would open.
+    /// Whether a new view would open the same log.
     var isInPlace: Bool { get }
 
     func close() async

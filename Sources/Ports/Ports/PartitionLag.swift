@@ -1,28 +1,28 @@
 package import Clocks
 package import Records
 
-/// What is unfinished in one partition of one topic.
+/// Unfinished records of one topic-partition.
 package struct PartitionLag: Sendable {
     package let topic: Topic
     package let partition: PartitionID
-    /// The committed offset.
+    /// Committed offset.
     package let start: Int64
-    /// From the committed offset to the end, without those that are known to be finished.
+    /// Records from the committed offset to the end, without records that are known to be finished.
     package let records: Int64
-    /// The records among them that an open transaction hides, from `hiddenFrom` on.
+    /// Number of these records that an open transaction hides, from `hiddenFrom` on.
     package let hidden: Int64
     package let hiddenFrom: Int64
-    /// When the oldest unfinished record was appended; nil if there is none.
+    /// Append time of the oldest unfinished record; nil if there is none.
     package let oldest: WallTime?
 
-    /// The age of the oldest unfinished record; 0 if there is none.
+    /// Age of the oldest unfinished record; 0 if there is none.
     package func seconds(at now: WallTime) -> Double { oldest.map { max(.zero, now - $0).seconds } ?? 0 }
 }
 
-/// What is known of a partition's topic beside its offsets.
+/// Knowledge about a topic-partition in addition to its offsets.
 package struct KnownRecords: Sendable {
     package var finished: FinishedRecords?
-    /// When the record at the committed offset was appended: to read one costs a whole fetch.
+    /// Append time of the record at the committed offset, if known: reading one record costs a whole fetch.
     package var oldest: WallTime?
 
     package init(finished: FinishedRecords? = nil, oldest: WallTime? = nil) {
@@ -31,7 +31,7 @@ package struct KnownRecords: Sendable {
 }
 
 extension Log {
-    /// The lag of these places, in their order; of fewer where the task is cancelled.
+    /// Lag of these topic-partitions, in their order; of fewer if the task is cancelled.
     package func lags(
         _ places: [PartitionOffsets], known: (PartitionOffsets) -> KnownRecords = { _ in KnownRecords() }
     ) async throws(LogFailure) -> [PartitionLag] {
@@ -43,9 +43,9 @@ extension Log {
             var oldest: WallTime?
             if unfinished > 0 {
                 oldest = known.oldest
-                // What is left may be gaps only: compaction, or records that a retention took meanwhile.
+                // The rest may be gaps: compacted records, or records that retention has just removed.
                 if oldest == nil {
-                    // A retry is appended anew for each attempt: an older job may stand behind a younger one.
+                    // Each attempt appends a retry again, so an older job may come after a younger one.
                     let first = try await read(
                         topic, partition, from: offsets.start, limit: topic.isRetry ? Self.retriesRead : 1)
                     oldest = first.lazy.map { (try? RetryNote($0).firstSeen) ?? $0.timestamp }.min()
@@ -64,10 +64,10 @@ extension Log {
         return lags
     }
 
-    /// As many as a sample of lagwatch has.
+    /// The size of a sample of lagwatch.
     private static var retriesRead: Int { 500 }
 
-    /// The newest progress row that is found at once: by an index, or among the last `records` of the changelog.
+    /// Newest progress row that is found quickly: by an index, or among the last `records` of the changelog.
     package func newestProgress(
         of partition: PartitionID, among records: Int64 = 1_000
     ) async throws(LogFailure) -> ProgressRow? {

@@ -3,17 +3,17 @@ package import Images
 package import Posix
 package import VariantSpec
 
-/// A picture that passed the limits: its facts, and the bytes that may be decoded (hostile chunks taken out).
+/// An image that passed the limits: its facts, and its bytes for decoding, with hostile chunks removed.
 package struct Picture: Sendable {
     package let facts: PictureFacts
     package let file: OpenFile
     package init(facts: PictureFacts, file: OpenFile) { (self.facts, self.file) = (facts, file) }
 
-    /// The same without its alpha, which shows nothing.
+    /// The same image with its alpha, which is opaque throughout, ignored.
     package var opaque: Picture { Picture(facts: facts.opaque, file: file) }
 }
 
-/// One derivative as it came from the renderer.
+/// One variant as the renderer returned it.
 package struct RenderedVariant: Sendable {
     package let spec: VariantSpec
     package let rendition: Rendition
@@ -22,7 +22,7 @@ package struct RenderedVariant: Sendable {
         (self.spec, self.rendition, self.content) = (spec, rendition, content)
     }
 
-    /// The same picture for another spec that comes to it.
+    /// The same rendered image for another spec with the same result.
     package func named(_ spec: VariantSpec) -> RenderedVariant {
         RenderedVariant(spec: spec, rendition: rendition, content: content)
     }
@@ -31,22 +31,27 @@ package struct RenderedVariant: Sendable {
     package var hasAlpha: Bool { rendition.hasAlpha }
 }
 
-/// Decodes once, makes every variant asked for, outside the worker's process.
+/// Port that renders images outside the worker's process: it decodes once and renders every requested variant.
 package protocol Renderer: Sendable {
-    /// Reads the header, outside the worker's process, and holds it against the limits; nothing is decoded.
+    /// Reads the header outside the worker's process and checks it against the limits, without decoding.
     func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture
 
-    /// Why a picture can't be rendered, whatever follows these first bytes of it; nil: they don't tell.
+    /// Reason why an image that begins with these bytes cannot be rendered; nil if they do not decide that.
     func refusal(ofStart file: OpenFile) async -> RenderFailure?
 
-    /// Whether a picture whose header speaks of alpha shows none: its pixels are looked at.
+    /// Whether an image whose header declares alpha is opaque, by a look at its pixels.
     func isOpaque(_ picture: Picture, origin: String?) async -> Bool
 
-    /// The orders of each request: a part has a deadline of its own. No orders have no parts.
+    /// Splits orders into parts, one for each request and each with a deadline of its own. Without orders there are no
+    /// parts.
     func parts(of orders: [RenderOrder], from picture: Picture, isReuse: Bool) -> [[RenderOrder]]
 
-    /// Renders one part: its deadline covers every decode that `orders` need. `isReuse`: the picture is a stored donor,
-    /// decoded in full. `origin`: whose picture it is, so that those of others may be kept from what renders it.
+    /// Renders one part; its deadline covers every decode that `orders` need.
+    ///
+    /// - Parameters:
+    /// - isReuse: whether the image is a stored donor, which is decoded in full.
+    /// - origin: origin of the image, so that images of other origins can be kept away from the process that renders
+    ///     it.
     func render(
         _ picture: Picture, _ orders: [RenderOrder], isReuse: Bool, origin: String?
     ) async throws(RenderFailure) -> [RenderedVariant]

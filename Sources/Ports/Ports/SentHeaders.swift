@@ -1,14 +1,16 @@
 package import Canonical
 
-/// The headers that origins see, less the conditions: what a fetcher sends, and what stored answers were chosen by.
+/// Headers that origins receive, except conditional ones. A fetcher sends them, and stored responses were selected by
+/// them.
 package struct SentHeaders: Sendable {
     package var userAgent = "mezzotint/0.1"
-    /// Hosts that are asked with headers of their own. A redirect's target is asked with its own.
+    /// Groups of hosts whose requests have headers of their own. The target of a redirect gets its own group's headers.
     package var groups: [(group: OriginGroup, headers: [(name: String, value: String)])] = []
 
     package init() {}
 
-    /// Beside `User-Agent` and `Accept-Encoding: identity`, which an HTTP client sends. A group's take the place of ours.
+    /// Headers in addition to `User-Agent` and `Accept-Encoding: identity`, which the HTTP client adds. A group's
+    /// headers replace the default ones.
     package func own(for url: String) -> [(name: String, value: String)] {
         var own: [(name: String, value: String)] = []
         if !groups.isEmpty {

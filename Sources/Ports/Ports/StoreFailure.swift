@@ -1,17 +1,18 @@
 package import Failures
 package import Records
 
-/// Why a blob could not be put or read.
+/// Reason why a blob could not be stored or read.
 package enum StoreFailure: CodedFailure, Hashable {
     case full(StorePlace)
-    /// The store as a whole.
+    /// The whole store cannot be written.
     case unwritable(StorePlace, reason: String)
-    /// Files or memory of this process are used up.
+    /// The process has no open files or memory left.
     case exhausted(StorePlace, reason: String)
-    /// One place in a store that can be written otherwise.
+    /// One path cannot be written, although the store can.
     case obstructed(StorePlace, reason: String)
     case unreadable(StorePlace, reason: String)
-    /// What is there is not the store that rows are bound to; `expected` is nil of rows from before identities.
+    /// The store is not the one that rows are bound to. `expected` is nil for rows written before stores had
+    /// identities.
     case foreign(StorePlace, expected: StoreIdentity?, found: StoreIdentity?)
 
     package var kind: Code {

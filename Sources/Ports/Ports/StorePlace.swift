@@ -1,15 +1,15 @@
-/// Where a store or a part of one is, for people, with its adapter's words on what to do about it.
+/// Location of a store or of a part of one, for messages, with its adapter's advice.
 package struct StorePlace: Sendable, Hashable, CustomStringConvertible {
     package let description: String
     package let remedies: Remedies
 
-    /// Sentences of an adapter that end its failures' texts.
+    /// Advice of an adapter, in sentences that end the messages of failures.
     package struct Remedies: Sendable, Hashable {
-        /// If the store as a whole cannot be written.
+        /// Advice if the whole store cannot be written.
         package let unwritable: String
-        /// If one blob cannot be read.
+        /// Advice if one blob cannot be read.
         package let unreadable: String
-        /// If no identity is found: what may have happened to the store.
+        /// Explanation if no identity is found: what may have happened to the store.
         package let missing: String
 
         package init(

@@ -1,26 +1,26 @@
 package import Posix
 
-/// A store that is not opened: what doctor, metrics and commands ask of it. Nothing is left behind by asking.
+/// An unopened store, as doctor, metrics and commands examine it. An examination leaves nothing behind.
 package protocol StoreSite: Sendable {
-    /// Where the store is.
+    /// Location of the store.
     var place: StorePlace { get }
-    /// Its folders on this machine; none if it is elsewhere.
+    /// Folders of the store on this machine; empty if it is elsewhere.
     var folders: [StoreFolder] { get }
-    /// A meter of the bytes that it has left; nil if the store has no such limit, or does not tell it.
+    /// Meter of the store's free bytes; nil if the store has no limit, or does not report it.
     func room() -> FreeSpace?
-    /// Whether blobs could be put now, tried as far as that leaves nothing behind.
+    /// Tests whether blobs can be stored now, as far as a test leaves nothing behind.
     func trial() async -> StoreTrial
-    /// - Parameter hasRoom: whether blobs may take what is left of a folder's disk: others may need that.
+    /// - Parameter hasRoom: whether blobs may use the remaining space on a folder's disk, which others may need.
     func open(hasRoom: @escaping @Sendable (_ root: String) -> Bool) throws(StoreFailure) -> any BlobStore
 }
 
-/// A folder of a store, which a whole backup has too.
+/// Folder of a store, which a complete backup must contain.
 package struct StoreFolder: Sendable, Hashable {
     package let name: String
     package let path: String
-    /// Web servers read it.
+    /// Whether web servers read it.
     package let isPublic: Bool
-    /// What belongs to it that a person may overlook.
+    /// Part of its content that a person may overlook.
     package let note: String
 
     package init(name: String, path: String, isPublic: Bool, note: String) {
@@ -28,9 +28,9 @@ package struct StoreFolder: Sendable, Hashable {
     }
 }
 
-/// What came of trying a store.
+/// Result of testing a store.
 package struct StoreTrial: Sendable, Hashable {
-    /// What was tried.
+    /// Object of the test.
     package let subject: String
     package let isWell: Bool
     package let message: String

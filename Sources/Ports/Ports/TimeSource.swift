@@ -1,13 +1,13 @@
 package import Clocks
 internal import Posix
 
-/// The clocks of a worker: points in time that are written down are wall time, durations are monotonic time.
+/// Clocks of a worker: wall time for recorded points in time, monotonic time for durations.
 ///
-/// A port, so that a simulator has clocks of its own.
+/// It is a port, so that a simulator can have its own clocks.
 package protocol TimeSource: Sendable {
     var wall: WallTime { get }
     var monotonic: Instant { get }
-    /// Returns after the time, or as soon as the task is cancelled.
+    /// Returns after the duration, or as soon as the task is cancelled.
     func sleep(for duration: Duration) async
 }
 

@@ -1,4 +1,4 @@
-/// A topic as the command-line tools of its Kafka cluster name it.
+/// Name of a topic for the command-line tools of its Kafka cluster.
 package struct ToolTopic: Sendable, Hashable {
     package let bootstrap: String
     package let name: String

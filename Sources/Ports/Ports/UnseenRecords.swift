@@ -1,10 +1,10 @@
 package import Records
 
-/// Records of job and retry topics that exist and cannot be read: a job that is not found may be one of them.
+/// Records of job and retry topics that exist but cannot be read. A job that is not found may be one of them.
 package struct UnseenRecords: Sendable, Hashable {
-    /// By topic, what open transactions hide: records of any producer, and transaction markers.
+    /// Offsets that open transactions hide, by topic: records of any producer, and transaction markers.
     package let hidden: [Topic: Int64]
-    /// Topics with records in partitions that nobody reads, or that could not be asked.
+    /// Topics with records in partitions that no worker reads, or with such partitions that did not respond.
     package let added: [GrownTopic]
 
     package init(hidden: [Topic: Int64], added: [GrownTopic]) {
@@ -14,7 +14,7 @@ package struct UnseenRecords: Sendable, Hashable {
 
     package var isEmpty: Bool { hidden.isEmpty && added.isEmpty }
 
-    /// A sentence for each kind; empty if there are none.
+    /// One sentence for each kind of records; empty if there are none.
     package var text: String {
         func counted(_ count: Int64) -> String { count == 1 ? "1 record" : "\(count) records" }
         let hidden = Topic.worked.compactMap { topic in
@@ -34,7 +34,8 @@ package struct UnseenRecords: Sendable, Hashable {
 }
 
 extension Log {
-    /// What cannot be read of these partitions, and of all that were added. What does not respond is left out.
+    /// Records that cannot be read in these partitions, and in all added ones. Partitions that do not respond are left
+    /// out.
     package func unseenRecords(in partitions: [PartitionID]) async -> UnseenRecords {
         let points = Topic.worked.flatMap { topic in partitions.map { LogPoint(topic, $0, nil) } }
         var hidden: [Topic: Int64] = [:]

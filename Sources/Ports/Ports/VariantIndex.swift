@@ -2,46 +2,46 @@ package import Canonical
 package import ImageModel
 package import Records
 
-/// Variants and sources of one partition: the fold of its changelog, disposable and restored.
+/// Variants and sources of one partition: the applied changelog. It can be deleted and restored at any time.
 ///
-/// - Concurrency: used by one owner, on the log's thread; calls block it for microseconds.
+/// - Concurrency: used by one owner, on the log's thread; each call blocks it for microseconds.
 package protocol VariantIndex: AnyObject {
-    /// How far it has folded the changelog. nil in an empty index.
+    /// Progress in the changelog; nil in an empty index.
     var checkpoint: IndexCheckpoint? { get }
 
-    /// The newest progress row that was applied. nil if there was none.
+    /// Newest progress row that was applied; nil if there was none.
     var progress: ProgressRow? { get }
 
-    /// Whether it holds no row of any source.
+    /// Whether the index holds no row of any source.
     func isEmpty() throws(IndexFailure) -> Bool
 
-    /// All that is stored for a source, in one range read.
+    /// All rows of a source, in one range read.
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot
 
-    /// The same of many sources, still packed: to read what was found needs no owner, so that any core may.
+    /// All rows of many sources, still packed. Unpacking needs no owner, so that any core can do it.
     func packedSnapshots(of sources: some Sequence<SourceKey>) throws(IndexFailure) -> PackedSnapshots
 
-    /// What is stored of sources that stand behind a place, in the order of their places; none: there are no more.
+    /// Rows of the sources after a position, in order of position; empty at the end.
     func page(after place: Int64, limit: Int) throws(IndexFailure) -> [IndexedSource]
 
-    /// Applies changes, the newest progress row among them if there is one, the position after them, the newest owner's
-    /// epoch among them and the changelog's anchors in one transaction.
+    /// Applies changes in one transaction with the newest progress row among them (if any), the position after them,
+    /// the newest owner's epoch among them, and the changelog's anchors.
     func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
     ) throws(IndexFailure)
 
-    /// Forgets everything: the changelog no longer holds what the position promises.
+    /// Deletes all rows, because the changelog no longer contains the records that the checkpoint relies on.
     func wipe() throws(IndexFailure)
 
     func close()
 }
 
-/// Reads what an index held of some sources, less those whose rows are damaged.
+/// Unpacks the rows of some sources, without sources whose rows are damaged.
 package typealias PackedSnapshots = @Sendable () -> [SourceKey: SourceSnapshot]
 
-/// What an index holds of one source, and where.
+/// Rows of one source, with its position in the index.
 package struct IndexedSource: Sendable {
-    /// From 1; the same as long as its rows are only changed.
+    /// Position from 1. It stays the same while rows of the source are only changed.
     package let place: Int64
     package let snapshot: SourceSnapshot
 
@@ -49,7 +49,7 @@ package struct IndexedSource: Sendable {
 }
 
 extension VariantIndex {
-    /// The changelog offset that the next applied record follows: everything below it is in.
+    /// Offset after the applied records: every record below it is applied.
     package var position: Int64? { checkpoint?.position }
 
     package func packedSnapshots(of sources: some Sequence<SourceKey>) throws(IndexFailure) -> PackedSnapshots {
@@ -65,7 +65,7 @@ extension VariantIndex {
     }
 }
 
-/// Opens the index of a partition; a damaged file is set aside, and an empty index returned with the reason.
+/// Opens the index of a partition. A damaged file is moved away, and an empty index is returned with the reason.
 package protocol VariantIndexes: Sendable {
     func open(_ partition: PartitionID) throws(IndexFailure) -> (index: any VariantIndex, rebuilt: String?)
 }
