@@ -42,8 +42,8 @@ enum HostName {
         }
     }
 
-    /// Accepts labels that DNS can carry. If the last label is a number, the host must be a complete IPv4 address,
-    /// because clients disagree about every other spelling (127.1, 0x7f.1 and 2130706433 are loopback to some).
+    /// Accepts labels that DNS can carry. If the last label is a number, the host must be a complete IPv4 address:
+    /// clients disagree about every other spelling (127.1, 0x7f.1 and 2130706433 are loopback to some).
     private static func check(_ host: [UInt8]) throws(URLFault) {
         guard !host.isEmpty else { throw .host("", reason: "it is empty") }
         guard host.count <= 253 else { throw .host(Excerpt.quote(host), reason: "it is longer than 253 bytes") }

@@ -61,8 +61,8 @@ extension [UInt8] {
 
 /// Pass over `origins` that finds obsolete rows, which a compacted topic would keep for ever.
 ///
-/// It reads a page at a time beside other work, up to the end that the topic had at its start, because workers may
-/// write faster than it reads. It finds at most `limit` rows; the next pass finds the others.
+/// It reads a page at a time beside other work. It stops at the end that the topic had at its start, because workers
+/// may write faster than it reads. It finds at most `limit` rows; the next pass finds the others.
 package struct OriginSweep: Sendable {
     /// Offset of the next record to check.
     package private(set) var next: Int64

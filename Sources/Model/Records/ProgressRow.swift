@@ -5,7 +5,7 @@ internal import JSONText
 /// rows belong to, and the jobs that may have crashed owners.
 ///
 /// With committed offsets alone, a new owner would complete again every job that was finished above them. A row
-/// survives a hand-over and is fenced like every other row. It also tells a recreated topic from the one that was read.
+/// survives a hand-over and is fenced like every other row. It also shows whether a topic was recreated.
 package struct ProgressRow: Sendable, Hashable {
     package var partition: PartitionID
     package var topics: [Topic: TopicProgress]

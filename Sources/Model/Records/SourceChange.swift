@@ -29,9 +29,9 @@ package struct SourceChange: Sendable, Hashable {
     package let from: SourceVersion
     package let to: SourceVersion
     package let at: WallTime
-    /// Time at which the previous version was fetched or last confirmed. It makes ids stable and distinct: an owner
-    /// that finds the same change after a crash reports it with the same id, and bytes that change back and forth give
-    /// different changes.
+    /// Time at which the previous version was fetched or last confirmed. It makes ids stable and distinct. An owner
+    /// that finds the same change after a crash reports it with the same id. Bytes that change back and forth give
+    /// different ids.
     private let known: WallTime
     package private(set) var stored: [Stored]
 

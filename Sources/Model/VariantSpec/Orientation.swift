@@ -1,7 +1,6 @@
 /// EXIF's eight ways in which an image may be stored turned or mirrored.
 ///
-/// Pixels stay as stored until the last step of a render, because it is cheap to turn a small result and expensive to
-/// turn the source.
+/// Pixels stay as stored until the last step of a render: turning a small result is cheap, turning the source is not.
 package enum Orientation: Int, Sendable, CaseIterable {
     case upright = 1
     case mirrored, upsideDown, flipped, transposed, quarterTurn, transversed, threeQuarterTurn

@@ -24,7 +24,7 @@ package struct Watermark: Sendable, Hashable {
     package let key: String
     /// Position, in tenths of the free space.
     package let axis: CropAxis
-    /// 1...100.
+    /// Opacity in hundredths, 1...100.
     package let opacity: Int
     /// Width in hundredths of the variant's width, 1...100.
     package let scale: Int

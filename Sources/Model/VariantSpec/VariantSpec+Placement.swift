@@ -1,8 +1,8 @@
 extension VariantSpec {
     /// Size of the output for a source, and the part of the source that it shows.
     ///
-    /// Both are always computed from the source's own size (after orientation), never from a donor's, so that a reused
-    /// variant has exactly the pixels of a fetched one. All arithmetic is in integers: a side that follows is rounded
+    /// Both are always computed from the source's own size (after orientation), never from a donor's. A reused variant
+    /// therefore has exactly the pixels of a fetched one. All arithmetic is in integers: a side that follows is rounded
     /// half up, and is at least one pixel. Without `enlarge` nothing is made larger than the source: `x` and `z` then
     /// keep the source's size. `y` then cuts as much of the wanted size as exists, pixel for pixel (as sharp's
     /// withoutEnlargement does).

@@ -8,8 +8,8 @@ package struct IndexCheckpoint: Sendable, Hashable {
     package let epoch: Int64
     /// Time at which the checkpoint was written.
     package let at: WallTime
-    /// nil if the file was last written before the field existed: its changelog cannot be told from another of the same
-    /// length.
+    /// nil if the file was last written before the field existed. Its changelog cannot be distinguished from another of
+    /// the same length.
     package let anchors: ChangelogAnchors?
 
     package init(position: Int64, epoch: Int64, at: WallTime, anchors: ChangelogAnchors? = nil) {

@@ -158,7 +158,7 @@ package struct LogPoint: Sendable, Hashable {
     }
 }
 
-/// Observation of one topic-partition: enough to tell its log from another log of the same name.
+/// Observation of one topic-partition: enough to distinguish its log from another of the same name.
 package struct LogSight: Sendable, Hashable {
     package let bounds: Range<Int64>
     /// Append time of the record at the requested offset; nil if there is none.

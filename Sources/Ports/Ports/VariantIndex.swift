@@ -24,8 +24,8 @@ package protocol VariantIndex: AnyObject {
     /// Rows of the sources after a position, in order of position; empty at the end.
     func page(after place: Int64, limit: Int) throws(IndexFailure) -> [IndexedSource]
 
-    /// Applies changes in one transaction with the newest progress row among them (if any), the position after them,
-    /// the newest owner's epoch among them, and the changelog's anchors.
+    /// Applies changes, and stores the state after them, in one transaction. The state is the position, the newest
+    /// progress row (if the changes have one), the newest owner's epoch, and the changelog's anchors.
     func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
     ) throws(IndexFailure)
