@@ -58,7 +58,7 @@ enum HostName {
             } else {
                 let byte = host[i]
                 guard Byte.isLower(byte) || Byte.isDigit(byte) || byte == Byte.dash || byte == Byte.underscore else {
-                    throw .host(Excerpt.quote(host), reason: "\(Excerpt.quote([byte])) cannot stand in one")
+                    throw .host(Excerpt.quote(host), reason: "\(Excerpt.quote([byte])) is not allowed in one")
                 }
             }
         }

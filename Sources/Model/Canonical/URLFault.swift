@@ -40,7 +40,7 @@ package enum URLFault: Error, Sendable, Hashable {
         case .empty: "it is empty. Give an http or https URL."
         case .tooLong(let bytes, let limit):
             "it has \(bytes) bytes (received or in canonical form), over the limit of \(limit). Give a shorter URL."
-        case .notUTF8: "it is not UTF-8. Percent-encode bytes that are no text."
+        case .notUTF8: "it is not UTF-8. Percent-encode the bytes that are not text."
         case .forbiddenByte(let byte, let at):
             "byte \(at) is \(Self.name(of: byte)), which no URL contains. Percent-encode it as %\(Byte.hexText(byte))."
         case .badEscape(let at):
@@ -52,10 +52,10 @@ package enum URLFault: Error, Sendable, Hashable {
         case .userInfo:
             "credentials in URLs are not allowed (a user name or password before the host). Put them into origins.NAME.headers."
         case .host(let host, let reason):
-            host.isEmpty ? "it has no host. Write one after the two slashes." : "\(host) is no host name: \(reason)."
+            host.isEmpty ? "it has no host. Write one after the two slashes." : "\(host) is not a host name: \(reason)."
         case .shorthandAddress(let host):
             "\(host) looks like an IPv4 address, but not four decimal numbers of 0 to 255. Write it as 192.0.2.1 is written."
-        case .port(let port): "\(port) is no port. Write a number from 1 to 65535."
+        case .port(let port): "\(port) is not a port. Write a number from 1 to 65535."
         case .parameter(let dialect, let name, let value, let expected):
             "its \(dialect.rawValue) parameter \(name)=\(value) means nothing. Write \(expected)."
         case .unsupported(let what, let instead): "\(what) is not done yet. \(instead)"

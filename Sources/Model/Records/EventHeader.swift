@@ -139,7 +139,7 @@ extension Record {
         guard let value = Int64(text), range.contains(value) else {
             throw .header(
                 place: placeText, name: name,
-                reason: "\"\(text.prefix(40))\" is no whole number from \(range.lowerBound) to \(range.upperBound)")
+                reason: "\"\(text.prefix(40))\" is not a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return value
     }
@@ -153,7 +153,7 @@ extension Record {
         let text = try text(of: EventHeader.origin)
         guard let origin = RecordOrigin(text) else {
             throw .header(
-                place: placeText, name: EventHeader.origin, reason: "\"\(text.prefix(80))\" is no place of a record")
+                place: placeText, name: EventHeader.origin, reason: "\"\(text.prefix(80))\" is not a topic, partition and offset")
         }
         return origin
     }
@@ -162,7 +162,7 @@ extension Record {
         let text = try text(of: EventHeader.lane)
         guard let lane = Lane(rawValue: text) else {
             throw .header(
-                place: placeText, name: EventHeader.lane, reason: "\"\(text.prefix(40))\" is no lane: \(Lane.names)")
+                place: placeText, name: EventHeader.lane, reason: "\"\(text.prefix(40))\" is not a lane: \(Lane.names)")
         }
         return lane
     }

@@ -87,7 +87,7 @@ package struct Intake: Sendable {
     private func id(of record: Record) throws(JobFailure) -> String? {
         guard let id = record.header(EventHeader.id) else { return nil }
         guard Job.isID(id) else {
-            throw .badValue(reason: "the header \(EventHeader.id) is no id of 1 to 256 bytes without control bytes")
+            throw .badValue(reason: "the header \(EventHeader.id) is not an id of 1 to 256 bytes without control bytes")
         }
         if record.topic.lane != nil { try Job.checkPublished(id) }
         return id

@@ -65,11 +65,11 @@ package enum JobFailure: StageFailure, Hashable {
         case .tooManyVariants:
             "The job asks for more than \(Self.variantLimit) variants. Ask in several jobs."
         case .reservedID(let id):
-            "The job's id '\(Self.shortened(id))' begins with \(Job.reservedPrefix), as those of workers' own jobs do. Publish it under another id."
+            "The job's id '\(Self.shortened(id))' begins with \(Job.reservedPrefix), which is reserved for the workers' own jobs. Publish it under another id."
         case .unsigned:
             "The job is not signed, and this worker accepts only signed jobs (jobs.keys). Publish it with mezzotint publish, or sign it as config/producers.md says."
         case .unknownKey(let id):
-            "The job is signed with the key '\(id)', which jobs.keys does not have here. Sign with one that it has, or add the key."
+            "The job is signed with the key '\(id)', which is not in this worker's jobs.keys. Sign with one of its keys, or add this key."
         case .forged(let reason):
             "The job's signature does not hold: \(reason). Find who published it, or sign as config/producers.md says."
         case .refused(let failure): failure.description

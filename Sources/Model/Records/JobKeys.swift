@@ -40,7 +40,7 @@ package struct JobKeys: Sendable {
         }
         guard let secret = secrets[parts[1]] else { throw .unknownKey(Self.isID(parts[1]) ? parts[1] : "?") }
         guard let id = record.header(EventHeader.id) else {
-            throw .forged(reason: "the header \(EventHeader.id) is missing, and belongs to what is signed")
+            throw .forged(reason: "the header \(EventHeader.id) is missing, but the signature covers it")
         }
         let lane = record.topic.lane ?? record.header(EventHeader.lane).flatMap { Lane(rawValue: $0) }
         guard let lane, digest(lane, id, record.value ?? [], secret).equalsInConstantTime(told) else {

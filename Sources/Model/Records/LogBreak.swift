@@ -15,7 +15,7 @@ package enum LogBreak: Sendable, Hashable {
         switch self {
         case .shorter(let end, let read): "it ends at offset \(end), and was read up to \(read)"
         case .later(let start, let read): "it begins at offset \(start), and was read up to \(read)"
-        case .otherRecord(let offset): "another record than was read stands at offset \(offset)"
+        case .otherRecord(let offset): "the record at offset \(offset) is not the record that was read"
         case .wentBack(let from, let to): "reading went back from offset \(from) to \(to)"
         }
     }

@@ -28,10 +28,10 @@ package enum RetryCause: CodedFailure, Hashable {
     package var description: String {
         switch self {
         case .slow(let time):
-            "The job ran longer than \(time.milliseconds) ms while later ones were done; it goes on through a retry topic, so that lag keeps moving."
+            "The job ran longer than \(time.milliseconds) ms while later jobs finished; it continues through a retry topic, so that the lag keeps falling."
         case .deferred: "The job's wait is not over: it goes on in a retry topic."
         case .sourceChanged:
-            "The source has changed: what else is stored of it is made anew, which this job sees to if its worker dies before."
+            "The source has changed: its other stored variants are re-rendered. This job does so if its worker crashes first."
         case .hostCrowded(let host):
             "The worker holds as many jobs of \(host) on this lane as it may (a quarter of worker.readAhead): the job waits in a retry topic. To fetch more of the host at once, raise origins.concurrency, or that of its group."
         case .hostBlocked(let host, let code):

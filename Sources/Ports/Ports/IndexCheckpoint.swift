@@ -32,11 +32,11 @@ package struct IndexCheckpoint: Sendable, Hashable {
         if position < changelog.lowerBound { return .outdated("the changelog does not reach back to where it stopped") }
         if position > changelog.upperBound {
             return .foreign(
-                "it is of one that reached offset \(position), and this one ends at \(changelog.upperBound)")
+                "its changelog reached offset \(position), but this one ends at \(changelog.upperBound)")
         }
         if let tombstonesKept, position < changelog.upperBound {
             if now - at > tombstonesKept {
-                return .outdated("it stopped longer ago than the changelog keeps word of what is gone")
+                return .outdated("it stopped longer ago than the changelog keeps tombstones")
             }
             // The time was written by a clock that was ahead, so the checkpoint's age is unknown.
             if at - now > tombstonesKept {
