@@ -93,11 +93,11 @@ package enum URLFault: Error, Sendable, Hashable {
             case .badEscape: "A % is not followed by two hexadecimal digits."
             case .scheme: "The URL does not begin with http:// or https://."
             case .userInfo: "The URL carries a user name or password."
-            case .host: "The host is missing, or no host name."
+            case .host: "The host is missing, or is not a host name."
             case .shorthandAddress: "The host is an IPv4 address in an unusual spelling."
             case .port: "The port is not a number from 1 to 65535."
-            case .parameter: "A parameter of a transforming URL has a value that means nothing."
-            case .unsupported: "A transforming URL asks for something that is not done yet."
+            case .parameter: "A parameter of a transform URL has an invalid value."
+            case .unsupported: "A transform URL asks for an operation that is not supported yet."
             }
         }
 

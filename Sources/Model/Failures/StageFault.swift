@@ -13,7 +13,7 @@ package enum StageFault: CodedFailure, Hashable {
     package enum Code: String, FailureCode {
         case unexpected = "stage.unexpected"
 
-        package var meaning: String { "A stage ended with an error that is none of its own." }
+        package var meaning: String { "A stage ended with an unknown error." }
         package var verdict: Verdict { .retry }
     }
 }

@@ -135,28 +135,28 @@ package enum RenderFailure: CodedFailure, Hashable {
 
         package var meaning: String {
             switch self {
-            case .unrecognised: "The bytes are no picture of a known format."
+            case .unrecognised: "The bytes are not an image of a known format."
             case .unsupported:
-                "The format is known, but render.formats does not name it, or the file uses a feature of it that is not decoded."
-            case .malformed: "The picture is damaged: its header is wrong, or its pixels cannot be decoded."
-            case .truncated: "The picture's file ends early, and it cannot be decoded whole."
-            case .tooManyPixels: "The picture has more pixels than the limit."
-            case .tooManyFrames: "A variant would have more frames than the limit; stills of the picture are rendered."
+                "The format is known, but render.formats does not list it, or the file uses a feature of it that is not supported."
+            case .malformed: "The image is damaged: its header is invalid, or its pixels cannot be decoded."
+            case .truncated: "The image's file ends early, and it cannot be decoded completely."
+            case .tooManyPixels: "The image has more pixels than the limit."
+            case .tooManyFrames: "A variant would have more frames than the limit; stills of the image are rendered."
             case .tooManyScans: "A JPEG has more scans than the limit."
             case .tooManyChunks: "A PNG has more chunks than the limit."
             case .tooMuchMemory:
-                "Decoding the picture would need more memory than render.memory lets one source have. Its decoder holds all pixels (interlaced PNG, progressive JPEG, WebP, GIF, AVIF, HEIC, TIFF, JPEG XL), or its rows are very wide (PNG, above 76,000 pixels by default)."
+                "Decoding the image would need more memory than render.memory allows for one source. Its decoder holds all pixels (interlaced PNG, progressive JPEG, WebP, GIF, AVIF, HEIC, TIFF, JPEG XL), or its rows are very wide (PNG, above 76,000 pixels by default)."
             case .output:
                 "The variant cannot be written in its format, or needs more of its source in memory than render.memory allows (trim, smart, large variants of a large WebP)."
             case .uninspected:
-                "The picture's header could not be read: two inspector processes ended over it, or took too long."
+                "The image's header could not be read: two inspector processes ended while they read it, or took too long."
             case .crashed: "The renderer process ended during the job."
-            case .aborted: "A library aborted two renderer processes, one after the other, over the picture."
-            case .outOfMemory: "A variant, or the picture itself, needs more memory than a renderer process may have."
-            case .deadline: "The render passed its deadline twice and was ended; the deadline grows with the pixels."
+            case .aborted: "A library aborted two renderer processes, one after the other, over the image."
+            case .outOfMemory: "A variant, or the image itself, needs more memory than a renderer process may have."
+            case .deadline: "The render exceeded its deadline twice and was ended; the deadline grows with the pixels."
             case .unavailable: "No renderer process could be started."
-            case .noSpace: "There was no memory for the result."
-            case .unreadable: "The bytes of a picture could not be read."
+            case .noSpace: "The worker had too little memory for the result."
+            case .unreadable: "The bytes of an image could not be read."
             }
         }
 

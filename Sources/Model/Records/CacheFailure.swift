@@ -17,7 +17,7 @@ package enum CacheFailure: CodedFailure, Hashable {
         case notStored = "cache.not-stored"
 
         package var meaning: String {
-            "The job says freshness: cacheOnly, and at least one variant is not stored or is stale."
+            "The job has freshness: cacheOnly, and at least one variant is not stored or is stale."
         }
         package var verdict: Verdict { .fail }
     }

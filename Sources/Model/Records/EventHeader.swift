@@ -153,7 +153,7 @@ extension Record {
         let text = try text(of: EventHeader.origin)
         guard let origin = RecordOrigin(text) else {
             throw .header(
-                place: placeText, name: EventHeader.origin, reason: "\"\(text.prefix(80))\" is not a topic, partition and offset")
+                place: placeText, name: EventHeader.origin, reason: "\"\(text.prefix(80))\" is not a record's position")
         }
         return origin
     }

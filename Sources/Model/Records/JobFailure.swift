@@ -118,11 +118,11 @@ package enum JobFailure: StageFailure, Hashable {
             case .badValue: "A field has a value of another type, or out of its range."
             case .noVariants: "The job asks for no variant."
             case .tooManyVariants: "The job asks for more than 64 variants."
-            case .reservedID: "The job's id begins with `mezzotint.`, as those of workers' own jobs do."
-            case .poison: "Workers died while it ran, the last while nothing else did."
+            case .reservedID: "The job's id begins with `mezzotint.`, which is reserved for the workers' own jobs."
+            case .poison: "Workers crashed while it ran, the last time while no other job ran."
             case .unsigned: "The job is not signed, and `jobs.keys` is set."
             case .unknownKey: "The job is signed with a key that `jobs.keys` does not have."
-            case .forged: "The job's signature does not fit its body, id and lane."
+            case .forged: "The job's signature does not match its body, id and lane."
             }
         }
 

@@ -22,20 +22,20 @@ package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
     /// Explanation on the reference page.
     package var meaning: String {
         switch self {
-        case .stored: "Every variant is stored; at least one was made from a fetch."
+        case .stored: "Every variant is stored; at least one was rendered from a fetch."
         case .reused:
-            "Every variant is stored without a fetch; at least one was made from a stored donor, or from the kept original (`madeFrom` is `origin` and `keptOriginal` true then)."
+            "Every variant is stored without a fetch; at least one was rendered from a stored donor, or from the kept original (`madeFrom` is then `origin`, and `keptOriginal` is true)."
         case .unchanged:
-            "Every variant was stored already: fresh, confirmed by its origin (a 304, or the same bytes), or such as may stand in while that is asked again (stale-while-revalidate)."
-        case .failed: "At least one variant could not be made; the code says why."
+            "Every variant was stored already: fresh, confirmed by its origin (a 304, or the same bytes), or usable while it is revalidated (stale-while-revalidate)."
+        case .failed: "At least one variant could not be rendered; the code states why."
         case .expired:
             "The job's `expires` passed before its variants were stored. A fetch that ran for this job alone was aborted."
-        case .cancelled: "Whoever wanted it took it back. Kept for later: no worker takes a job back yet."
+        case .cancelled: "The requester cancelled the job. Reserved for later: no worker cancels jobs yet."
         case .stale:
-            "Its origin fails, as the code says, and what is stored answers, though at least one variant is fresh no longer, or the job wanted its origin asked (freshness: force)."
+            "The origin fails, as the code states, and stored variants complete the job, although at least one is stale, or the job required a revalidation (freshness: force)."
         case .degraded:
-            "The same, and for at least one variant the nearest one that is stored answers: its location and its true size are told."
-        case .dead: "The job is set aside: see `mezzotint dead list`."
+            "As `stale`, but at least one variant is replaced by the nearest stored one, whose location and true size the outcome states."
+        case .dead: "The job is a dead letter: see `mezzotint dead list`."
         }
     }
 }

@@ -29,7 +29,7 @@ package enum RetryCause: CodedFailure, Hashable {
         switch self {
         case .slow(let time):
             "The job ran longer than \(time.milliseconds) ms while later jobs finished; it continues through a retry topic, so that the lag keeps falling."
-        case .deferred: "The job's wait is not over: it goes on in a retry topic."
+        case .deferred: "The job's wait is not over: it continues in a retry topic."
         case .sourceChanged:
             "The source has changed: its other stored variants are re-rendered. This job does so if its worker crashes first."
         case .hostCrowded(let host):
@@ -56,16 +56,16 @@ package enum RetryCause: CodedFailure, Hashable {
 
         package var meaning: String {
             switch self {
-            case .slow: "The job ran long while later ones were done; it goes on through a retry topic."
-            case .deferred: "The job's wait is not over: it goes on in a retry topic."
+            case .slow: "The job ran long while later jobs finished; it continues through a retry topic."
+            case .deferred: "The job's wait is not over: it continues in a retry topic."
             case .sourceChanged:
-                "A source has changed: a worker's own job sees to it that what else is stored of it is made anew."
+                "A source has changed: a worker's own job re-renders its other stored variants."
             case .hostCrowded:
                 "Jobs of the host fill a quarter of worker.readAhead on the job's lane: the job waits in a retry topic, without an attempt."
             case .hostBlocked:
-                "The job's host failed, or wants to be left alone: it goes on through a retry topic, without an attempt."
+                "The job's host failed, or asked for a pause: the job continues through a retry topic, without an attempt."
             case .hostGivenUp:
-                "The job's host failed, or wanted to be left alone, for as long as retry.giveUp lets a job be tried."
+                "The job's host failed, or asked for a pause, for as long as retry.giveUp allows retries."
             }
         }
 

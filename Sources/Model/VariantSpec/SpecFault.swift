@@ -102,11 +102,11 @@ package enum SpecFault: Error, Sendable, Hashable {
             case .size: "Both sides are 0, or one is larger than every format can hold."
             case .quality: "The quality is not a number from 1 to 100."
             case .axis: "The crop's axis is not two numbers from 0 to 10."
-            case .value: "An option of the variant has a value that it does not take."
+            case .value: "An option of the variant has an invalid value."
             case .option: "The variant has an option that does not exist."
             case .repeated: "The variant has an option twice."
             case .conflict: "The variant has two options that exclude each other."
-            case .format: "The variant's format is missing, unknown, or not written."
+            case .format: "The variant's format is missing, unknown, or not an output format."
             }
         }
 

@@ -57,36 +57,36 @@ package enum SpecOption: String, CaseIterable, Sendable {
     package var meaning: String {
         switch self {
         case .quality:
-            "Quality; without it `canonical.defaultQuality`, for AVIF `canonical.defaultAVIFQuality`. PNG and GIF have none. Below 90, JPEG and AVIF halve the chroma resolution, unless the image shows it (coloured text, charts) or has at most 16,384 pixels. Variants above 16 million pixels may halve it anyway."
+            "Quality from 1 to 100. Default: `canonical.defaultQuality`, for AVIF `canonical.defaultAVIFQuality`. PNG and GIF have none. Below 90, JPEG and AVIF halve the chroma resolution, unless that would be visible (coloured text, charts) or the variant has at most 16,384 pixels. Variants above 16 million pixels may halve it anyway."
         case .axis:
-            "Where a crop keeps the picture, in tenths of the free way; nine points (`north`, …) are axes by name."
+            "Position of a crop, in tenths of the free space from the left and the top. The nine points (`north`, …) are axes by name."
         case .focus:
-            "A crop lies around this point of the source, in thousandths of its sides, as far as its edges allow; or around up to five regions (`focus100_200_50_100_600_200_50_100`), so that it keeps all of them, or the largest (of equal ones the first) with as many others as fit."
+            "Centres a crop on a point of the source, in thousandths of its sides, as far as its edges allow. Or centres it on up to five regions (`focus100_200_50_100_600_200_50_100`): it keeps all of them, or else the largest (of equal ones the first) with as many others as fit."
         case .smart:
-            "A crop lies around the point that draws the eye (libvips's attention), seen in the whole source. The rectangle that was chosen is in the row."
-        case .enlarge: "A smaller source is enlarged."
+            "Centres a crop on the point that draws the eye (libvips's attention), found in the whole source. The row has the chosen rectangle."
+        case .enlarge: "Enlarges a smaller source."
         case .still:
-            "Of a source that moves the first frame alone. Otherwise WebP and GIF keep its frames, delays and loops; other formats have the first frame anyway."
-        case .trim: "Edges of the colour of the first pixel are cut off, before anything is measured."
+            "Renders only the first frame of an animated source. Otherwise WebP and GIF keep its frames, delays and loops; other formats always have the first frame only."
+        case .trim: "Cuts off edges of the first pixel's colour, before anything is measured."
         case .rotate:
-            "Turns the source clockwise by so many degrees, after its own orientation. Size and axis are those of the turned picture; a focus stays a point of the source."
+            "Turns the source clockwise by this angle in degrees, after its own orientation. Size and axis apply to the turned image; a focus stays a point of the source."
         case .pad:
-            "With `x` and two sides alone: the variant has exactly the size of the spec, with the picture in the middle. The border is transparent, or has the colour of `bg`; JPEG has white by default."
+            "Only with `x` and two sides: the variant has exactly the size of the spec, with the image in the middle. The border is transparent, or has the colour of `bg`; JPEG has white by default."
         case .grey:
-            "Shades of grey: one channel in JPEG, PNG and AVIF, three equal ones in WebP and GIF. Refused beside `profile`."
+            "Shades of grey: one channel in JPEG, PNG and AVIF, three equal ones in WebP and GIF. Refused together with `profile`."
         case .round:
             "Cuts the corners off by a radius in pixels of the variant, at most half of its shorter side. They are transparent, or have the colour of `bg`; JPEG has white by default. `.auto` then counts the variant as transparent, as with `pad`."
         case .circle: "As `round` by half of the shorter side, so that a square becomes a circle."
-        case .blur: "Blurred, with a standard deviation of so many pixels of the variant."
-        case .sharpen: "Sharpened, in hundredths."
-        case .background: "What shows through where the source is transparent; a JPEG has white by default."
+        case .blur: "Blurs with a standard deviation of this many pixels of the variant."
+        case .sharpen: "Sharpens; the strength is in hundredths."
+        case .background: "Colour behind transparent parts of the source; a JPEG has white by default."
         case .watermark:
-            "`logo.png` of the folder `render.watermarks` over it: key, axis (by default bottom right), opacity (100) and width in hundredths of the variant's (20)."
+            "Lays `logo.png` of the folder `render.watermarks` over the variant: key, axis (by default bottom right), opacity (100) and width in hundredths of the variant's (20)."
         case .profile:
-            "The source's RGB or grey profile is kept; otherwise, and always from CMYK and of what moves, everything comes out in sRGB. A profile above 4 MiB is not read, and its image counts as sRGB: the row has `profileIgnored`, and the worker logs it. Refused beside `bg` and `wm`, whose colours are sRGB's."
+            "Keeps the source's RGB or grey profile. Without it, and always for CMYK and animated sources, the variant is sRGB. A profile above 4 MiB is not read, and its image counts as sRGB: the row has `profileIgnored`, and the worker logs it. Refused together with `bg` and `wm`, whose colours are sRGB."
         case .budget:
-            "At most so many bytes: quality is lowered, by bisection, until they are kept; the quality reached is in the row. Where that does not help (PNG and GIF have no quality, and what moves is written once) the variant fails."
-        case .avif, .webp: "With `.auto` alone: this format is accepted."
+            "Most bytes of the variant: its quality is lowered, by bisection, until it fits. The row has the quality reached. If that is not enough (PNG and GIF have no quality, and animated variants are written once), the variant fails."
+        case .avif, .webp: "Only with `.auto`: this format is accepted."
         }
     }
 

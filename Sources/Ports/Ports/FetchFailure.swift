@@ -152,37 +152,37 @@ package enum FetchFailure: CodedFailure, Hashable {
 
         package var meaning: String {
             switch self {
-            case .invalidURL: "The URL is not one that can be fetched."
+            case .invalidURL: "The URL cannot be fetched."
             case .refusedHost: "fetch.hosts.deny lists the host, or fetch.hosts.allow does not."
             case .refusedPort: "fetch.ports does not list the port."
-            case .refusedAddress: "The address guard refuses the address that the URL itself names."
+            case .refusedAddress: "The address guard refuses the address in the URL itself."
             case .refusedName:
-                "The access rules refuse the address that the host name has. Outcomes say fetch.unreachable."
-            case .resolution: "The host name has no address. Outcomes say fetch.unreachable."
+                "The access rules refuse the address of the host name. Outcomes show fetch.unreachable."
+            case .resolution: "The host name has no address. Outcomes show fetch.unreachable."
             case .connection:
-                "The connection could not be made or broke, or what answered does not speak HTTP. Outcomes say fetch.unreachable."
+                "The connection could not be made or broke, or the server does not speak HTTP. Outcomes show fetch.unreachable."
             case .unreachable:
-                "In outcomes alone, for all of fetch.refused-name, fetch.resolution, fetch.connection and fetch.deadline: they would tell those who publish of the worker's network. Its log and dead letters say which."
+                "Only in outcomes, in place of fetch.refused-name, fetch.resolution, fetch.connection and fetch.deadline, which would reveal the worker's network to publishers. The worker's log and dead letters have the true code."
             case .deadline:
-                "A deadline passed (DNS, connect, head, whole), or the body came more slowly than fetch.slowest. Outcomes say fetch.unreachable."
+                "A deadline passed (DNS, connect, head, whole), or the body came more slowly than fetch.slowest. Outcomes show fetch.unreachable."
             case .notFound: "The origin answered 404 or 410."
             case .forbidden: "The origin answered 401 or 403."
             case .tooManyRequests: "The origin answered 429."
             case .requestTimeout: "The origin answered 408."
             case .serverError: "The origin answered 5xx."
-            case .status: "The origin answered with another status that is no success."
+            case .status: "The origin answered with another status that is not a success."
             case .notModified: "The origin answered 304 to a request without conditions."
             case .redirects: "More redirects than allowed."
-            case .badRedirect: "A redirect leads to something that is no http or https URL, or names a user."
+            case .badRedirect: "A redirect leads to a URL that is not http or https, or that contains a user name."
             case .tooLarge: "The body is over the byte limit."
             case .empty: "The body is empty."
             case .truncated: "The body ended before its declared length."
             case .encoded:
                 "The response names an encoding that was not requested: a content encoding such as gzip, or a transfer encoding other than chunked. Content encodings that encode nothing are ignored: identity, none, binary, 7bit, 8bit, utf-8, utf8, aws-chunked."
             case .badAnswer:
-                "The answer is not proper HTTP, says in two ways where its body ends, or has too many headers: over 32 KiB or 256 lines, trailers included, or over 8 early answers (1xx)."
-            case .noSpace: "There was no memory or disk for the body."
-            case .cancelled: "The worker stopped meanwhile."
+                "The response is not valid HTTP, declares two ends of its body, or has too many headers: over 32 KiB or 256 lines, trailers included, or over 8 interim responses (1xx)."
+            case .noSpace: "The worker had too little memory or disk space for the body."
+            case .cancelled: "The worker stopped during the fetch."
             }
         }
 

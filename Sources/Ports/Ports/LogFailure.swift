@@ -144,18 +144,18 @@ package enum LogFailure: CodedFailure, Hashable {
             case .unreadable: "The log's file cannot be opened or read."
             case .full:
                 "No space is left for the log, or none that publishers may take (`log.byteLimit`, `log.reserve`)."
-            case .tooLarge: "A record is larger than its topic takes."
+            case .tooLarge: "A record is larger than its topic accepts."
             case .unavailable: "The job log does not respond now."
-            case .denied: "The log does not let this client in, or not do this."
+            case .denied: "The log refuses this client, or refuses it this operation."
             case .misconfigured: "The log cannot be used as configured."
             case .topics: "A topic is missing, or is not as it must be."
             case .recreated: "A topic was recreated or truncated; it is read from its beginning."
-            case .replaced: "The embedded log's file was removed, replaced or emptied under the program; it ends."
-            case .expired: "Retention removed records that no worker had taken up."
-            case .hidden: "A transaction that stays open hides records; a run until idle ends without them."
+            case .replaced: "The embedded log's file was removed, replaced or emptied during use; the program ends."
+            case .expired: "Retention removed records that no worker had read."
+            case .hidden: "An open transaction hides records; a run until idle ends without them."
             case .unread:
                 "Partitions that were added to a topic hold records that no worker reads; a run until idle ends without them."
-            case .closed: "The log was closed while something was under way."
+            case .closed: "The log was closed during an operation."
             }
         }
 

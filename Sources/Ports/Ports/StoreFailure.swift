@@ -57,9 +57,9 @@ package enum StoreFailure: CodedFailure, Hashable {
             case .full: "No space is left in the store."
             case .unwritable: "The store cannot be written."
             case .exhausted: "The worker has no open files or memory left for the store."
-            case .obstructed: "One place in the store cannot be written, though the store can."
+            case .obstructed: "One path in the store cannot be written, although the store can."
             case .unreadable: "A stored blob cannot be read."
-            case .foreign: "The store that is there is not the one that rows are bound to; jobs wait (`store.adopt`)."
+            case .foreign: "The store is not the store that the index rows belong to; jobs wait (`store.adopt`)."
             }
         }
 
