@@ -20,8 +20,8 @@ package struct PortRange: Sendable, Hashable, CustomStringConvertible {
         port == 80 || port == 443 || port >= 1024 && !guarded.contains { $0.ports.contains(port) }
     }
 
-    /// Ports of databases, caches, brokers and container runtimes. Nothing there serves images, and such a server may
-    /// execute what it receives.
+    /// Ports of databases, caches, brokers and container runtimes. Nothing there serves images, and a
+    /// server of this kind may execute the request.
     package static let guarded =
         ([
             1433...1434, 1521...1521, 1883...1883, 2049...2049, 2181...2181, 2375...2376, 2379...2380, 3306...3306,

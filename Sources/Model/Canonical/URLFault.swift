@@ -57,8 +57,8 @@ package enum URLFault: Error, Sendable, Hashable {
             "\(host) looks like an IPv4 address, but not four decimal numbers of 0 to 255. Write it as 192.0.2.1 is written."
         case .port(let port): "\(port) is not a port. Write a number from 1 to 65535."
         case .parameter(let dialect, let name, let value, let expected):
-            "its \(dialect.rawValue) parameter \(name)=\(value) means nothing. Write \(expected)."
-        case .unsupported(let what, let instead): "\(what) is not done yet. \(instead)"
+            "its \(dialect.rawValue) parameter \(name)=\(value) is invalid. Write \(expected)."
+        case .unsupported(let what, let instead): "\(what) is not supported yet. \(instead)"
         }
     }
 

@@ -32,6 +32,6 @@ package struct FailureNote: Sendable, Hashable {
     private static let unreachable = (
         code: unreachableCode,
         message:
-            "The source cannot be fetched: its host is not there, does not answer as it should, or may not be asked. Check the URL; the worker's log says more."
+            "The source cannot be fetched: its host does not exist, does not respond as it should, or may not be contacted. Check the URL; the worker's log has the details."
     )
 }

@@ -20,8 +20,8 @@ package struct AnswerFields: Sendable, Hashable {
         return values.count == 1 ? values[0] : nil
     }
 
-    /// These fields updated by those of a 304, which replace fields of the same name. Fields that describe a body are
-    /// not taken over, because a 304 has none (RFC 9111, 3.2).
+    /// These fields updated by a 304, whose fields replace fields of the same name. Fields that describe a body are not
+    /// taken over, because a 304 has no body (RFC 9111, 3.2).
     package func updated(by newer: AnswerFields) -> AnswerFields {
         let said = newer.fields.filter { !Self.ofBody.contains($0.name) && !Self.ofConnection.contains($0.name) }
         let names = Set(said.map(\.name))

@@ -27,7 +27,7 @@ package struct CacheControl: Sendable, Hashable {
 
     package init() {}
 
-    /// Reads all lines of the header. Of a repeated directive the first counts.
+    /// Reads all lines of the header. If a directive is repeated, the first one counts.
     package init(_ lines: [String]) {
         for line in lines {
             var directives = Directives(line)

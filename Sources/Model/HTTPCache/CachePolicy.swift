@@ -11,8 +11,8 @@ package struct CachePolicy: Sendable, Hashable {
     package private(set) var lastModified: String?
     package var selection: Selection?
     /// Whether the response was selected by other request headers than the ones sent now. Its body must not be used
-    /// until the origin confirms it. Of its validators only the entity tag can do that (RFC 9111, 4.1). Set for a
-    /// request only; no row has it.
+    /// until the origin confirms it, and only the entity tag can be used for that (RFC 9111, 4.1). Set for a request
+    /// only; no row has it.
     package var isOfOtherHeaders = false
     /// URL that the validators belong to, if a redirect led there. Validators are meaningless for another URL.
     package var location: String?

@@ -59,7 +59,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .unsupported(let format):
             "The source is \(format.rawValue), which render.formats does not name. Add it there, or publish another format."
         case .unsupportedFeature(let format, let reason):
-            "The source is \(format.withArticle) of a kind that the renderer does not decode: \(reason). Publish it in another form."
+            "The source is \(format.withArticle) in a form that the renderer does not support: \(reason). Publish it in another form."
         case .malformed(let format, let reason):
             "The source is \(format.withArticle) that cannot be decoded: \(reason). Replace it at its origin."
         case .truncated(let format, let reason):
@@ -80,9 +80,9 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .crashed(let reason):
             "The renderer ended while it worked on the source (\(reason))."
         case .aborted(let format):
-            "The source is \(format.withArticle) over which a library aborted the renderer, twice. Publish it in another form or format."
+            "A library aborted the renderer twice over the source, \(format.withArticle). Publish it in another form or format."
         case .outOfMemory(let spec, let reason):
-            "\(spec.map { "\($0)" } ?? "The source") needs more memory than a renderer may have, a fresh one too: \(reason). Ask for a smaller size or another format."
+            "\(spec.map { "\($0)" } ?? "The source") needs more memory than a renderer may have, even a fresh one: \(reason). Ask for a smaller size or another format."
         case .deadline(let ms):
             "The source took longer than \(ms) ms to render, twice. Ask for smaller variants or fewer frames, or raise render.deadline."
         case .unavailable(let reason):

@@ -4,8 +4,8 @@ internal import JSONText
 /// Record that an outcome, a dead letter or a retry completes, as named by its header `mz_answers`. An owner that finds
 /// the completion in the log does not run the job again.
 ///
-/// Written `jobs.fast-3-17-1763802000000`: topic, partition, offset and append time. The append time tells the record
-/// from one of another log at the same offset.
+/// Written `jobs.fast-3-17-1763802000000`: topic, partition, offset and append time. The append time identifies the
+/// log, because another log has another record at this offset.
 ///
 /// Older workers end it with `-dead` in an outcome that they append together with its dead letter. Such an outcome is
 /// ignored: the next owner completes the job by the dead letter, under the same id.

@@ -74,7 +74,7 @@ package enum JobFailure: StageFailure, Hashable {
             "The job's signature does not hold: \(reason). Find who published it, or sign as config/producers.md says."
         case .refused(let failure): failure.description
         case .poison(let job, let url):
-            "Workers died while the job for \(url) ran, the last one while nothing else did: it is not run again. Look into their ends, and at the job with 'mezzotint dead show \(job)'; publish it again if something else ended them."
+            "Workers crashed while the job for \(url) ran, the last time while no other job ran: it is not run again. Find out why they ended, and look at the job with 'mezzotint dead show \(job)'. If something else ended them, publish it again."
         }
     }
 

@@ -30,8 +30,8 @@ package struct OriginRow: Sendable, Hashable {
     package var waiting = ByLane.none
     /// Reason why the waiting jobs are held back.
     package var heldBy: HostHold?
-    /// Totals since the worker started: revalidations of known sources, those that found no change, and jobs that
-    /// completed from stored data because the host could not be fetched from.
+    /// Totals since the worker started: revalidations of known sources (`checks`), revalidations without a change
+    /// (`matches`), and jobs completed from stored data because the host could not be fetched from.
     package var checks = 0
     package var matches = 0
     package var staleAnswers = 0

@@ -35,7 +35,7 @@ extension JSONWriter {
 extension JSONReader {
     mutating func deaths() throws(JSONFailure) -> Int { Int(try integer(in: RecordLimits.attempts)) }
 
-    /// Reads suspects, without those of topics that only a newer version knows.
+    /// Reads suspects, except suspects of topics that only a newer version knows.
     mutating func suspects() throws(JSONFailure) -> [ProgressRow.Suspect] {
         var suspects: [ProgressRow.Suspect] = []
         try openArray()

@@ -24,8 +24,8 @@ package enum RecordLimits {
     }
     /// Times that are refused, because a publisher that wrote seconds meant a date from 2001 to 2286.
     static let unixSeconds = WallTime(milliseconds: 1_000_000_000)..<WallTime(milliseconds: 10_000_000_000)
-    /// Most bytes of the key of a record that is not a job. Longer keys are cut in the dead letter; Mezzotint's own
-    /// keys have 64 bytes, plus a spec at most.
+    /// Most bytes of the key of a record that is not a job. Longer keys are cut in the records that complete it.
+    /// Mezzotint's own keys have 64 bytes, plus a spec at most.
     package static let keyBytes = 1 << 10
     /// Bytes that a cut key keeps, before the SHA-256 of the whole key.
     package static let keptKeyPrefix = 256

@@ -33,9 +33,9 @@ package enum RetryCause: CodedFailure, Hashable {
         case .sourceChanged:
             "The source has changed: its other stored variants are re-rendered. This job does so if its worker crashes first."
         case .hostCrowded(let host):
-            "The worker holds as many jobs of \(host) on this lane as it may (a quarter of worker.readAhead): the job waits in a retry topic. To fetch more of the host at once, raise origins.concurrency, or that of its group."
+            "The worker has as many jobs of \(host) on this lane in memory as it may (a quarter of worker.readAhead): the job waits in a retry topic. To fetch more from the host at once, raise origins.concurrency, or the concurrency of its group."
         case .hostBlocked(let host, let code):
-            "\(host) is left alone for now (\(code)): the job waits in a retry topic. 'mezzotint origins' says until when."
+            "\(host) is blocked for now (\(code)): the job waits in a retry topic. 'mezzotint origins' shows until when."
         case .hostGivenUp(let host, let code):
             "\(host) was left alone (\(code)) until the job's time was over (retry.giveUp): the job is tried no more. Publish it again once the host is well, which 'mezzotint origins' says."
         }

@@ -49,8 +49,8 @@ package struct SourceChange: Sendable, Hashable {
         stored += more.filter { !known.contains($0) }
     }
 
-    /// Stored variants whose path differs in these rows. Of two rows of a spec the last one counts. It does not matter
-    /// which job rendered them.
+    /// Stored variants whose path differs in these rows, whichever job rendered them. If a spec has two rows, the last
+    /// one counts.
     package func variants(by rows: [VariantRow]) -> [Variant] {
         let places = Dictionary(rows.map { ($0.spec, $0.location) }) { _, last in last }
         return stored.compactMap { stored in

@@ -54,7 +54,7 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     package var isCompacted: Bool { self == .variants || self == .origins }
     /// Topics whose records a worker processes and finishes, so that they have committed offsets.
     package static let consumed: [Topic] = lanes + [.control] + retries
-    /// Consumed topics whose records are processed: those that lag, metrics and progress cover. `control` is not read
+    /// Consumed topics whose records are processed. Lag, metrics and progress cover these. `control` is not read
     /// yet.
     package static let worked: [Topic] = lanes + retries
     /// Topics of retried jobs, whose records have the headers of `RetryNote`.

@@ -91,8 +91,8 @@ package struct OutputTraits: Sendable {
     package let encoder: Encoder
     /// Longest side that the format can hold, in pixels.
     package let sideLimit: Int
-    /// Effort of the encoder, on the encoder's own scale. All lanes use the same effort, so that variants rendered
-    /// together are the same bytes on each lane.
+    /// Effort of the encoder, on the encoder's own scale. All lanes use the same effort, so that the same
+    /// order for the same bytes gives the same variant on each lane.
     package let effort: Int
     /// Memory for the pixels and the encoder, in bytes for each pixel.
     package let bytesPerPixel: Int

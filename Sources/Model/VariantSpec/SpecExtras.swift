@@ -58,7 +58,7 @@ package struct AcceptedFormats: OptionSet, Sendable, Hashable {
     package static let avif = AcceptedFormats(rawValue: 1)
     package static let webp = AcceptedFormats(rawValue: 2)
 
-    /// Parses an HTTP Accept header. Wildcards never count, because every browser sends them regardless of what it can show.
+    /// Parses an HTTP Accept header. Wildcards never count, because every browser sends them.
     package init(header: String) {
         self = []
         for part in header.lowercased().split(separator: ",") {

@@ -118,7 +118,7 @@ package protocol BlobStore: Sendable {
     /// read, or are gone.
     func open(_ location: String, if isExpected: @escaping @Sendable (SHA256Digest) -> Bool) async throws(StoreFailure)
         -> OpenFile?
-    /// Whether a blob is gone. A blob of another length than was stored is damaged. It is moved away, because a put
+    /// Whether a blob is gone. A blob of another length than was stored is damaged. It is removed, because a put
     /// would find it under its name and keep it. nil if this store cannot answer with one system call; the reader of
     /// the blob then finds out.
     func isGone(_ location: String, bytes: Int) -> Bool?

@@ -66,8 +66,8 @@ package enum FetchFailure: CodedFailure, Hashable {
             "\(Excerpt.url(Array(url.description.utf8))) cannot be fetched: it is not an http or https URL that libcurl accepts. Correct the job."
         case .refusedHost(let url, let host, let isListed):
             isListed
-                ? "\(url) asks \(host), which fetch.hosts.deny refuses. Take it out there if it may be asked."
-                : "\(url) asks \(host), which fetch.hosts.allow does not list. Add it there if it may be asked."
+                ? "\(url) leads to \(host), which fetch.hosts.deny refuses. To fetch from it, remove it there."
+                : "\(url) leads to \(host), which fetch.hosts.allow does not list. To fetch from it, add it there."
         case .refusedPort(let url, let port):
             "Port \(port) of \(url) is not allowed. To allow it, add it to fetch.ports together with every other port that you need: the setting replaces the default list."
         case .refusedAddress(let url, let address), .refusedName(let url, let address):
@@ -89,7 +89,7 @@ package enum FetchFailure: CodedFailure, Hashable {
         case .status(let url, let status, _):
             "The origin answered \(status) for \(url), which has no image. Check the URL."
         case .notModified(let url):
-            "The origin answered 304 for \(url), though it was asked for the whole of it. Correct the origin."
+            "The origin answered 304 for \(url), although the request had no conditions. Correct the origin."
         case .redirects(let url, let limit):
             "\(url) redirects more than \(limit) times. Point the job at the final URL."
         case .badRedirect(let url, let to):

@@ -96,7 +96,7 @@ package struct FetchedPicture: Sendable {
     }
 }
 
-/// Port that fetches sources from their origins, under the address guard, one request at a time.
+/// Port that fetches sources from their origins, under the address guard. Each call is one request and its response.
 ///
 /// - Failure: within the configured deadlines; if the task is cancelled, the transfer ends.
 package protocol Fetcher: Sendable {

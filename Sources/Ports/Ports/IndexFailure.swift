@@ -21,7 +21,7 @@ package enum IndexFailure: CodedFailure, Hashable {
     package var description: String {
         switch self {
         case .corrupt(let path, let reason):
-            "The index \(path) is damaged (\(reason)). It was set aside and is rebuilt from the changelog; its partition's jobs wait for that."
+            "The index \(path) is damaged (\(reason)). It was renamed and is rebuilt from the changelog; its partition's jobs wait for that."
         case .foreign(let partition, let reason):
             "The index of partition \(partition) is not of this log's changelog: \(reason). It is dropped and rebuilt from the changelog; its jobs wait for that. If the data directory was copied or brought back from a backup, check that its log and its store belong together, too."
         case .full(let path):

@@ -46,7 +46,7 @@ package protocol Log: Sendable {
     /// partitions.
     func partitionOffsets(_ topics: [Topic], _ partitions: [PartitionID]) async throws(LogFailure) -> [PartitionOffsets]
 
-    /// The same with a result for each topic-partition, so that one that cannot be read does not hide the others.
+    /// The same with a result for each topic-partition, so that an unreadable one does not hide the others.
     func offsets(of places: [LogPoint]) async -> [Result<PartitionOffsets, LogFailure>]
 
     /// Topics with more partitions than this installation uses.

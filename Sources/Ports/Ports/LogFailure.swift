@@ -96,7 +96,7 @@ package enum LogFailure: CodedFailure, Hashable {
                     ? "the rows that this worker's index holds are published again."
                     : "jobs that were deleted with the old log must be published again.")
         case .replaced(let path):
-            "The log at \(path) was removed, replaced or emptied while it was in use. Jobs published since, and jobs pending in it, are lost: start again, and publish those jobs again. Stop all workers and publishers before a log is removed or restored, and restore the whole folder."
+            "The log at \(path) was removed, replaced or emptied while it was in use. Jobs published since, and jobs pending in it, are lost: start again, and publish those jobs once more. Stop all workers and publishers before a log is removed or restored, and restore the whole folder."
         case .expired(let topic, let partition, let count, let first):
             "Retention removed at least \(count) unread records of \(topic.rawValue), partition \(partition); the first that is left is \(first). Publish those jobs again, and give the topic a longer retention or the group more workers."
         case .hidden(let topic, let partition, let offset, let count, let tools):

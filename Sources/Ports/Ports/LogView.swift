@@ -3,7 +3,7 @@ package import Records
 
 /// View of the log for an observer, which owns no partition, joins no group and writes nothing.
 ///
-/// - Failure: each topic-partition has a result of its own, so that one that cannot be read does not hide the others.
+/// - Failure: each topic-partition has a result of its own, so that an unreadable one does not hide the others.
 ///   No request is retried automatically; the observer asks again.
 package protocol LogView: Sendable {
     var partitionCount: Int { get }

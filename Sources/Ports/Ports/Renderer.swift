@@ -9,7 +9,7 @@ package struct Picture: Sendable {
     package let file: OpenFile
     package init(facts: PictureFacts, file: OpenFile) { (self.facts, self.file) = (facts, file) }
 
-    /// The same image with its alpha, which is opaque throughout, ignored.
+    /// The same image without alpha, for an image whose alpha is opaque throughout.
     package var opaque: Picture { Picture(facts: facts.opaque, file: file) }
 }
 

@@ -9,7 +9,7 @@ package struct StorePlace: Sendable, Hashable, CustomStringConvertible {
         package let unwritable: String
         /// Advice if one blob cannot be read.
         package let unreadable: String
-        /// Explanation if no identity is found: what may have happened to the store.
+        /// Explanation if no identity is found: the possible state of the store.
         package let missing: String
 
         package init(
