@@ -24,8 +24,8 @@ package struct SourceRow: Sendable, Hashable {
     package var expires: WallTime
     /// Caching headers of the last response.
     package var policy: CachePolicy
-    /// Regions that the metadata mark, such as faces. A crop without a position of its own keeps them. Rows of earlier
-    /// programs hold one point at most.
+    /// Regions that the metadata mark, such as faces. A crop without a position of its own keeps them. Rows written
+    /// before the field existed hold one point at most.
     package var regions: [KeptRegion]
     /// Whether the regions were looked for. If false, `regions` is empty, but the source may still mark some: the
     /// program that wrote the row did not look.

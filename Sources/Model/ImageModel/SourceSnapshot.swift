@@ -14,8 +14,8 @@ package struct SourceSnapshot: Sendable, Hashable {
         init(_ source: SourceRow?, _ variants: [VariantRow]) { (self.source, self.variants) = (source, variants) }
     }
 
-    /// Expiry time of rows that count as expired in this snapshot, independent of their expiry in the index. No row of the index
-    /// has this value.
+    /// Expiry time of rows that count as expired in this snapshot, independent of their expiry in the index. No row of
+    /// the index has this value.
     package static let takenForExpired = WallTime(milliseconds: -1)
 
     package init(source: SourceRow? = nil, variants: [VariantRow] = []) { kept = Kept(source, variants) }

@@ -20,7 +20,7 @@ package enum RenderFailure: CodedFailure, Hashable {
     /// Two inspector processes ended while they read it.
     case uninspected(reason: String)
     case crashed(reason: String)
-    /// A library aborted two renderer processes while they worked on it.
+    /// A library aborted two renderer processes while they worked on the image.
     case aborted(ImageFormat)
     /// The spec that was being rendered, if known; other specs may still fit into the memory.
     case outOfMemory(VariantSpec?, reason: String)

@@ -30,7 +30,7 @@ package struct Intake: Sendable {
             &recent)
     }
 
-    /// A job to publish, from a line of NDJSON. The arguments replace fields that its body leaves out.
+    /// A job to publish, from a line of NDJSON. The arguments supply fields that its body leaves out.
     package func job(
         line: [UInt8], id: @autoclosure () -> String, lane: Lane, variants: [VariantSpec] = []
     ) throws(JobFailure) -> Job {

@@ -8,8 +8,8 @@ internal import VariantSpec
 /// `{"url":…,"variants":["1280x1280-q80.webp",…],"accept":…,"regions":[[x,y,width,height],…],"lane":"fast","id":…,
 /// "expires":…,"giveUp":…,"freshness":…,"fallback":…}`.
 ///
-/// `accept` is an HTTP Accept header that limits the formats of variants ending in `.auto`. The published body puts
-/// these formats into the specs themselves: `640x0-avif-webp.auto`. It also does so with `regions`, which apply to
+/// `accept` is an HTTP Accept header: it names formats that variants ending in `.auto` may become. The published body
+/// puts these formats into the specs themselves: `640x0-avif-webp.auto`. It also does so with `regions`, which apply to
 /// crops without a position: `160y160-focus512_300.jpg`.
 ///
 /// The schema is closed: an unknown field is refused by name. A misspelt `expires` that is silently ignored costs more
@@ -168,7 +168,7 @@ extension JobFailure {
     /// Failure of a job in a serializer's encoding other than UTF-8 text; nil if the bytes do not begin like one.
     package init?(otherForm bytes: [UInt8]) {
         guard bytes.count >= 5, let first = bytes.first, first != UInt8(ascii: "{") || bytes[1] == 0 else { return nil }
-        // UTF-16 text of a URL or of JSON has a zero byte in each of its first characters.
+        // UTF-16 text of a URL or of JSON has a zero byte beside each of its first characters.
         let isZero = bytes[..<4].map { $0 == 0 }
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
             || isZero == [true, false, true, false] || isZero == [false, true, false, true]

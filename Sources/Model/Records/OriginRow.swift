@@ -113,8 +113,8 @@ package struct OriginRow: Sendable, Hashable {
                 EventHeader.originTold, id: "@origin/\(by)/\(host)/\(at.milliseconds)", at: at, traceparent: nil))
     }
 
-    /// Whether the row is obsolete: it has no lasting block, and it was not replaced within an hour (`kept`), or its
-    /// time is more than a day ahead.
+    /// Whether the row is obsolete. It is obsolete if it has no lasting block and was not replaced within an hour
+    /// (`kept`), or if its time is more than a day ahead.
     ///
     /// A slot's row is never obsolete, because the slot stays there until a newer row moves it. An operator's row is
     /// never obsolete either, because the operator may write it again meanwhile.

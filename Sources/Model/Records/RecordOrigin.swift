@@ -4,7 +4,7 @@ extension Record {
     /// Topic, partition and offset of the record, for people and for ids: `jobs.fast-3-17`.
     package var placeText: String { RecordOrigin(self).description }
 
-    /// Origin of the job's first record, which a retry's headers state.
+    /// Position of the job's first record. The headers of a retry state it.
     package var jobOrigin: RecordOrigin {
         header(EventHeader.origin).flatMap { RecordOrigin($0) } ?? RecordOrigin(self)
     }

@@ -58,7 +58,8 @@ package struct AcceptedFormats: OptionSet, Sendable, Hashable {
     package static let avif = AcceptedFormats(rawValue: 1)
     package static let webp = AcceptedFormats(rawValue: 2)
 
-    /// Parses an HTTP Accept header. Wildcards never count, because every browser sends them.
+    /// Parses an HTTP Accept header. Wildcards never count, because every browser sends them, even for
+    /// formats that it cannot show.
     package init(header: String) {
         self = []
         for part in header.lowercased().split(separator: ",") {

@@ -2,14 +2,14 @@ extension VariantSpec {
     /// Size of the output for a source, and the part of the source that it shows.
     ///
     /// Both are always computed from the source's own size (after orientation), never from a donor's. A reused variant
-    /// therefore has exactly the pixels of a fetched one. All arithmetic is in integers: a side that follows is rounded
-    /// half up, and is at least one pixel. Without `enlarge` nothing is made larger than the source: `x` and `z` then
+    /// therefore has exactly the pixels of a fetched one. All arithmetic is in integers: a derived side is rounded half
+    /// up, and is at least one pixel. Without `enlarge` nothing is made larger than the source: `x` and `z` then
     /// keep the source's size. `y` then cuts as much of the wanted size as exists, pixel for pixel (as sharp's
     /// withoutEnlargement does).
     ///
     /// A crop begins and ends at whole pixels of the source. If fractions were kept, each step that takes whole pixels
-    /// of its own input would round again. A donor's cut and the source's were then a pixel apart if their scales were
-    /// close.
+    /// of its own input would round again. A donor's cut and the source's were then a pixel apart where their scales
+    /// were close.
     ///
     /// The output is neither turned nor padded yet; `finished` gives the final size.
     ///

@@ -37,7 +37,7 @@ package struct BlobName: Sendable, Hashable {
         location(source, version, limit: spec.byteLimit) { spec.write(to: $0.baseAddress!) }
     }
 
-    /// Puts blobs two folders deep by the key's first digits, so that no folder holds millions.
+    /// Path with two levels of folders by the key's first digits, so that no folder holds millions.
     private static func location(
         _ source: SourceKey, _ version: SourceVersion, limit: Int,
         leaf: (UnsafeMutableBufferPointer<UInt8>) -> Int

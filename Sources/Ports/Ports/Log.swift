@@ -214,8 +214,9 @@ package protocol LogConsumer: Sendable {
 
     /// Offset that `drain` has reached: every record below it was returned or no longer exists.
     ///
-    /// Compaction leaves gaps, at the end of the changelog too. A restore therefore ends when this offset is at the
-    /// changelog's end, not at a certain record. nil if unknown, or if the log has no gaps at its end.
+    /// Compaction leaves gaps, at the end of the changelog too. A restore therefore ends when this offset reaches
+    /// the changelog's end, even if no record has the offset before it. nil if unknown, or if the log has no gaps
+    /// at its end.
     func position(_ topic: Topic, _ partition: PartitionID) -> Int64?
 
     /// Whether the log has no partition for this worker, because there are more workers than partitions.
