@@ -3,16 +3,17 @@ package import ImageModel
 internal import Ledger
 package import Records
 
-/// Jobs of each host that wait in tiers for their host's sake.
+/// Counts, by host and lane, the jobs that wait in delay topics because of their host.
 package struct HostJobs: Sendable {
-    /// Jobs that went to tiers for the sake of their host, and are not back: of this owner's, more may be there.
+    /// Jobs that this owner deferred because of their host and that have not returned. Earlier owners may have left
+    /// more in the topics.
     private var away: [OriginHost: [Lane: Int]] = [:]
-    /// Fast ones among them whose host has not failed: they do not become slow while they wait.
+    /// Fast jobs among them whose host has not failed. They stay fast while they wait.
     private var urgent: [OriginHost: Int] = [:]
-    /// The same of earlier owners', as far as they told.
+    /// The same counts for jobs of earlier owners, as their last progress row reported them.
     private var left = JobsLeftAway()
 
-    /// Hosts whose waiting jobs are counted for people.
+    /// Maximum number of hosts whose waiting jobs are counted. The counts are for operators.
     package static let limit = 4_096
 
     package init() {}
@@ -23,12 +24,13 @@ package struct HostJobs: Sendable {
                 && urgent.allSatisfy { $1 > 0 && away[$0] != nil }, "a host with no job in a tier is counted")
     }
 
-    /// One goes to a tier, or is answered there; `isUrgent`: it is fast, and its host has not failed.
+    /// Counts a job that goes to a delay topic, or whose outcome is written there. `isUrgent`: the job is fast and its
+    /// host has not failed.
     package mutating func goAway(_ host: OriginHost, _ lane: Lane, isUrgent: Bool) {
         count(host, lane, isUrgent: isUrgent, 1)
     }
 
-    /// One has come back from its tier.
+    /// Uncounts a job that has returned from its delay topic.
     package mutating func comeBack(
         _ host: OriginHost, _ lane: Lane, isUrgent: Bool, from topic: Topic, at offset: Int64
     ) {
@@ -44,10 +46,10 @@ package struct HostJobs: Sendable {
         urgent[host] = fast > 0 && away[host] != nil ? fast : nil
     }
 
-    /// What an earlier owner has told.
+    /// Takes over the counts that an earlier owner reported.
     package mutating func inherit(_ told: [ProgressRow.Away]) { left = JobsLeftAway(told) }
 
-    /// A tier is read from a position on, and ended there when the owner came.
+    /// Notes where reading of a delay topic starts, and where the topic ended when this owner came.
     package mutating func begin(_ topic: Topic, at position: Int64, end: Int64) {
         left.begin(topic, at: position, end: end)
     }
@@ -55,21 +57,21 @@ package struct HostJobs: Sendable {
     /// Records of the topic before this offset have been read.
     package mutating func read(_ topic: Topic, upTo offset: Int64) { left.read(topic, upTo: offset) }
 
-    /// Hosts with jobs in tiers; one may be named twice.
+    /// Hosts with jobs in delay topics. A host may appear twice.
     package var hostsAway: some Sequence<OriginHost> { [Array(away.keys), Array(left.jobs.keys)].joined() }
 
     package func isAway(_ share: HostLane) -> Bool {
         away[share.host]?[share.lane] != nil || left.jobs[share.host].map { $0[share.lane] > 0 } ?? false
     }
 
-    /// Whether fast jobs of the host wait in tiers though it has not failed.
+    /// Whether fast jobs of the host wait in delay topics although the host has not failed.
     package func hasUrgent(_ host: OriginHost) -> Bool { urgent[host] != nil }
 
     package var inTiers: [OriginHost: ByLane<Int>] {
         left.jobs.merging(away.mapValues { ByLane($0) }, uniquingKeysWith: +)
     }
 
-    /// For the next owner.
+    /// Counts for the next owner, those of the hosts with the most jobs first.
     package var told: [ProgressRow.Away] {
         if away.isEmpty, left.jobs.isEmpty { return [] }
         let most = inTiers.sorted {

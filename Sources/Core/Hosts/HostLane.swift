@@ -1,9 +1,9 @@
 package import Canonical
 package import ImageModel
 
-/// One lane of one host: its jobs have a share of the memory to themselves.
+/// One lane of one host. Each lane has its own share of the host's memory.
 ///
-/// A share for both lanes let 2,000 slow jobs of a host send each fast job of that host to `retry.10s`.
+/// With one share for both lanes, 2,000 slow jobs of a host sent each fast job of that host to `retry.10s`.
 package struct HostLane: Sendable, Hashable {
     package let host: OriginHost
     package let lane: Lane

@@ -3,29 +3,35 @@ package import Clocks
 internal import Ledger
 package import Records
 
-/// A host's ceiling is the cluster's: each fetch at once is a slot of the host, and each slot has one owner.
+/// Concurrency slots that keep each host's limit for the whole cluster. A slot allows one fetch at a time and has one
+/// owner.
 ///
-/// Each slot is assigned to a partition, and that partition's owner may use it. So no two workers use it, without clocks or
-/// gossip, and it goes where the partition goes. Rebalances are eager: a worker gets a partition after all members have
-/// given up theirs, and have ended or cancelled their fetches. A worker that was stopped (SIGSTOP) for longer than its
-/// session lives is the exception: nobody can take back its connections.
+/// Each slot is assigned to a partition, and that partition's owner may use it. So no two workers use the same slot,
+/// without clocks or gossip, and a slot moves with its partition. Rebalances are eager: a worker gets a partition after
+/// all members have released theirs, and have ended or cancelled their fetches. The exception is a worker that was
+/// stopped (SIGSTOP) for longer than its session: nobody can take back its connections.
 ///
-/// At home the slots of a host stand at equal distances on the ring of partitions, from a place that its name decides: an
-/// owner of a range of partitions has as many as its range is long. Partitions from one slot's home to the next share that
-/// slot. A worker with waiting jobs and no slot of their host, because its range is short or the ceiling small, requests
-/// the slot of a partition (`OriginRow.partition`). The slot's owner passes it: the owner stops using the slot, and writes
-/// where it stands now, as owner of the partition where it stood. Requests of fast jobs come first, then the one whose oldest
-/// job has waited longest. An owner that uses a slot for slow jobs alone passes it at once to fast jobs of another worker.
-/// Rows of `origins` have one order for all, so the last one holds. A worker that has just got a partition uses no slot there
-/// before it has read the rows; nobody else moves the slots of the partitions that it had. An owner of all partitions need not
-/// know where slots stand, but waits for its first reading: the rows say, too, which hosts are left alone.
+/// By default the slots of a host are spread at equal distances on the ring of partitions, from an offset that the
+/// host's name decides. An owner of a range of partitions therefore has slots in proportion to the range's length. The
+/// partitions from one slot's default position to the next share that slot. A worker may have waiting jobs but no slot
+/// of their host, because its range is short or the limit small. It then requests the slot of one of its partitions
+/// (`OriginRow.partition`).
 ///
-/// A partition whose topics are away may have no owner for hours, and nobody passes the slots that stand there. A request goes
-/// to another slot then.
+/// The slot's owner passes it. It stops using the slot, then writes the slot's new partition as owner of the old one.
+/// Requests for fast jobs come first, then the request whose oldest job has waited longest. An owner that uses a slot
+/// for slow jobs alone passes it at once to another worker's fast jobs.
 ///
-/// All workers must have the same ceilings and as many partitions; beside programs without host slots, which divide by
-/// hearsay, a ceiling may be exceeded during an upgrade. Programs before 0.2.0 kept slots for slow jobs behind the
-/// ceiling's: nobody uses these.
+/// All workers read the rows of `origins` in one order, so the last row counts. A worker that has just got a partition
+/// uses no slot there before it has read the rows. Nobody else moves the slots of the partitions that it had. An owner
+/// of all partitions need not know where slots are. It still waits for its first reading, because the rows also name
+/// the blocked hosts.
+///
+/// A partition whose topics are unavailable may have no owner for hours, so nobody passes the slots there. Requests
+/// then go to another slot.
+///
+/// All workers must have the same limits and the same number of partitions. During an upgrade from a program without
+/// host slots, which divides limits by peer reports, a limit may be exceeded. Programs before 0.2.0 numbered slots for
+/// slow jobs behind those of the limit. Nobody uses these.
 package struct HostSlots: Sendable {
     package struct Slot: Sendable, Hashable {
         package let host: OriginHost
@@ -34,13 +40,13 @@ package struct HostSlots: Sendable {
         package init(_ host: OriginHost, _ number: Int) { (self.host, self.number) = (host, number) }
     }
 
-    /// A worker with waiting jobs and no slot of the host requests the slot of this partition.
+    /// A worker's request for the slot of this partition. It has waiting jobs and no slot of the host.
     package struct Wish: Sendable, Hashable {
         package let host: OriginHost
         package let partition: PartitionID
-        /// Fast jobs wait for it, or a slow one that has waited too long.
+        /// Whether a fast job waits for the slot, or a slow one that has waited too long.
         package let isUrgent: Bool
-        /// Since when its oldest job has waited, or since its worker last fetched from the host.
+        /// Time when its oldest job began to wait, or when its worker last fetched from the host.
         package let since: Instant
 
         package init(_ host: OriginHost, for partition: PartitionID, isUrgent: Bool = false, since: Instant) {
@@ -50,7 +56,7 @@ package struct HostSlots: Sendable {
 
     private struct Place: Sendable {
         let partition: PartitionID
-        /// When that was heard, and when the slot was last of use here.
+        /// When the slot came here, and when this worker last had use for it.
         let since: Instant
         var usedAt: Instant
     }
@@ -58,20 +64,20 @@ package struct HostSlots: Sendable {
     private let partitions: Int
     private let rules: OriginRules
     private var owned: Set<PartitionID> = []
-    /// Partitions that came after the last reading of where slots stand.
+    /// Partitions that came after the last reading of the slots' positions.
     private var unknown: Set<PartitionID> = []
     package var isKnown: Bool { wasKnown && unknown.isEmpty }
     /// Whether the rows were ever read.
     private var wasKnown = false
-    /// Slots that are not at home, or have just come there.
+    /// Slots that are not at their default partition, or came back to it a moment ago.
     private var away: [Slot: Place] = [:]
-    /// Slots that are to stand elsewhere, and are of no use here any more.
+    /// Slots that move to another partition. This worker uses them no more.
     package private(set) var passing: [Slot: PartitionID] = [:]
-    /// So long an owner that has use for its only slot keeps it.
+    /// Time for which an owner that has use for its only slot keeps it.
     package static let turn = Duration.seconds(5)
-    /// A wish that no owner answers goes to the next slot after so long.
+    /// Time after which a request goes to the next slot, if no owner has passed one.
     private static let patience = turn * 4
-    /// A slot that was of no use for so long goes home.
+    /// Time without use after which a slot returns to its default partition.
     private static let idle = Duration.seconds(30)
 
     package init(partitions: Int, _ rules: OriginRules) { (self.partitions, self.rules) = (max(1, partitions), rules) }
@@ -83,15 +89,15 @@ package struct HostSlots: Sendable {
         away = away.filter { owns($0.key) || home(of: $0.key) != $0.value.partition }
     }
 
-    /// All that was written of slots before the last partition came was heard.
+    /// Marks the slots' positions as known. Every row written before the last partition came has been read.
     package mutating func know() { (unknown, wasKnown) = ([], true) }
 
-    /// Whether there is nothing to do for want of wishes.
+    /// Whether nothing is left to do unless a worker requests a slot.
     package var isAtHome: Bool { away.isEmpty && passing.isEmpty }
-    /// The rows are gone.
+    /// Forgets the positions, because the rows are gone.
     package mutating func forget() { (away, passing) = ([:], [:]) }
 
-    /// Fetches of the host at once that this worker may have.
+    /// Number of concurrent fetches of the host that this worker may have.
     package func count(of host: OriginHost) -> Int {
         guard wasKnown else { return 0 }
         let ceiling = rules.ceiling(of: host)
@@ -100,31 +106,31 @@ package struct HostSlots: Sendable {
     }
     private static let most = 1 << 20
 
-    /// How much later than its first owner this worker asks a host again that all have left alone: three seconds for each
-    /// slot before its own. Who has all partitions hears of nobody else.
+    /// Extra time before this worker probes a host that all workers have blocked: three seconds for each slot before
+    /// its own. An owner of all partitions has no peers to wait for.
     package func turn(of host: OriginHost) -> Duration {
         guard owned.count < partitions else { return .zero }
         let turns = min(rules.ceiling(of: host), Self.turns)
         return .seconds(3) * ((0..<turns).first { owns(Slot(host, $0)) }.map { $0 + 1 } ?? turns + 1)
     }
     private static let turns = 6
-    /// Workers move few: more come from a stranger.
+    /// Workers move few slots. More than this come from an untrusted client.
     private static let awayLimit = 65_536
 
-    /// A row says where a slot stands now.
+    /// Applies a row that says where a slot is now.
     package mutating func move(_ slot: Slot, to partition: PartitionID, at now: Instant) {
         guard isPartition(partition), exists(slot), away[slot] != nil || away.count < Self.awayLimit else { return }
-        // Who is passed one that is at home with it has a turn, too.
+        // A slot that was passed to its own default partition is kept for a turn, too.
         let isPlain = home(of: slot) == partition && !owned.contains(partition)
         away[slot] = isPlain ? nil : Place(partition: partition, since: now, usedAt: now)
         if !owns(slot) || passing[slot] == partition { passing[slot] = nil }
     }
 
-    /// What is to be passed: not before fetches of the host are as few as `count` says by then.
+    /// Decides which slots to pass. A slot moves once the host's fetches here are down to the new `count`.
     ///
     /// - Parameters:
-    ///   - usesUrgently: whether the worker has fast jobs at a host, or a slow one that has waited too long.
-    ///   - uses: whether it has any.
+    /// - usesUrgently: whether the worker has fast jobs at a host, or a slow one that has waited too long.
+    /// - uses: whether the worker has any jobs at a host.
     package mutating func pass(
         _ wishes: [Wish], at now: Instant, usesUrgently: (OriginHost) -> Bool = { _ in true },
         uses: (OriginHost) -> Bool
@@ -151,14 +157,14 @@ package struct HostSlots: Sendable {
         }
     }
 
-    /// Slots that may be passed now, and the partitions that they are to stand at: by an owner of `from`.
+    /// Slots that may be passed now, from the partition that they are at, with their new partition.
     package func ready(inUse: (OriginHost) -> Int) -> [(slot: Slot, from: PartitionID, to: PartitionID)] {
         passing.sorted { $0.key < $1.key }.compactMap { slot, target in
             inUse(slot.host) <= count(of: slot.host) ? (slot, place(of: slot), target) : nil
         }
     }
 
-    /// Whether nothing follows from a row that places the slot there.
+    /// Whether a row that places the slot there changes nothing.
     package func isAtHome(_ slot: Slot, at partition: PartitionID) -> Bool {
         !exists(slot) || (home(of: slot) == partition && passing[slot] == nil)
     }
@@ -176,23 +182,24 @@ package struct HostSlots: Sendable {
     private func owns(_ slot: Slot) -> Bool { owned.contains(place(of: slot)) }
     private func place(of slot: Slot) -> PartitionID { away[slot]?.partition ?? home(of: slot) }
 
-    /// Slot s of c begins s/c of the ring behind the host's own place, which is one of `partitions` times c.
+    /// Default partition of a slot. Slot s of c starts s/c of the ring after the host's own position, which is one of
+    /// `partitions` times c.
     package func home(of slot: Slot) -> PartitionID {
         let ceiling = rules.ceiling(of: slot.host)
         let place = start(of: slot.host, ceiling) + slot.number * partitions
         return PartitionID(Int32(place / ceiling % partitions))
     }
 
-    /// The slot that a partition shares with those between two homes.
+    /// Slot that a partition shares with its neighbours between two default positions.
     package func number(for partition: PartitionID, of host: OriginHost) -> Int {
         let ceiling = rules.ceiling(of: host)
         let place = ceiling * (Int(partition.number) + 1) - 1 - start(of: host, ceiling)
-        // Rounded down, though it may be negative.
+        // Rounds down, though the difference may be negative.
         return (place + partitions * ceiling) / partitions % ceiling
     }
 
-    /// The slot that is to answer a wish: the partition's own, and every so often the next one, since the partition where a
-    /// slot stands may have no owner.
+    /// Slot that should serve a request: the partition's own, and after each `patience` the next one, because the
+    /// partition of a slot may have no owner.
     private func slot(for wish: Wish, at now: Instant) -> Slot {
         let later = Int(max(.zero, now - wish.since).milliseconds / Self.patience.milliseconds)
         let own = number(for: wish.partition, of: wish.host)
@@ -205,7 +212,7 @@ package struct HostSlots: Sendable {
     }
 }
 
-/// Urgent ones come first, and of these the oldest.
+/// Urgent requests come first, then the oldest.
 extension HostSlots.Wish: Comparable {
     package static func < (a: Self, b: Self) -> Bool {
         (a.isUrgent ? 0 : 1, a.since, a.partition) < (b.isUrgent ? 0 : 1, b.since, b.partition)

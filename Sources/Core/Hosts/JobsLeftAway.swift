@@ -3,11 +3,13 @@ internal import ImageModel
 internal import Ledger
 internal import Records
 
-/// Jobs that earlier owners left in tiers for the sake of their hosts, by host and lane: what their last row told of them,
-/// less what has come back. What remains once the tiers were read as far as they went then is not there.
+/// Jobs that earlier owners left in delay topics because of their hosts, by host and lane. The count is that of their
+/// last progress row, less the jobs that have returned. Once each delay topic is read to its end of that time, the rest
+/// does not exist.
 struct JobsLeftAway: Sendable {
     private(set) var jobs: [OriginHost: ByLane<Int>] = [:]
-    /// Tiers that are not read to the end that they had when the owner came, and that end; `.max` until it is known.
+    /// Delay topics that are not read up to their end when the owner came, with that end. `.max` until the end is
+    /// known.
     private var ends: [Topic: Int64] = [:]
 
     init() {}
@@ -31,7 +33,7 @@ struct JobsLeftAway: Sendable {
         if ends.isEmpty { jobs = [:] }
     }
 
-    /// One has come back; false if it is none of these.
+    /// Uncounts a job that has returned. False if the job is not one of an earlier owner.
     mutating func take(_ host: OriginHost, _ lane: Lane, _ topic: Topic, _ offset: Int64) -> Bool {
         guard let end = ends[topic], offset < end, let count = jobs[host]?[lane], count > 0 else { return false }
         jobs[host]?[lane] = count - 1

@@ -4,37 +4,37 @@ package import HTTPCache
 package import Images
 package import Ports
 
-/// What a fetch tells of its host, and not of what was asked for.
+/// What a fetch shows about its host, apart from the requested source.
 package enum OriginAnswer: Sendable, Hashable {
-    /// With a picture, or with a fault of the source alone, such as 404 or a text.
+    /// A response with an image, or with a fault of the source alone, such as 404 or a text body.
     case answered(bytes: Int)
-    /// Not as it should: 5xx, a connection that failed, a deadline.
+    /// A server failure: 5xx, a failed connection, or a missed deadline.
     case failed
-    /// The same, and it wants to be left alone for so long: for less than the breaker finds, so that those who
-    /// ask for a moment after each failure would never be found to fail if that did not count.
+    /// A failure with a requested pause shorter than the circuit breaker's. It counts as a failure, or the breaker
+    /// would never open for a host that asks for a moment after each failure.
     case failing(for: Duration)
-    /// It wants to be left alone (429, 503, any 5xx that says for how long), for so long if it says so. A 503 may be the
-    /// fault of one URL.
+    /// The host asks for a pause (429, 503, or a 5xx with Retry-After), with the duration if it names one. A 503 may be
+    /// the fault of one URL.
     case refused(after: Duration?, mayBeOfURL: Bool)
-    /// It was not asked, or the worker gave up.
+    /// The host was not asked, or the worker abandoned the fetch.
     case unasked
 }
 
-/// For how long it is remembered that a source gives nothing to make pictures of.
+/// How long a worker remembers that a source gives no usable image.
 package enum Remembrance: Sendable, Hashable {
-    /// Not there, or no picture: may come any time.
+    /// The source is missing or is not an image. That may change at any time.
     case absent
-    /// Gone for good (410).
+    /// The source is permanently gone (410).
     case gone
 }
 
-/// A fetch that gave no picture: why, and what that tells of the host and of the source.
+/// A fetch that gave no image: the reason, and what it shows about the host and the source.
 package struct Unfetched: Sendable {
     package let note: FailureNote
     package let answer: OriginAnswer
-    /// nil: nothing is remembered of the source.
+    /// nil: the worker remembers nothing about the source.
     package let remembrance: Remembrance?
-    /// What its origin can be asked by whether it still gives the same; nil: it said nothing of that.
+    /// Validators for asking the origin whether its response is still the same. nil: the response had none.
     package let validators: CachePolicy?
 
     package init(
@@ -44,7 +44,7 @@ package struct Unfetched: Sendable {
         self.validators = validators
     }
 
-    /// The bytes that came are no readable picture.
+    /// The body that arrived is not a readable image.
     package init(_ failure: RenderFailure, of head: AnswerHead, at now: WallTime) {
         var policy = CachePolicy(head.fields, sent: head.sent, now: now)
         policy.location = head.location
@@ -56,7 +56,7 @@ package struct Unfetched: Sendable {
         (note, validators) = (FailureNote(failure), nil)
         switch failure {
         case let fetch as FetchFailure: (answer, remembrance) = (fetch.answer, fetch.remembrance)
-        // Its bytes came, and were looked at.
+        // The host delivered the bytes, and the renderer examined them.
         case is RenderFailure: (answer, remembrance) = (.answered(bytes: 0), failure.verdict == .fail ? .absent : nil)
         default: (answer, remembrance) = (.unasked, nil)
         }
@@ -64,8 +64,8 @@ package struct Unfetched: Sendable {
 }
 
 extension FetchFailure {
-    /// Names without an address, ports that are shut and addresses that are refused look alike to those who publish, so
-    /// they count alike.
+    /// Publishers cannot tell names without an address, closed ports and refused addresses apart, so all three count
+    /// the same.
     fileprivate var answer: OriginAnswer {
         switch self {
         case .status(_, 429, let wait): .refused(after: wait, mayBeOfURL: false)

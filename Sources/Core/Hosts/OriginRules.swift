@@ -1,22 +1,24 @@
 package import Canonical
 internal import Clocks
 
-/// How hosts are treated: all of them, and groups that the settings name.
+/// Limits and circuit breaker settings for hosts: for all of them, and for groups that the settings name.
 package struct OriginRules: Sendable, Equatable {
-    /// Fetches at once from one host, at most.
+    /// Maximum concurrent fetches from one host.
     package var concurrency: Int
-    /// With so many a host begins, or with a quarter of its ceiling if that is more: one that was raised is known to bear it.
+    /// Initial limit of a host, or a quarter of its ceiling if that is more. An operator who raised a ceiling knows
+    /// that the host bears it.
     package var start: Int
-    /// Failures in a row after which a host is left alone, or half of the last `RecentAnswers.window` answers; 0: never.
+    /// Failures in a row that open a host's circuit breaker. Failures in half of the last `RecentAnswers.window`
+    /// responses open it, too. 0: never.
     package var failures: Int
-    /// For so long the first time, and for so much longer each time after it, up to the cap.
+    /// First pause of a blocked host. Each further pause is longer by as much, up to the cap.
     package var pause = Duration.seconds(30)
     package var pauseCap = Duration.minutes(10)
-    /// The same for one that wants to be left alone and does not say for how long; doubled each time. 0: that is a failure
-    /// like others.
+    /// First pause of a host that asks for one without naming a duration. It doubles each time. 0: such a response
+    /// counts as an ordinary failure.
     package var backoff: Duration
     package var backoffCap = Duration.days(1)
-    /// A host without trouble for so long begins with the first of these again.
+    /// Time without trouble after which a host's pauses start again from the first.
     package var quiet = Duration.minutes(30)
     package var groups: [OriginGroup] = []
     package var limits: [String: GroupLimits] = [:]
@@ -30,16 +32,16 @@ package struct OriginRules: Sendable, Equatable {
         (self.failures, self.backoff) = (max(0, failures), max(.zero, backoff))
     }
 
-    /// Without limits and breakers of hosts, as rules are where nothing is said.
+    /// Rules without limits and circuit breakers of hosts. They apply where none are given.
     package static let unbounded = OriginRules(concurrency: .max, start: .max, failures: 0, backoff: .zero)
 
-    /// What one group has of its own; nil: as all hosts.
+    /// A group's own limits. nil: the value for all hosts.
     package struct GroupLimits: Sendable, Equatable {
         package var concurrency: Int?
-        /// Fetches begun a second.
+        /// Fetches started per second.
         package var rate: Double?
         package var bytesPerSecond: Int?
-        /// Tries of a job, at most.
+        /// Maximum attempts of a job.
         package var attempts: Int?
         /// See `FreshnessRules`.
         package var floor: Duration?
@@ -55,6 +57,6 @@ package struct OriginRules: Sendable, Equatable {
 
     package func limits(of host: OriginHost) -> GroupLimits { limits[host.description] ?? GroupLimits() }
 
-    /// Fetches at once from the host, of all workers together.
+    /// Concurrent fetches from the host allowed for all workers together.
     package func ceiling(of host: OriginHost) -> Int { max(1, limits(of: host).concurrency ?? concurrency) }
 }

@@ -1,21 +1,21 @@
 package import Clocks
 package import Ledger
 
-/// Whether a host is asked.
+/// Whether a host may be asked.
 extension OriginState {
     package enum Phase: Sendable, Equatable {
         case open
-        /// Nothing is asked until then; then one flight is.
+        /// No fetch starts before this time. Then one flight probes the host.
         case blocked(until: Instant)
         case probing(FlightID)
     }
 
-    /// What is wrong, and since when.
+    /// Code of the current failure, and its start.
     package struct Trouble: Sendable, Equatable {
         package let since: Moment
         package let code: String
     }
 
-    /// What people hear of.
+    /// Changes that operators are notified of.
     package enum Change: Sendable, Equatable { case blocked, opened }
 }

@@ -3,19 +3,19 @@ package import Clocks
 package import Ledger
 package import Records
 
-/// One host, or one group of hosts: how many fetches it gets at once, and whether it is asked at all.
+/// Adaptive limit and circuit breaker of one host or one group of hosts.
 ///
-/// Its limit grows by one after as many good answers as it has, and is halved by an answer that says "too much". A host that
-/// fails is left alone, longer each time that something new fails, until one flight has seen that it answers.
+/// The limit grows by one after as many good responses as its value. A response that signals overload halves it. A host
+/// that fails is blocked, for longer after each new failure, until one flight has seen it respond.
 package struct OriginState: Sendable {
-    /// This worker's own reason to leave it alone.
+    /// This worker's own block of the host.
     package struct Judgement: Sendable, Equatable {
         package var until: Instant
-        /// Until when the host has asked for it: that another worker got an answer does not end that.
+        /// End of the pause that the host itself requested. A response to another worker does not end it.
         var wish: Instant
     }
 
-    /// What another worker has told.
+    /// A block published by another worker.
     private struct Hearsay: Sendable {
         var until: Instant
         let isWish: Bool
@@ -23,54 +23,54 @@ package struct OriginState: Sendable {
 
     package private(set) var phase = Phase.open
     package private(set) var limit: Int
-    /// Since it last answered well.
+    /// Trouble since the last good response.
     package private(set) var trouble: Trouble?
-    /// Its limit was halved, and is below what it was.
+    /// Limit before it was halved, until the limit has grown back to it.
     package private(set) var slowed: (from: Int, trouble: Trouble)?
-    /// Until when it is left alone by this worker's own judgement: what it tells others. What it heard from them they tell
-    /// themselves: a block that each took over and told again would never end.
+    /// This worker's own block, which it publishes. Workers publish only blocks that they decided themselves: if each
+    /// also republished the blocks that it read, no block would ever end.
     package private(set) var judged: Judgement?
-    /// Until when others have said so, by who said it.
+    /// Blocks that other workers published, by worker.
     private var heard: [String: Hearsay] = [:]
-    /// Fetches under way, and those of slow flights among them.
+    /// Fetches in progress, and how many of them are for slow flights.
     package private(set) var inUse = (all: 0, slow: 0)
     package let ceiling: Int
-    /// Fetches at once that this worker may have of the cluster's ceiling; see `HostSlots`.
+    /// This worker's part of the cluster's concurrent fetches. See `HostSlots`.
     package private(set) var slots: Int
-    /// When a flight last began.
+    /// When a flight last started.
     package private(set) var begunAt = Instant.distantPast
-    /// A slow flight began last.
+    /// Whether the last flight that started was slow.
     private var owesFast = false
-    /// The cluster's ceiling.
+    /// The cluster's limit of concurrent fetches.
     private let slotCount: Int
     private let rules: OriginRules
-    /// Between two fetches; nil: as they come.
+    /// Time between two fetches. nil: no rate limit.
     private let interval: Duration?
     private let timeForByte: Duration?
 
-    /// Fetches under way, by the count of those begun before.
+    /// Fetches in progress, each with the number of fetches that started before it.
     private var begun: [FlightID: Int] = [:]
     package private(set) var count = 0
-    /// Fetches that had begun before the limit was last halved: their answers do not halve it again.
+    /// Number of fetches that had started when the limit was last halved. Their responses do not halve it again.
     private var halvedAt = 0
     private var clean = 0
     private var recent = RecentAnswers()
-    /// Failed probes in a row by jobs whose URLs are known to fail: so many as the window has follow one another at once.
+    /// Failed probes in a row by jobs whose URLs are known to fail. Up to a window of them follow each other at once.
     private var knownProbes = 0
     private var rounds = PauseRounds()
     private var openSince = Instant.distantPast
-    /// When it last answered well.
+    /// Time of the last good response.
     private var answeredAt: Instant?
-    /// When the next fetch may begin.
+    /// Earliest start of the next fetch.
     private var next = Instant.distantPast
-    /// Until when it has asked to be left alone beside failures that count as such. Others are not told: it is over soon.
+    /// End of a requested pause that accompanied a failure. It is short, so it is not published.
     private var pausedUntil = Instant.distantPast
 
     private static let minute = Duration.minutes(1)
-    /// A host that is asked at a rate may be asked so much too early: ticks come in between.
+    /// A fetch may start this much too early, because ticks do not match the rate.
     private static let slack = Duration.milliseconds(50)
 
-    /// `most`: fetches that any one host may have of this worker's permits.
+    /// `most`: fetches of this worker's permits that any one host may have.
     package init(_ host: OriginHost, _ rules: OriginRules, most: Int, _ slots: HostSlots? = nil) {
         let own = rules.limits(of: host)
         self.rules = rules
@@ -85,20 +85,21 @@ package struct OriginState: Sendable {
 
     private var start: Int { min(ceiling, max(rules.start, ceiling / 4)) }
 
-    /// So many of the host's slots are this worker's now.
+    /// Sets the number of the host's slots that this worker owns.
     package mutating func own(slots: Int) { self.slots = slots }
 
-    /// Slow flights hold a third of this worker's share at most, or one. A probe may be one more, of a third of its slots.
+    /// Maximum slow flights: a third of this worker's share, at least one. A probe may exceed it, up to a third of the
+    /// slots.
     package var slowLimit: Int { max(1, share / 3) }
 
-    /// Whether an aged slow flight lets fast ones go first, once: after a slow one had the only fetch that this worker may have of
-    /// it. Else fast ones would never have their turn beside a slow backlog that is old.
+    /// Whether an aged slow flight lets fast ones go first, once. It does if a slow flight last had the only fetch that
+    /// this worker may have. Otherwise fast flights would never get a turn while an old slow backlog waits.
     package mutating func yieldsOnce() -> Bool {
         defer { owesFast = false }
         return owesFast && share == 1
     }
 
-    /// Fetches at once that this worker may have of it.
+    /// Concurrent fetches of the host that this worker may have.
     package var share: Int { min(limit, slots) }
 
     package func mayBegin(isSlow: Bool, at now: Instant) -> Bool {
@@ -110,21 +111,21 @@ package struct OriginState: Sendable {
         }
     }
 
-    /// What last held a flight back, and when.
+    /// The last reason that held a flight back, and when.
     package private(set) var hold: (at: Instant, by: HostHold)?
 
     package mutating func note(_ by: HostHold, at now: Instant) { hold = (now, by) }
 
-    /// What holds flights back now.
+    /// The reason that holds flights back now.
     package func holding(isSlow: Bool, at now: Instant) -> HostHold? {
         if mayBegin(isSlow: isSlow, at: now) { return nil }
         return phase != .open || now < pausedUntil ? .breaker : isPaced(at: now) ? .rate : .limit
     }
 
-    /// Whether the next fetch must wait for time alone: for its rate, or a short wait that the host has asked for.
+    /// Whether the next fetch only waits for time: for the rate, or for a short pause that the host requested.
     package func isPaced(at now: Instant) -> Bool { now < pausedUntil || next > now + Self.slack }
 
-    /// Whether flights had better wait elsewhere than in memory.
+    /// Whether flights should wait in a delay topic, not in memory.
     package func isClosed(at now: Instant) -> Bool {
         switch phase {
         case .open: false
@@ -135,7 +136,8 @@ package struct OriginState: Sendable {
 
     package var blockedUntil: Instant { if case .blocked(let until) = phase { until } else { .distantPast } }
 
-    /// For how long a flight waits that may not be asked now: as long as the trouble has lasted, or as is left of the block.
+    /// How long a flight waits that may not start now: as long as the trouble has lasted, or until the block ends,
+    /// whichever is longer.
     package func wait(at now: Moment) -> Duration {
         let age = trouble.map { now.monotonic - $0.since.monotonic } ?? .zero
         guard case .blocked(let until) = phase else { return age }
@@ -151,32 +153,33 @@ package struct OriginState: Sendable {
         if case .blocked = phase { phase = .probing(flight) }
     }
 
-    /// The flight's fetch is over. One that told nothing is as if it had not been.
+    /// Ends the flight's fetch. A probe without a result leaves the host blocked and due for another probe.
     package mutating func end(_ flight: FlightID, isSlow: Bool) {
         inUse = (inUse.all - 1, inUse.slow - (isSlow ? 1 : 0))
         begun[flight] = nil
         if phase == .probing(flight) { phase = .blocked(until: max(Instant(nanoseconds: 0), pausedUntil)) }
     }
 
-    /// Rates are the cluster's, too: by how much longer this worker waits than if it were alone.
+    /// Factor by which this worker's fetches are slower than the rate, because a rate is the cluster's.
     private var part: Double { Double(slotCount) / Double(min(max(1, slots), slotCount)) }
 
     package mutating func change(isSlow: Bool) { inUse.slow += isSlow ? 1 : -1 }
 
-    /// How it answered a fetch that is under way.
+    /// Applies the response to a fetch that is in progress.
     ///
     /// - Parameters:
-    ///   - failingSince: since when the same job, which was tried before, has had no answer of its host; nil: this is
-    ///     its first try. Where the host has answered others well since, the fault may be the URL's: a few such URLs,
-    ///     tried again one after another, would close a host to all its jobs.
-    ///   - jitter: 0..<1.
+    /// - failingSince: when the same retried job first got no response from its host; nil: this is its first attempt.
+    ///   If the host has responded well to others since, the fault may be the URL's. A few such URLs, retried one after
+    ///   another, would otherwise block a host for all its jobs.
+    /// - jitter: 0..<1.
     package mutating func note(
         _ answer: OriginAnswer, of flight: FlightID, because code: String = "", failingSince: WallTime? = nil,
         jitter: Double = 0, at now: Moment
     ) -> Change? {
         guard let number = begun[flight] else { return nil }
         let isProbe = phase == .probing(flight)
-        // Those that were under way when it was blocked tell nothing new, but for its own wish.
+        // Fetches that were in progress when the host was blocked add nothing new, except a pause that the host
+        // requests.
         let counts = phase == .open || isProbe
         let failed = Try(
             number: number, isProbe: isProbe, isFirst: failingSince == nil,
@@ -210,23 +213,23 @@ package struct OriginState: Sendable {
         }
     }
 
-    /// A fetch that failed.
+    /// One failed fetch.
     private struct Try {
-        /// Fetches begun before it.
+        /// Number of fetches that started before it.
         let number: Int
         let isProbe: Bool
-        /// Of its job.
+        /// Whether this was the first attempt of its job.
         let isFirst: Bool
-        /// Its URL failed before the host answered others.
+        /// Whether the URL had failed before the host last responded well.
         let isKnown: Bool
     }
 
-    /// When it last answered well.
+    /// Time of the last good response, by both clocks.
     private func lastGood(_ now: Moment) -> Moment? {
         answeredAt.map { Moment(wall: now.wall - (now.monotonic - $0), monotonic: $0) }
     }
 
-    /// - Parameter wish: the jitter of its wish to be left alone; nil: it has none.
+    /// - Parameter wish: jitter of the pause that the host requested; nil: it requested none.
     private mutating func fail(_ failed: Try, _ code: String, wish: Double? = nil, _ now: Moment) -> Change? {
         recent.add(isFailure: true, isKnown: failed.isKnown)
         let most = rules.failures > 0 ? rules.failures : wish != nil ? OriginRules.usualFailures : nil
@@ -241,8 +244,8 @@ package struct OriginState: Sendable {
         return judge(until: max(now.monotonic + wait, pausedUntil), isWish: wish != nil)
     }
 
-    /// The fault may be the URL's: it closes the host only where most answers are failures and none was good for a minute, and
-    /// for no longer than the last time. Within the minute it halves the limit.
+    /// Handles a failure that may be the URL's fault. It blocks the host only if most responses are failures and none
+    /// was good for a minute, and for no longer than the last time. Within that minute it halves the limit.
     private mutating func failKnown(_ failed: Try, _ code: String, mayClose: Bool, _ now: Moment) -> Change? {
         if failed.isProbe, knownProbes < RecentAnswers.window {
             knownProbes += 1
@@ -255,7 +258,7 @@ package struct OriginState: Sendable {
             halve(failed.number, code, now)
             return nil
         }
-        // Other workers pay no heed to it if they had a good answer since.
+        // Other workers ignore this block if they have had a good response since.
         note(code, good)
         return judge(until: max(now.monotonic + rounds.sameAgain(rules), pausedUntil), isWish: false)
     }
@@ -267,22 +270,23 @@ package struct OriginState: Sendable {
         return close()
     }
 
-    /// Somebody wants it to be left alone: a person, or another worker, whose judgement it is.
+    /// Blocks the host at the request of a person or of another worker.
     ///
-    /// One worker may fail to reach a host that answers all others. Its failures do not count for a worker that had a good
-    /// answer since. A worker without one asks the host once itself when the first block ends.
+    /// One worker may fail to reach a host that responds to all others. Its failures do not count for a worker that had
+    /// a good response since. A worker without one probes the host once itself when the first block ends.
     ///
     /// - Parameters:
-    ///   - other: nil: this worker did, before it was started again.
-    ///   - isWish: the host has asked for it, or a person wants it.
-    ///   - age: for how long it has been in trouble.
+    /// - other: the worker that decided the block; nil: this worker did, before its restart.
+    /// - isWish: whether the host requested the block, or a person did.
+    /// - age: how long the host has been in trouble.
     package mutating func block(
         until: Instant, because code: String, by other: String?, isWish: Bool = true, age: Duration = .zero,
         at now: Moment
     ) -> Change? {
         if !isWish, other != nil {
             if let answeredAt, answeredAt > now.monotonic - age { return nil }
-            // A probe that is under way tells this worker more, and the other says so again.
+            // This worker learns more from its own probe in progress, and the other worker will publish the block
+            // again.
             if case .probing = phase { return nil }
         }
         trouble = Trouble(
@@ -295,9 +299,10 @@ package struct OriginState: Sendable {
         }
         return close()
     }
-    /// Whether its own failures are of late: others' count for so long, and then it asks once more itself.
+    /// Whether this worker's own failures are recent. Peer reports extend its block only for that long; then this
+    /// worker probes again itself.
     private func hasAsked(at now: Instant) -> Bool { judged.map { $0.until > now - rules.pauseCap } ?? false }
-    /// Workers whose blocks are kept apart. Those of more are not heard.
+    /// Workers whose blocks are kept separately. Blocks of further workers are ignored.
     private static let tellers = 256
 
     private mutating func close() -> Change? {
@@ -307,23 +312,24 @@ package struct OriginState: Sendable {
         return isNew ? .blocked : nil
     }
 
-    /// Another worker is asking it by one flight: this one waits for what comes of that, if it has asked once itself.
+    /// Waits for another worker's probe in progress, if this worker has probed once itself.
     package mutating func wait(for other: String, until: Instant, at now: Instant) {
         guard case .blocked = phase, hasAsked(at: now), let known = heard[other] else { return }
         heard[other]?.until = max(until, known.until)
         _ = close()
     }
 
-    /// The other worker does not say so any more: the two may have heard of a person's word in another order.
+    /// Removes a block that the other worker publishes no more. The two may have read a person's command in a different
+    /// order.
     package mutating func retract(_ other: String, at now: Instant) {
         guard case .blocked = phase, heard.removeValue(forKey: other) != nil else { return }
         if judged == nil, heard.isEmpty { phase = .blocked(until: now) } else { _ = close() }
     }
 
-    /// It answered another worker, by whose word it was left alone.
+    /// Opens the host after it responded to the worker whose block closed it.
     package mutating func hear(openedBy other: String, at now: Instant) -> Change? {
         guard case .blocked = phase, heard.removeValue(forKey: other) != nil else { return nil }
-        // Who closed it at the same time and for the same reason asks it no second time.
+        // A worker that blocked the host at the same time for the same reason does not probe it again.
         heard = heard.filter { $0.value.until > now + ($0.value.isWish ? .zero : Self.together) }
         judged = judged.flatMap { $0.wish > now ? Judgement(until: $0.wish, wish: $0.wish) : nil }
         guard judged == nil, heard.isEmpty else {
@@ -333,17 +339,17 @@ package struct OriginState: Sendable {
         open(at: now)
         return .opened
     }
-    /// Blocks that end so soon after each other come from one failure.
+    /// Blocks that end within this time of each other come from one failure.
     private static let together = Duration.seconds(15)
 
-    /// Forgets its failures. Its limit is the first one at most.
+    /// Forgets the host's failures. Its limit restarts at the initial one at most.
     package mutating func open(at now: Instant) {
         (phase, judged, heard, pausedUntil) = (.open, nil, [:], .distantPast)
         (recent, trouble, openSince) = (RecentAnswers(), nil, now)
         (limit, clean, slowed) = (min(limit, start), 0, nil)
     }
 
-    /// What the worker tells of it.
+    /// Row about the host that the worker publishes.
     package func row(of host: OriginHost, by teller: String, at now: Moment) -> OriginRow {
         var row = OriginRow(host: host.description, by: teller, at: now.wall)
         let trouble: Trouble?
@@ -351,7 +357,7 @@ package struct OriginState: Sendable {
         case .open: (row.state, trouble) = (slowed == nil ? .open : .slowed, slowed?.trouble)
         case .blocked:
             (row.state, trouble) = (.blocked, self.trouble)
-            // To the second, and though it is over: what is told of again must be the same.
+            // Rounded to the second, and written even after its end, because a repeated row must be the same.
             row.until = judged.map {
                 let until = max(.epoch, now.wall + ($0.until - now.monotonic))
                 return WallTime(milliseconds: until.milliseconds / 1_000 * 1_000)
@@ -364,14 +370,14 @@ package struct OriginState: Sendable {
         return row
     }
 
-    /// It answered well, and has not failed since.
+    /// Whether the host has responded well, and has not failed since.
     package var isProven: Bool { answeredAt != nil && trouble == nil }
 
     private mutating func note(_ code: String, _ now: Moment) {
         trouble = Trouble(since: trouble?.since ?? now, code: code)
     }
 
-    /// It was open for long, or has answered much since.
+    /// Resets the pauses if the host was open for long, or has responded well often enough.
     private mutating func forgive(_ now: Instant) {
         if phase == .open, now - openSince >= rules.quiet || recent.good >= RecentAnswers.window {
             rounds = PauseRounds()
@@ -398,7 +404,7 @@ package struct OriginState: Sendable {
         invariant((1...max(1, ceiling)).contains(limit), "a host's limit is none, or above its ceiling")
     }
 
-    /// Nothing is known of it that a new one would not have.
+    /// Whether the state holds nothing that a new one would not.
     package var isForgettable: Bool {
         phase == .open && inUse.all == 0 && recent.failuresInRow == 0 && limit >= start && rounds == PauseRounds()
     }

@@ -1,11 +1,12 @@
 internal import Clocks
 
-/// How often a host was left alone since it was last well, and for how long it is next time.
+/// Number of pauses of a host since its last quiet period, and the length of the next.
 struct PauseRounds: Sendable, Equatable {
-    /// By the worker's judgement, and at the host's wish.
+    /// Pauses that the worker decided, and pauses that the host requested.
     private var (failed, refused) = (0, 0)
 
-    /// - Parameter isFirst: a first try failed. What fails again makes the pause no longer than the last one.
+    /// - Parameter isFirst: a job's first attempt failed. A failed retry does not make the pause longer than the last
+    ///   one.
     mutating func pause(_ rules: OriginRules, isFirst: Bool) -> Duration {
         failed = Self.next(failed, isFirst)
         return min(rules.pauseCap, rules.pause * failed)
@@ -18,7 +19,7 @@ struct PauseRounds: Sendable, Equatable {
         return wait + .milliseconds(Int64(Double(wait.milliseconds) * 0.1 * jitter))
     }
 
-    /// As long as the last one.
+    /// Pause as long as the last one.
     func sameAgain(_ rules: OriginRules) -> Duration {
         min(rules.pauseCap, rules.pause * max(1, failed, refused))
     }

@@ -1,11 +1,11 @@
-/// Whether a host's last answers are failures for the most part.
+/// Whether most of a host's last responses are failures.
 package struct RecentAnswers: Sendable {
     package static let window = 20
 
     private(set) var failuresInRow = 0
-    /// Good answers in all.
+    /// Total of good responses.
     private(set) var good = 0
-    /// A bit each, the newest the lowest: failures, and apart from them those of URLs that are known to fail.
+    /// One bit for each response, the newest lowest: failures, and separately failures of URLs that are known to fail.
     private var failed: UInt32 = 0
     private var known: UInt32 = 0
     private var count = 0
@@ -19,12 +19,12 @@ package struct RecentAnswers: Sendable {
         count = min(count + 1, Self.window)
     }
 
-    /// `most` failures in a row, or half of the window. Failures of known URLs are not counted.
+    /// Whether the last `most` responses failed, or half of the window. Failures of known URLs do not count.
     func isFailing(after most: Int) -> Bool {
         failuresInRow >= most || (count == Self.window && failed.nonzeroBitCount >= Self.window / 2)
     }
 
-    /// Three quarters of the window, known URLs counted.
+    /// Whether three quarters of the window failed, known URLs included.
     var isMostlyFailing: Bool {
         count == Self.window && (failed | known).nonzeroBitCount >= Self.window * 3 / 4
     }

@@ -2,14 +2,14 @@ package import Canonical
 package import Failures
 internal import Records
 
-/// Whom the last jobs' URLs ask, by what stands before their paths: jobs come by the ten thousand of a few hosts, and to find
-/// out who is asked for a URL was nearly half of what it cost to put a job off.
+/// Cache from the authority of recent URLs to the host that they are counted for. Jobs come by the ten thousand for a
+/// few hosts, and finding the host of a URL was nearly half the cost of deferring a job.
 package struct RecentOrigins: Sendable {
     private var known: [Substring: OriginHost] = [:]
-    /// The last host that was crowded, and what is said of that.
+    /// The last crowded host, and its failure note.
     private var crowd: (host: OriginHost, cause: FailureNote)?
 
-    /// Servers. All are let go when there is no room.
+    /// Maximum cached authorities. All are dropped when the cache is full.
     static let limit = 64
 
     package init() {}
@@ -20,7 +20,7 @@ package struct RecentOrigins: Sendable {
         let text = String(authority)
         let origin = groups.origin(of: text)
         if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
-        // A copy: a part of the URL would keep the whole.
+        // A copy, because a substring would keep the whole URL in memory.
         known[text[...]] = origin
         return origin
     }

@@ -5,14 +5,14 @@ package import HTTPCache
 package import ImageModel
 package import VariantSpec
 
-/// Sources that gave nothing to make pictures of: asked for again, they are answered from here for a while.
+/// Sources that gave no usable image. Repeated requests get the same failure from here for a while.
 ///
-/// An answer tells of the URL that was asked. Other URLs of the same source (another signature, an alias of its host) may
-/// have the picture, so they are asked themselves.
+/// A refusal is about the URL that was fetched. Other URLs of the same source (another signature, an alias of its host)
+/// may have the image, so they are fetched.
 ///
-/// In memory alone: a restart forgets them, which costs a request each.
+/// Refusals are kept in memory alone. A restart forgets them, which costs one request each.
 package struct RecentRefusals: Sendable {
-    /// Of URLs and specs a hash is kept: there may be thousands, of any length.
+    /// Hashes stand for URLs and specs, because there may be thousands, of any length.
     private struct Key: Hashable {
         let source: SourceKey
         let url: Int
@@ -23,18 +23,19 @@ package struct RecentRefusals: Sendable {
     private struct Entry {
         let note: FailureNote
         let until: Instant
-        /// For how long it was remembered the last time.
+        /// How long the refusal is remembered. It decides the length of the next.
         let wait: Duration
         let validators: CachePolicy?
-        /// nil: nothing can be made.
+        /// nil: no variant can be rendered.
         let damage: Damage?
     }
 
-    /// What could not be made of a picture's pixels.
+    /// Variants that could not be rendered because the image data is damaged.
     private struct Damage {
         let version: SourceVersion
-        /// Variants of one decode that failed, and until when the failure is remembered. Stills share a decode: a job that
-        /// wants a whole set fails. Moving variants have a decode of their own: a job that wants others, too, gets these.
+        /// Variants of one decode that failed, and the time until which that is remembered. Stills share a decode, so a
+        /// job that wants a whole failed set fails. Animations have a decode each, so a job that also wants other
+        /// variants gets those.
         var sets: [(specs: Set<Int>, isMoving: Bool, until: Instant)]
 
         func refuses(_ wanted: Set<Int>, at now: Instant) -> Bool {
@@ -44,7 +45,7 @@ package struct RecentRefusals: Sendable {
         }
     }
 
-    /// What is asked about, once it is not relied on any more.
+    /// A refusal for the origin to confirm, once it is too old to count by itself.
     package struct Refusal: Sendable {
         package let note: FailureNote
         package let validators: CachePolicy
@@ -55,15 +56,16 @@ package struct RecentRefusals: Sendable {
     package init() {}
 
     static let limit = 4_096
-    /// Variants in the sets of one URL: as many as a job may want, and once more.
+    /// Maximum variants in the sets of one URL: twice as many as a job may want.
     private static let specs = 128
     /// Ten minutes, doubled each time up to a day.
     private static let first = Duration.minutes(10)
     private static let longest = Duration.days(1)
 
-    /// Why nothing of what a job lacks can be made.
+    /// Reason why none of a job's missing variants can be rendered.
     ///
-    /// - Parameter kept: the version of the kept original that the variants would be made of; nil if they need a fetch.
+    /// - Parameter kept: version of the kept original that the variants would be rendered from; nil if they need a
+    ///   fetch.
     package func note(
         of source: SourceKey, at url: SourceURL, for specs: [VariantSpec], kept: SourceVersion? = nil, at now: Instant
     ) -> FailureNote? {
@@ -73,7 +75,7 @@ package struct RecentRefusals: Sendable {
         return damage.refuses(Self.hashes(specs), at: now) ? entry.note : nil
     }
 
-    /// What its origin may confirm: then nothing has to be fetched and looked at again.
+    /// Refusal that the origin may confirm, so that nothing is fetched and examined again.
     package func refusal(of source: SourceKey, at url: SourceURL) -> Refusal? {
         guard let entry = entry(of: source, at: url), let validators = entry.validators else { return nil }
         return Refusal(note: entry.note, validators: validators)
@@ -85,7 +87,8 @@ package struct RecentRefusals: Sendable {
 
     private static func hashes(_ specs: some Sequence<VariantSpec>) -> Set<Int> { Set(specs.map(\.hashValue)) }
 
-    /// Its picture is damaged where these variants show it, all of one decode: others may show less.
+    /// Remembers that the image is damaged in the area of these variants, all of one decode. Other variants may use
+    /// less of the image.
     package mutating func add(
         _ source: SourceKey, at url: SourceURL, giving version: SourceVersion, _ note: FailureNote,
         together specs: [VariantSpec], isMoving: Bool, at now: Instant
@@ -110,8 +113,8 @@ package struct RecentRefusals: Sendable {
         let wait =
             switch remembrance {
             case .gone: Self.longest
-            // What was found to be so again soon after it was forgotten is not asked for as soon. Who asked before that tells
-            // nothing of how long it may last.
+            // A refusal that was confirmed soon after its end is remembered twice as long. A request before its end
+            // shows nothing about how long it may last.
             case .absent:
                 entry(of: source, at: url).flatMap { entry in
                     if now < entry.until { return entry.wait }
@@ -132,14 +135,14 @@ package struct RecentRefusals: Sendable {
         entries[key] = entry
     }
 
-    /// The URL gave a picture. If it is the one that is known to be damaged, that stays remembered.
+    /// Forgets the refusal, because the URL gave an image. A damaged version stays remembered if it came again.
     package mutating func forget(_ source: SourceKey, at url: SourceURL, giving version: SourceVersion) {
         guard let entry = entry(of: source, at: url), entry.damage?.version != version else { return }
         entries[Key(source, url)] = nil
     }
 
-    /// Its entity tag, if that is short: thousands are kept. A date is not enough: a picture that comes back with an older one
-    /// would get a 304 for ever (RFC 9110, 13.1.3).
+    /// Entity tag of the response, if it is short, because thousands are kept. A date is not enough: an image that
+    /// returns with an older date would get a 304 for ever (RFC 9110, 13.1.3).
     private static func kept(_ policy: CachePolicy) -> CachePolicy? {
         guard let tag = policy.etag, tag.utf8.count + (policy.location?.utf8.count ?? 0) <= validatorBytes else {
             return nil

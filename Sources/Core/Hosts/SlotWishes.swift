@@ -3,13 +3,13 @@ package import Clocks
 internal import ImageModel
 package import Records
 
-/// Workers that request slots of hosts: what their rows say of that.
+/// Slot requests that workers publish in their rows.
 package struct SlotWishes: Sendable {
     private struct Heard: Sendable {
         let partition: PartitionID
         let hasFast: Bool
         let since: Instant
-        /// When it was last heard.
+        /// When the row was last read.
         let at: Instant
     }
 
@@ -25,7 +25,7 @@ package struct SlotWishes: Sendable {
             return
         }
         guard heard[host] != nil || heard.count < Self.hosts else { return }
-        // Its age is by its teller's clock, so that all have the same order though clocks differ.
+        // The age comes from the sender's clock, so that all workers order requests the same though clocks differ.
         let told = row.waitingSince.map { now - max(.zero, row.at - $0) }
         let since = told ?? heard[host]?[row.by]?.since ?? now
         heard[host, default: [:]][row.by] = Heard(
@@ -33,9 +33,9 @@ package struct SlotWishes: Sendable {
             at: now)
     }
 
-    /// Wishes that were heard lately: a worker that is gone wants nothing.
+    /// Recent requests. A worker that is gone requests nothing.
     ///
-    /// - Parameter slowWait: slow jobs that have waited for so long yield no more.
+    /// - Parameter slowWait: age from which a slow job's request is urgent.
     package mutating func live(at now: Instant, slowWait: Duration) -> [HostSlots.Wish] {
         heard = heard.compactMapValues { workers in
             let live = workers.filter { now - $0.value.at < OriginSummary.freshness }
