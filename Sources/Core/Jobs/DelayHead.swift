@@ -5,49 +5,49 @@ package import Ledger
 internal import Positions
 package import Records
 
-/// What was read of a tier and is not due: its first records, and no more is read before they are taken up.
+/// Head of a delay topic: its first records, which are read and not due. No more is read before they are taken.
 ///
-/// The clocks of brokers and workers differ. Where the worker's is ahead by more than the tier's wait, each record would be
-/// due as soon as it is read, and the job would be put off again at once, many times a second. So what the brokers' clock
-/// says and what the writer's says both count, as far as they are not in the reader's future.
+/// The clocks of brokers and workers differ. If the worker's clock were ahead by more than the topic's delay, each
+/// record would be due as soon as it is read, and the job would be deferred again at once, many times a second. So the
+/// broker's timestamp and the writer's both count, unless they are in the reader's future.
 package struct DelayHead: Sendable {
     private var records: ArraySlice<Record> = []
-    /// When the first of them is due.
+    /// Time when the first record is due.
     package private(set) var due = WallTime.epoch
     private let tier: DelayTier
     /// The topic's end when the owner came. Earlier owners wrote the records below it.
     private let end: Int64
-    /// When they were read: a record of a clock that is ahead is due one tier after that.
+    /// Time when the records were read. A record from a clock that is ahead is due one delay after that.
     private var readAt = WallTime.distantPast
-    /// When something was last appended that waits for more than its host, or when the first record was read.
+    /// Time when this owner last appended a record that waits for more than its host, or when the first record was
+    /// read.
     private var otherAt = WallTime.distantFuture
-    /// Of the first.
+    /// Host and lane that the first record waits for.
     private var awaited: HostLane?
     private var isAwaitedKnown = false
-    /// Records that may still move on: due ones of hosts without room for them, and those before which others may begin
-    /// (`TierSearch`).
+    /// Number of records that may still move on to another delay topic.
     package var moves = Moves()
 
-    /// How many more may move on.
+    /// Numbers of records that may move on, by reason.
     package struct Moves: Sendable, Equatable {
-        /// Due, and of a host that has no room for them: again and again, however fast they go.
+        /// Due records of hosts without room for them. They come due again and again, however fast they move.
         package var due = 0
-        /// Before others that may begin, as long as somebody looks for those.
+        /// Records in front of others that may start, while `TierSearch` looks for those.
         package var searched = 0
 
         package init(due: Int = 0, searched: Int = 0) { (self.due, self.searched) = (due, searched) }
 
-        /// False if none is left.
+        /// Takes one move. False if none is left.
         fileprivate mutating func take(_ isSearched: Bool) -> Bool {
             guard (isSearched ? searched : due) > 0 else { return false }
             if isSearched { searched -= 1 } else { due -= 1 }
             return true
         }
     }
-    /// The first of them waits for `moves`, or one that was taken last had to.
+    /// Whether the first record waits for `moves`, or the last one taken had to.
     package private(set) var isHeldUp = false
 
-    /// Records that are read at once.
+    /// Number of records that are read at once.
     package static let limit = 64
 
     package init(_ tier: DelayTier, end: Int64 = .max) { (self.tier, self.end) = (tier, end) }
@@ -60,19 +60,19 @@ package struct DelayHead: Sendable {
         noteDue()
     }
 
-    /// Records whose time has come, in the log's order. What only its host holds back is taken once that has room for it, due
-    /// or not; where that has none, what is due moves on to another tier, so that others behind it come: as many as
-    /// `moves` says.
+    /// Takes records whose time has come, in the log's order. A record that waits only for its host is taken once the
+    /// host has room for it, due or not. If the host has no room, due records move on to another delay topic, so that
+    /// records behind them come. `moves` limits their number.
     ///
     /// - Parameters:
-    ///   - search: what was written before this may move on though it is not due.
-    ///   - find: the host that a record waits for, if for nothing else, and the lane that it would have.
-    ///   - room: how many more jobs a host can take on a lane.
+    /// - search: records written before this time may move on even though they are not due.
+    /// - find: the host that a record waits for, if it waits for nothing else, and the record's lane.
+    /// - room: how many more jobs a host can take on a lane.
     package mutating func take(
         _ limit: Int, at now: WallTime, search: WallTime? = nil, awaited find: (Record) -> HostLane? = { _ in nil },
         room: (HostLane) -> Int = { _ in 0 }
     ) -> [Record] {
-        // A clock that went back: they have waited since they were read, at least.
+        // The clock went back: the records have waited at least since they were read.
         if now < readAt {
             (readAt, otherAt) = (now, now)
             noteDue()
@@ -106,17 +106,17 @@ package struct DelayHead: Sendable {
         return record
     }
 
-    /// Whom the first of them asks, if nothing but its host holds it back; found once.
+    /// Host and lane of the first record, if it waits for nothing but its host. They are computed once.
     package mutating func awaited(by find: (Record) -> HostLane?) -> HostLane? {
         if !isAwaitedKnown { (awaited, isAwaitedKnown) = (records.first.flatMap(find), true) }
         return awaited
     }
 
-    /// The worker appends a record that waits for its own time, not only for its host.
+    /// Notes that the worker appends a record that waits for its own time, not only for its host.
     package mutating func noteOther(at now: WallTime) { otherAt = now }
 
-    /// Whether its first record, and all behind it, were written after everything that waits for more than its host: by this
-    /// owner, whose clock all of them have.
+    /// Whether the first record, and all behind it, were written after every record that waits for more than its host.
+    /// This owner wrote all of them, so they share its clock.
     package var isOfHostsAlone: Bool {
         guard let first = records.first, first.offset >= end, let written = first.writtenAt else { return false }
         return written > otherAt

@@ -5,28 +5,28 @@ package import Ledger
 internal import Positions
 package import Records
 
-/// How a record is answered: what is appended before its offset counts as finished.
+/// Result of a record, which is appended before its offset counts as finished.
 package indirect enum Disposition: Sendable {
     case outcome(Outcome)
-    /// The same by what is stored, and its source is asked for again; nil: that is owed since before.
+    /// A stored outcome whose source will be fetched again; nil: an earlier debt already covers that.
     ///
-    /// The outcome is in the log after all debts that were decided before it: a kill between the two leaves a job that is
-    /// done again, and owes the same.
+    /// The outcome is in the log after all debts that were decided before it. A kill between the two leaves a job that
+    /// is done again and owes the same.
     case owing(Outcome, Debt?)
-    /// What was owed is fresh again: `events` tells so before the outcome ends the debt.
+    /// Outcome that pays a debt: `events` reports the refreshed variants before the outcome ends the debt.
     case paid(Outcome)
-    /// What was left of a source's change by an owner that died: `events` tells of it before the outcome ends its job.
+    /// The rest of a source's change that a crashed owner left. `events` reports it before the outcome ends its job.
     case changed(SourceChange, [SourceChange.Variant], Outcome)
-    /// Through a retry topic; `notBefore` may be later than the tier's wait ends.
+    /// A retry through a delay topic. `notBefore` may be later than the end of the topic's delay.
     case retry(PendingJob, DelayTier, FailureNote)
-    /// Its producer's key is not what our rules make of its URL: once more, under the right key.
+    /// A mis-keyed record, whose key differs from the one derived from its URL. It is republished under the right key.
     case rekey(Job)
-    /// The original bytes are kept for a person, and the outcome says so.
+    /// A dead letter, which keeps the original bytes for an operator, with its outcome.
     case dead(DeadLetter, Outcome)
 }
 
 extension Disposition {
-    /// Whether a retry topic gets a job by it that waits for its time, whatever its host does.
+    /// Whether it appends a record to a delay topic that waits for its time, not only for its host.
     package var waitsForTime: Bool {
         switch self {
         case .retry(_, _, let cause): !cause.isOfHost
@@ -35,7 +35,7 @@ extension Disposition {
         }
     }
 
-    /// nil: the job goes on.
+    /// The job's outcome. nil: the job is not over.
     package var outcome: Outcome? {
         switch self {
         case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome),
@@ -46,14 +46,14 @@ extension Disposition {
     }
 }
 
-/// A job of ours, to come later through a retry topic.
+/// A job of the worker's own, which runs later through a retry topic.
 package struct Debt: Sendable {
     package let job: Job
     package let notBefore: WallTime
     package let cause: FailureNote
-    /// The record of the job that it follows from.
+    /// Record of the job that caused the debt.
     package let record: Record
-    /// Of a source that has changed, what stood before: a job for each part of it.
+    /// Earlier state of a source that has changed. The change is split into one job for each part.
     package var change: SourceChange?
 
     init(job: Job, notBefore: WallTime, cause: FailureNote, after record: Record, change: SourceChange? = nil) {

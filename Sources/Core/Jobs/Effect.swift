@@ -6,48 +6,48 @@ package import Permits
 package import Ports
 package import Records
 
-/// What an event leads to in `Jobs`: `PartitionState.run` performs all but `work`, which is the runtime's.
+/// Effect of an event in `Jobs`. `PartitionState.run` performs all but `work`, which the runtime performs.
 ///
-/// Large and rare cases are `indirect`: the others are moved by the hundred thousand.
+/// Large and rare cases are `indirect`, because the others are moved by the hundred thousand.
 package enum JobEffect: Sendable {
-    /// What is stored for the job's source decides what becomes of it.
+    /// Looks up the stored variants of the job's source, which decide how it continues.
     case lookUp(PendingJob)
     case permit(PermitChange)
     case work(Effect)
 }
 
-/// What a fetch found of a source.
+/// Result of fetching a source, compared with the stored one.
 package enum SourceCheck: String, Sendable, CaseIterable {
-    /// Nothing was known of it.
+    /// The source was not known.
     case new
-    /// Its origin said so.
+    /// The origin responded that it is not modified.
     case notModified
-    /// The same bytes as before.
+    /// The bytes are the same as before.
     case same
     case changed
 
-    /// Whether it found nothing new.
+    /// Whether the fetch found nothing new.
     package var isMatch: Bool { self == .notModified || self == .same }
 }
 
-/// What a partition asks of the runtime; `Worker.perform` performs it.
+/// A partition's request to the runtime, which `Worker.perform` performs.
 package enum Effect: Sendable {
     indirect case fetch(FlightID, FetchRequest)
     indirect case render(FlightID, RenderTask)
-    /// Nobody waits for the fetch any more. Its permit is free once it has ended.
+    /// Cancels a fetch that no job needs any more. Its permit is free once it has ended.
     case abort(FlightID)
-    /// A source's host, or its group, was asked.
+    /// Counts a request to a source's host, or to its group.
     case checked(OriginHost, SourceCheck)
-    /// What is stored answered a job instead.
+    /// Counts a job that was completed with stored variants instead.
     case stoodIn(OriginHost)
-    /// What is stored cannot be told now: the job is looked up again once it can.
+    /// Keeps a job until the index can be read, then looks it up again.
     case await(PendingJob)
-    /// The job is tried again later, for this reason.
+    /// Reports that the job will be retried, with the reason.
     case putOff(PendingJob, FailureNote)
-    /// The disposition is appended; `acknowledged` follows.
+    /// Appends the disposition. `acknowledged` follows.
     case answer(Record, Disposition)
-    /// Every record of the topic below the offset is finished.
+    /// Commits an offset, below which every record of the topic is finished.
     case commit(Topic, Int64)
-    /// People should know.
+    /// Notifies operators.
     case tell(PermitNotice)
 }

@@ -10,89 +10,89 @@ internal import Ports
 internal import Records
 internal import VariantSpec
 
-/// One source being worked on now; jobs wait on it until its rows are folded.
+/// One source that is being processed. Jobs wait on it until its rows are applied to the index.
 struct Flight: Sendable {
-    /// Each stage carries what it needs and no other has: a flight that never had a permit was fetched by nobody, and one
-    /// that renders has its task.
+    /// Stage of a flight, with the state that only this stage has. A flight without a first permit has fetched nothing,
+    /// and a flight that renders has its task.
     ///
-    /// queued → fetching → waiting(render) → rendering → announcing → folding; what is stored already needs no fetch, and
-    /// what one task leaves over waits for another permit. fetching → redirected → fetching, where another host is to be
+    /// queued → fetching → waiting(render) → rendering → announcing → folding. Stored sources need no fetch. The
+    /// variants that one task leaves wait for another permit. fetching → redirected → fetching, if another host must be
     /// asked.
     enum Stage: Sendable {
-        /// No permit yet.
+        /// Waits for its first permit.
         case queued(PermitKind)
-        /// Between two permits.
+        /// Waits between two permits.
         case waiting(PermitKind, Course)
-        /// By a permit of this host.
+        /// Fetches with a permit of this host.
         case fetching(OriginHost, Course)
-        /// An answer led to this other host, and its permit is waited for.
+        /// Waits for a permit of another host that a response redirected to.
         case redirected(OriginHost, Redirect, Course)
         case rendering(RenderTask, Course)
-        /// Pixels are made: they are stored, and their rows appended.
+        /// Variants are rendered. They are being stored, and their rows appended.
         case announcing(RenderTask, Course)
-        /// Nothing more to make: answers follow once the index holds every row before this position.
+        /// Nothing is left to render. Outcomes follow once the index holds every row before this position.
         case folding(Int64, Course)
     }
 
-    /// What a flight has come to since its first permit.
+    /// State of a flight since its first permit.
     struct Course: Sendable {
-        /// Its first permit, or that of its fetch's last host.
+        /// Time of its first permit, or of the permit for the last host of its fetch.
         var began: Instant
         /// The source as this flight fetched it.
         var fetched: Fetched?
-        /// After the last row that it announced.
+        /// Position after the last row that it announced.
         var position: Int64 = 0
-        /// Where the source has other bytes than were stored, what is to be told of that: not yet told.
+        /// Change of the source's bytes that is not yet reported.
         var change: SourceChange?
-        /// It is in the log that the rest is to be made anew.
+        /// Whether the log has the debt for rendering the remaining variants again.
         var isOwed = false
     }
 
     struct Fetched: Sendable {
         let row: SourceRow
-        /// nil: the origin confirmed what is stored.
+        /// nil: the origin confirmed the stored source.
         let picture: FetchedPicture?
     }
 
     let id: FlightID
     let source: SourceKey
-    /// As received in the first job: what is fetched.
+    /// URL as received in the first job, which is fetched.
     let url: SourceURL
-    /// Whose picture it is.
+    /// Host of the image.
     let host: OriginHost
-    /// Whose share of the fetch permits it takes: its host's, or its host's group's. Where redirects lead elsewhere, the
-    /// stage says so.
+    /// Host, or host group, whose fetch permits it takes. If a redirect leads elsewhere, the stage has the other host.
     let origin: OriginHost
-    /// Whose share of the memory its jobs take: of `origin`, or of the host that a redirect led to, now or at an earlier try.
+    /// Host whose share of the memory its jobs take: `origin`, or a host that a redirect led to, now or at an earlier
+    /// attempt.
     var share: OriginHost
-    /// Every one of them is answered when the flight ends.
+    /// Jobs that all get an outcome when the flight ends.
     var pendingJobs: [PendingJob]
-    /// Those that came after the decode: they are looked up anew when the flight is over.
+    /// Jobs that came after the decode. They are looked up again when the flight is over.
     var late: [PendingJob] = []
-    /// The highest among the pending jobs'.
+    /// Highest lane among the pending jobs.
     var lane: Lane
-    /// When its oldest job came.
+    /// Arrival time of its oldest job.
     var since: WallTime
     var stage: Stage
-    /// What is stored, kept true with what this flight announced.
+    /// Stored rows, kept up to date with the rows that this flight announced.
     var snapshot: SourceSnapshot
     var results: [VariantSpec: VariantOutcome] = [:]
-    /// The source's row once the kept original was looked at: jobs that join later are chosen formats by it.
+    /// Row of the source after the kept original was examined. It decides the formats for jobs that join later.
     var looked: SourceRow?
-    /// Why its source gave nothing the last time, where its origin is asked whether that is still so.
+    /// Last refusal of the source, if the origin is asked whether it still holds.
     var refusal: RecentRefusals.Refusal?
-    /// What an earlier owner left to be made anew.
+    /// Variants that an earlier owner left to be rendered again.
     var left: SourceChange?
-    /// Moved aside: what they want is made all the same, and they look for it later.
+    /// Deferred jobs. Their variants are rendered anyway, and their next attempts find these.
     var aside: [PendingJob] = []
-    /// What its jobs asked for that left the format of a variant open, and what became of that.
+    /// Requests that left the format of a variant open, with the specs that were chosen.
     var chosen: [(asked: [VariantSpec], specs: Set<VariantSpec>)] = []
-    /// What was asked for is answered: what else was stored is made anew.
+    /// Whether all jobs have their outcomes and the other stored variants are rendered again.
     var isRemaking = false
-    /// Rendered for a task whose other variants failed, and of which source; not stored yet.
+    /// Variants that were rendered for a task whose other variants failed, with their source. They are not stored yet.
     var made: (source: RenderSource, variants: [RenderedVariant])?
 
-    /// What its pending jobs still lack, in the order asked.
+    /// Variants that its pending jobs still lack, in the order of the requests.
     var missing: [VariantSpec] {
         var seen: Set<VariantSpec> = []
         let moved = aside.flatMap(\.job.variants).filter { !$0.isAuto }
@@ -100,12 +100,12 @@ struct Flight: Sendable {
         return wanted.filter { results[$0] == nil && seen.insert($0).inserted }
     }
 
-    /// Stored variants that need no render.
+    /// Keeps stored variants that need no render.
     mutating func keep(_ unchanged: [VariantRow]) {
         for row in unchanged { results[row.spec] = VariantOutcome(spec: row.spec, kind: .unchanged, row: row) }
     }
 
-    /// What became of a job's variants; those that were not made failed by `note`.
+    /// Results of a job's variants. Variants that were not rendered failed by `note`.
     func outcomes(of pending: PendingJob, failing note: FailureNote?) -> VariantOutcomes {
         VariantOutcomes(
             pending.job.variants.map {
@@ -113,19 +113,19 @@ struct Flight: Sendable {
             })
     }
 
-    /// What is stored of other bytes than were fetched, and not made anew yet.
+    /// Stored variants of other bytes than the fetched ones, not rendered again yet.
     var outdatedRows: [VariantRow] {
         guard let version = fetched?.version, hasBody else { return [] }
         return snapshot.variants.filter { $0.version != version && results[$0.spec] == nil }
     }
     var outdated: [VariantSpec] { outdatedRows.map(\.spec) }
 
-    /// Its origin must still be asked, whatever is stored.
+    /// Whether the origin must still be asked, even if everything is stored.
     var mustAsk: Bool {
         fetched == nil && (left != nil || pendingJobs.contains { $0.job.freshness == .force })
     }
 
-    /// It waits for a host's permit, and nothing is lost if that is another's to wait for.
+    /// Whether it waits for a host's permit, so that it can be released without loss.
     var isInQueue: Bool {
         switch stage {
         case .queued(.fetch), .redirected: true
@@ -133,28 +133,29 @@ struct Flight: Sendable {
         }
     }
 
-    /// Whose fetch permit it asks for.
+    /// Host whose fetch permit it requests.
     var asked: OriginHost { if case .redirected(let host, _, _) = stage { host } else { origin } }
 
-    /// Where the host that it asks has led its jobs before.
+    /// Host that its own host has redirected its jobs to before.
     var behind: OriginHost? {
         if case .queued = stage, share != origin { share } else { nil }
     }
 
-    /// In whose share of the memory its jobs are: a slow job that joined a fast one is in the fast lane's.
+    /// Host and lane whose share of the memory its jobs take. A slow job that joined a fast one counts in the fast
+    /// lane.
     var hostLane: HostLane { HostLane(share, lane) }
 
-    /// The jobs that it holds there.
+    /// Number of jobs that it holds there.
     var jobCount: Int { pendingJobs.count + late.count }
 
-    /// Whether each job that waits wants something that is not made yet.
+    /// Whether each waiting job wants a variant that is not rendered yet.
     var isWantedByAll: Bool { pendingJobs.allSatisfy { $0.job.variants.contains { results[$0] == nil } } }
 
-    /// Where its fetch goes on.
+    /// Redirect at which its fetch continues.
     var redirect: Redirect? { if case .redirected(_, let redirect, _) = stage { redirect } else { nil } }
 
-    /// Since when the first of its jobs that were tried before have had no answer of their host; nil: none was. Those of
-    /// the worker's own count no tries.
+    /// Earliest time since which one of its retried jobs has had no response of its host; nil: no job was retried. The
+    /// worker's own jobs count as retried.
     var failingSince: WallTime? {
         pendingJobs.lazy.filter { $0.attempts > 0 || $0.job.isOwn }.compactMap(\.failingSince).min()
     }
@@ -171,10 +172,10 @@ struct Flight: Sendable {
         }
     }
 
-    /// The source as its origin gave or confirmed it, if it did.
+    /// The source as its origin delivered or confirmed it, if it did.
     var fetched: SourceRow? { course?.fetched?.row }
 
-    /// Whether a job may still be added: the source has not been decoded for this flight's variants.
+    /// Whether a job may still join: the source has not been decoded for this flight's variants.
     var isOpen: Bool {
         switch stage {
         case .queued, .waiting, .fetching, .redirected: true
@@ -182,7 +183,7 @@ struct Flight: Sendable {
         }
     }
 
-    /// Whether rows of it may be in the changelog.
+    /// Whether the changelog may have rows of this flight.
     var hasAnnounced: Bool {
         switch stage {
         case .announcing, .folding: true
@@ -192,13 +193,13 @@ struct Flight: Sendable {
 
     var isFetching: Bool { if case .fetching = stage { true } else { false } }
 
-    /// Whether it fetches, or waits for the host that its fetch was led to.
+    /// Whether it fetches, or waits for the host that its fetch was redirected to.
     var isAsking: Bool { isFetching || redirect != nil }
 
-    /// Whether a job that was moved aside needs its variants.
+    /// Whether a deferred job needs its variants.
     func isAwaitedAside(at now: WallTime) -> Bool { aside.contains { !$0.isExpired(at: now) } }
 
-    /// Whether a fetch, or a render and what follows it, runs for it.
+    /// Whether a fetch, or a render with the work after it, runs for the flight.
     var isAtWork: Bool {
         switch stage {
         case .fetching, .rendering, .announcing: true

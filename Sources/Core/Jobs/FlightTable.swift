@@ -3,16 +3,16 @@ internal import Hosts
 internal import ImageModel
 internal import Ledger
 
-/// The flights of a partition, by id and by source, and how many jobs they hold of each host and lane.
+/// The flights of a partition by id and by source, and the number of jobs that they hold for each host and lane.
 ///
-/// Every change of a flight goes through the subscript, which keeps the three in step.
+/// Every change of a flight goes through the subscript, which keeps the three consistent.
 struct FlightTable: Sendable {
     private var byID: [FlightID: Flight] = [:]
     private var bySource: [SourceKey: FlightID] = [:]
-    /// Jobs in memory, by the host whose share they take; no zeros.
+    /// Jobs in memory, by the host whose share they take, without zeros.
     private(set) var held: [HostLane: Int] = [:]
 
-    /// nil: no flight, or it is over.
+    /// nil: the flight does not exist, or is over.
     subscript(id: FlightID) -> Flight? {
         get { byID[id] }
         _modify {
@@ -37,14 +37,14 @@ struct FlightTable: Sendable {
 
     func flight(of source: SourceKey) -> FlightID? { bySource[source] }
 
-    /// Jobs that flights hold of the host on the lane.
+    /// Number of the host's jobs on the lane that flights hold.
     func held(_ share: HostLane) -> Int { held[share, default: 0] }
 
     var isEmpty: Bool { byID.isEmpty }
     var ids: Dictionary<FlightID, Flight>.Keys { byID.keys }
     var all: Dictionary<FlightID, Flight>.Values { byID.values }
 
-    /// Whether the indexes agree with the flights.
+    /// Whether the indexes match the flights.
     var isConsistent: Bool {
         var jobs: [HostLane: Int] = [:]
         for flight in byID.values where flight.jobCount > 0 { jobs[flight.hostLane, default: 0] += flight.jobCount }

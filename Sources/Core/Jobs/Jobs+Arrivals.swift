@@ -11,7 +11,7 @@ package import Positions
 package import Records
 internal import VariantSpec
 
-/// Taking jobs up: joined to the flight of their source, answered at once, or given a flight.
+/// Intake of jobs: each joins the flight of its source, gets its outcome at once, or gets a flight.
 extension Jobs {
     package mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) {
         suspects.note(pending.place, deaths: pending.deaths)
@@ -31,19 +31,19 @@ extension Jobs {
         }
         flight.since = since
         let isForced = pending.job.freshness == .force
-        // A change that the flight cannot tell of is looked at again once that is over.
+        // A change that the flight cannot report is examined again once the flight is over.
         let left = flight.fetched == nil ? pending.change(in: snapshot) : nil
         let isOfFlight = !pending.job.isChange || left.map { flight.left?.id ?? $0.id == $0.id } ?? false
         let chosen = pending.choosing(by: flight.fetched ?? flight.looked, rules.qualities)
         let isChosen = flight.fetched == nil || !chosen.job.variants.contains(where: \.isAuto)
-        // What was asked before the job came may tell of a time before it.
+        // A fetch that started before the job came may show a state from before it.
         if flight.isOpen, isOfFlight, isChosen, !isForced || flight.course == nil {
             if var left {
                 left.add(flight.left?.stored ?? [])
                 flight.left = left
             }
             flight.pendingJobs.append(chosen)
-            // Its look-up asked for the blobs that it wants; the flight's own had asked for others only.
+            // The job's look-up asked for the blobs that the job wants; the flight's own had asked for others only.
             let gone = pending.job.variants.filter { spec in
                 flight.results[spec] == nil && !snapshot.variants.contains { $0.spec == spec }
             }
@@ -55,13 +55,14 @@ extension Jobs {
         if suspects.runsAlone(pending.place) { isolate(flight, &effects) }
     }
 
-    /// The plan of a job: answered at once, expired, joined to the flight of its source, or given one.
+    /// Plans a job: it gets its outcome at once, expires, joins the flight of its source, or gets a flight.
     package mutating func begin(
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         let job = pending.job
         let snapshot = usable(snapshot, job.url, at: now.wall)
-        // The owner that wrote it may be at work, and its rows on their way; so may another job that makes the rest.
+        // The owner that wrote the record may still be working, with its rows on their way. So may another job that
+        // renders the rest.
         if job.isChange, let id = flights.flight(of: job.source) {
             return join(pending, snapshot, id, pending.lane(at: now.wall, rules.retry), &effects)
         }
@@ -81,7 +82,8 @@ extension Jobs {
             return
         }
         if answerWhileRevalidating(pending, snapshot, now, &effects) { return }
-        // Only now: the replay of a job that was stored before its time says so again, and not that it expired.
+        // Checked only now: if a job was stored before its expiry, its replay must report that again, and not that it
+        // expired.
         if pending.isExpired(at: now.wall) {
             effects.answer(pending, .expired, at: now)
             return
@@ -112,15 +114,15 @@ extension Jobs {
         request(kind, for: flight, &effects)
     }
 
-    /// The pending job with the formats chosen that its job left open, if what is known of the source is fresh.
+    /// The pending job with the formats chosen that it left open, if the known source is fresh.
     private func choosing(_ pending: PendingJob, by snapshot: SourceSnapshot, at now: WallTime) -> PendingJob {
         var known = snapshot.source.flatMap { $0.expires > now || rules.reuse.allowsStale ? $0 : nil }
-        // Nobody looks at pixels for a job that wants only what is stored.
+        // A job that wants only stored variants causes no examination of pixels.
         if pending.job.freshness == .cacheOnly { known?.isAlphaUnchecked = false }
         return pending.choosing(by: known, rules.qualities)
     }
 
-    /// Jobs whose wait is over run; what has held the committable offset too long is moved aside.
+    /// Runs jobs whose wait is over, and defers jobs that have held the committable offset back too long.
     package mutating func tick(_ positions: Positions, _ now: Moment, _ effects: inout [JobEffect]) {
         invariant(flights.isConsistent, "counts of flights or their index by source are wrong")
         hostJobs.checkInvariants()
@@ -136,15 +138,15 @@ extension Jobs {
         }
     }
 
-    /// How its try ends is told to nobody then, so it counts; the last one is waited for. What it makes is stored all the
-    /// same, and found by the next try.
+    /// Defers the job at this position. The result of this attempt will reach no job, so it counts as an attempt; the
+    /// last attempt is not deferred. Its variants are stored anyway, and the next attempt finds them.
     private mutating func moveAside(
         _ place: RecordPlace, isPressed: Bool, _ now: Moment, _ effects: inout [JobEffect]
     ) {
-        // What is under way is named by its place.
+        // While flights are named, a job in progress must keep its position.
         if suspects.isNaming { return }
         for flight in flights.all {
-            // One of a flood is waited for no longer than its like are read behind it.
+            // A job of a flood may run no longer than it takes to read a similar number of records behind it.
             let isBrief = isPressed && isCrowded(flight.hostLane)
             let limit = isBrief ? min(.milliseconds(500), rules.holdLimit) : rules.holdLimit
             guard let course = flight.course, now.monotonic - course.began > limit,
@@ -171,8 +173,8 @@ extension Jobs {
 }
 
 extension PendingJob {
-    /// `auto` becomes a format once it is known of the source whether it moves and whether it is transparent; until then
-    /// nothing stored is like it, so that the source is fetched. A header alone does not tell of transparency.
+    /// Chooses the format of `auto` variants once the source's animation and transparency are known. Until then no
+    /// stored variant matches them, so the source is fetched. A header alone does not show transparency.
     func choosing(by source: SourceRow?, _ defaults: DefaultQualities) -> PendingJob {
         guard let source, job.variants.contains(where: \.isAuto) else { return self }
         var chosen = job
@@ -209,7 +211,7 @@ extension [JobEffect] {
         append(.work(.answer(pending.record, isPaid ? .paid(outcome) : .outcome(outcome))))
     }
 
-    /// What is stored and fresh is told, and why there is nothing else.
+    /// Completes a job with the fresh stored variants, and with the reason why the others are missing.
     mutating func answer(_ pending: PendingJob, _ plan: Plan, failing note: FailureNote, at now: Moment) {
         let variants = pending.job.variants.map { spec in
             let row = plan.unchanged.first { $0.spec == spec }
@@ -233,6 +235,6 @@ extension [JobEffect] {
 extension Plan {
     var isUnchanged: Bool { reuses.isEmpty && toFetch.isEmpty }
 
-    /// The variants to be made of the source's own bytes, fetched or kept.
+    /// Variants that must be rendered from the source's own bytes, fetched or kept.
     var ofSource: [VariantSpec] { toFetch + reuses.filter { !$0.renderSource.isDonor }.flatMap(\.orders).map(\.spec) }
 }

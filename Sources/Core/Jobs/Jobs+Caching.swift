@@ -11,11 +11,11 @@ package import Ports
 internal import Records
 package import VariantSpec
 
-/// What HTTP caching adds to a flight: it asks whether what is stored still holds, and what it does with a yes.
+/// HTTP caching in a flight: the conditional request for a stored source, and the use of a 304.
 extension Jobs {
-    /// What is stored, as a request may use it that is sent now: where `Vary` says that its answer was for other headers, it
-    /// is fresh no longer, and stands in for nothing. What a clock stored that was ahead is fresh no longer, either. All that a
-    /// job's flight knows goes through here.
+    /// Stored rows as a request sent now may use them. If `Vary` says that the stored response was for other headers,
+    /// it is not fresh and replaces nothing. Rows stored by a clock that was ahead are not fresh either. Every snapshot
+    /// of a job's flight passes through here.
     func usable(_ snapshot: SourceSnapshot, _ url: SourceURL, at now: WallTime) -> SourceSnapshot {
         var snapshot = withoutFuture(snapshot, url, at: now)
         guard let sent = rules.sent, let policy = snapshot.source?.policy, let selection = policy.selection,
@@ -28,7 +28,7 @@ extension Jobs {
     }
 
     private func withoutFuture(_ snapshot: SourceSnapshot, _ url: SourceURL, at now: WallTime) -> SourceSnapshot {
-        // Whose host has rules of its own is found out for few: that costs more than all else here.
+        // The host's own rules are looked up for few snapshots only, because that costs more than everything else here.
         guard hasFuture(snapshot, rules.freshness, now) else { return snapshot }
         let rules = rules.freshness(of: rules.origins.groups.origin(of: url.fetched))
         guard hasFuture(snapshot, rules, now) else { return snapshot }
@@ -47,16 +47,16 @@ extension Jobs {
         if let row = snapshot.source, rules.isBeyond(stored: row.fetchedAt, expires: row.expires, at: now) {
             return true
         }
-        // By place: a closure would get a copy of each row.
+        // By index, because a closure would get a copy of each row.
         let rows = snapshot.variants
         for place in rows.indices
         where rules.isBeyond(stored: rows[place].storedAt, expires: rows[place].expires, at: now) { return true }
         return false
     }
 
-    /// What the origin is asked to confirm: only where a yes is enough, since it brings no body.
+    /// Validators for a conditional request. nil unless a 304 is enough, because a 304 brings no body.
     func known(of flight: Flight, _ now: Moment) -> CachePolicy? {
-        // That is newer than what is stored, if anything is.
+        // A refusal is newer than the stored rows, if there are any.
         if let refusal = flight.refusal { return refusal.validators }
         guard flight.fetched == nil, flight.left == nil, let source = flight.snapshot.source,
             !source.policy.conditions.isEmpty
@@ -68,7 +68,7 @@ extension Jobs {
         let wanted = flight.pendingJobs.flatMap { $0.choosing(by: source, rules.qualities).job.variants }
             .filter { flight.results[$0] == nil }
         let plan = Plan(wanted, snapshot: flight.snapshot, now: now.wall, rules: reuse)
-        // Without a body nobody looks at pixels.
+        // Without a body, pixels cannot be examined.
         return plan.toFetch.isEmpty && !wanted.contains(where: \.isAuto) ? source.policy : nil
     }
 
@@ -85,7 +85,8 @@ extension Jobs {
         goOn(flight, course, Flight.Fetched(row: row, picture: nil), &effects)
     }
 
-    /// How long the answer is fresh, by what it says itself and by the redirects that led to it: these add to its policy.
+    /// End of the response's freshness, by its own headers and by those of the redirects that led to it. The redirects
+    /// add to its policy.
     func freshUntil(_ policy: inout CachePolicy, _ head: AnswerHead, _ flight: Flight, _ now: Moment) -> WallTime {
         let (rules, place) = (rules.freshness(of: flight.origin), flight.source.place)
         policy.control.redirects = head.hops.restrictions
@@ -93,7 +94,7 @@ extension Jobs {
         return head.hops.freshUntil(end, rules, place: place)
     }
 
-    /// It still gives nothing to make pictures of.
+    /// Handles the confirmation that the source still gives no usable image.
     private mutating func confirmed(
         _ refusal: RecentRefusals.Refusal, of flight: Flight, _ head: AnswerHead, _ now: Moment,
         _ effects: inout [JobEffect]
@@ -106,11 +107,11 @@ extension Jobs {
 }
 
 extension Flight {
-    /// Whether the source itself is here, to render from.
+    /// Whether the source's bytes are here, to render from.
     var hasBody: Bool { course?.fetched?.picture != nil }
 
-    /// What is stored of other bytes and takes its place with the batch; and what was made of that, which stays if that
-    /// does.
+    /// Stored variants of other bytes that the batch replaces, with the variants derived from them. Derived variants
+    /// stay if their donor does.
     func replaced(by batch: RenderBatch?) -> [VariantSpec: VariantRow] {
         guard let batch, let version = fetched?.version, hasBody else { return [:] }
         let made = Set(batch.orders.map(\.spec))
@@ -120,8 +121,8 @@ extension Flight {
         return Dictionary(old.map { ($0.spec, $0) }) { first, _ in first }
     }
 
-    /// What its source's other bytes take the place of. A change that was left to this owner, and is over by this one, is
-    /// told with it.
+    /// The change from the stored bytes of the source to the new ones. It includes a change that an earlier owner left
+    /// and that this one completes.
     func change(from known: SourceRow, to row: SourceRow) -> SourceChange {
         let outdated = snapshot.variants.filter { $0.version != row.version }
         var change = SourceChange(from: known, to: row, stored: outdated.map { SourceChange.Stored($0) })
@@ -129,9 +130,10 @@ extension Flight {
         return change
     }
 
-    /// What was made together is made together again: which variants share a decode decides about their bytes, and who has
-    /// bytes that are the same need not be told. `storedAt` names the decode: `JobSteps` gives all its rows one, and two decodes
-    /// of a source take longer than its millisecond. What was made of a donor comes after that.
+    /// Variants to render next. Variants that were rendered together are rendered together again, because the variants
+    /// of a decode affect each other's bytes, and consumers of identical bytes need no change event. `storedAt`
+    /// identifies the decode: `JobSteps` gives all its rows the same value, and two decodes of a source take longer
+    /// than a millisecond. Variants derived from a donor come after that.
     var next: [VariantSpec] {
         let (missing, rows) = (missing, outdatedRows)
         let old = Dictionary(rows.map { ($0.spec, $0) }) { first, _ in first }
@@ -142,17 +144,18 @@ extension Flight {
         }.map(\.spec)
     }
 
-    /// What is to be told with the batch: that its source has changed, if nothing is left of what was stored then.
+    /// Change to report with the batch, if the batch completes it: no outdated stored variant is left.
     func change(completedBy batch: RenderBatch?) -> SourceChange? {
         let left = Set(outdated).subtracting(batch?.orders.map(\.spec) ?? [])
         return left.isEmpty ? course?.change : nil
     }
 
-    /// What another owner is to do if this one dies after the batch is announced.
+    /// Debt that another owner must pay if this one crashes after the batch is announced.
     ///
-    /// - Parameter life: for how long its origin may be away.
+    /// - Parameter life: how long its origin may be unavailable.
     func debt(after batch: RenderBatch?, at now: WallTime, life: Duration) -> Debt? {
-        // The only job may have been moved aside: its next try finds what it asked for, and nothing of the change.
+        // The only job may have been deferred. Its next attempt finds the variants that it wants, and nothing of the
+        // change.
         guard let course, !course.isOwed, let change = course.change, let pending = pendingJobs.first ?? aside.first,
             let left = outdated.first(where: { spec in batch?.orders.contains { $0.spec == spec } != true })
         else { return nil }
@@ -166,19 +169,20 @@ extension Flight {
 }
 
 extension PendingJob {
-    /// What is left of a source's change by an owner that died: nil where all of it is made anew, or of a later one.
+    /// The rest of a source's change that a crashed owner left. nil if all of it is rendered again, or a later change
+    /// came.
     func change(in snapshot: SourceSnapshot) -> SourceChange? {
         guard var change = SourceChange(of: job, in: record), snapshot.source?.version == change.to else { return nil }
         let outdated = snapshot.variants.filter { $0.version != change.to }
-        // Programs of before tell only of what they made anew.
+        // Earlier programs list only the variants that they rendered again.
         change.add(outdated.map { SourceChange.Stored($0) })
         return outdated.isEmpty ? nil : change
     }
 }
 
 extension Jobs {
-    /// All of a source's change is made anew, by whatever job, or nothing more can be: its own job ends, and tells of it if
-    /// nobody did.
+    /// Ends the job of a source's change, because all variants are rendered again, by any job, or no more can be.
+    /// Reports the change if that has not happened yet.
     mutating func end(
         change pending: PendingJob, _ kind: OutcomeKind, _ snapshot: SourceSnapshot, variants: VariantOutcomes = [],
         failure: FailureNote? = nil, at now: Moment, _ effects: inout [JobEffect]
@@ -192,7 +196,8 @@ extension Jobs {
         effects.append(.work(.answer(pending.record, .changed(change, changed, outcome))))
     }
 
-    /// Its job need not tell of it again. One that is forgotten is told twice, by one id.
+    /// Remembers that the change was reported, so its job need not report it again. A forgotten change is reported
+    /// twice under one id.
     mutating func noteTold(_ change: SourceChange) {
         if toldChanges.count >= 1_000 { toldChanges = [] }
         toldChanges.insert(change.id)
@@ -200,15 +205,15 @@ extension Jobs {
 }
 
 extension VariantRow {
-    /// What it was made of, where that was a variant.
+    /// The variant that this one was derived from, if any.
     package var donor: VariantSpec? { if case .donor(let spec) = madeFrom, spec != self.spec { spec } else { nil } }
 }
 
 extension SourceRow {
-    /// What its origin forbids to store is kept as the variants alone that were asked for.
+    /// Whether the original may be kept. If the origin forbids storing it, only the requested variants are kept.
     package var mayKeepOriginal: Bool { !policy.control.noStore }
 
-    /// As it is announced: what was fetched is kept there, and what was confirmed where it was.
+    /// The row as announced: a fetched source has its new location, a confirmed one keeps its own.
     package func kept(at original: String?, _ picture: FetchedPicture?) -> SourceRow {
         guard picture != nil else { return self }
         var row = self
@@ -216,8 +221,8 @@ extension SourceRow {
         return row
     }
 
-    /// The row with what its rendered variants show of its alpha. A clear pixel shows in a PNG, WebP or AVIF of the whole
-    /// source if that is reduced to a 21st of its sides at most, as in `Renderer.isOpaque`.
+    /// The row with the knowledge about its alpha that its rendered variants give. A clear pixel shows in a PNG, WebP
+    /// or AVIF of the whole source if that is reduced to a 21st of its sides at most, as in `Renderer.isOpaque`.
     package func checked(by rows: [VariantRow]) -> SourceRow {
         guard isAlphaUnchecked else { return self }
         var row = self
@@ -239,7 +244,7 @@ extension VariantRow {
 }
 
 extension SourceSnapshot {
-    /// Rows take the place of those of their specs.
+    /// Replaces the rows of the same specs.
     mutating func renew(_ rows: [VariantRow]) {
         for row in rows {
             variants.removeAll { $0.spec == row.spec }

@@ -11,9 +11,9 @@ internal import Ports
 internal import Records
 internal import VariantSpec
 
-/// How flights end, and what their jobs are told.
+/// Ends of flights, and the outcomes of their jobs.
 extension Jobs {
-    /// Nothing more to make: answers wait until the index holds what was announced.
+    /// Ends the work of a flight. Outcomes wait until the index holds the announced rows.
     mutating func land(_ id: FlightID, _ now: Moment, _ effects: inout [JobEffect]) {
         guard let course = flights[id]?.course, course.position > folded, !isLeaving else {
             return finish(id, now, &effects)
@@ -29,7 +29,8 @@ extension Jobs {
         }
     }
 
-    /// Jobs of flights that have announced something, or are about to, are looked up again. What runs for these ends unseen.
+    /// Looks up again the jobs of flights that have announced rows, or are about to. The results of their running tasks
+    /// are ignored.
     package mutating func fencedAgain(_ position: Int64, _ effects: inout [JobEffect]) {
         (folded, folding) = (position, Heap())
         for id in flights.ids.sorted() {
@@ -40,7 +41,8 @@ extension Jobs {
         }
     }
 
-    /// Its jobs are answered. Then what else was stored of a source that has changed is made anew, on the slow lane.
+    /// Completes a flight's jobs. If its source has changed, the other stored variants are then rendered again on the
+    /// slow lane.
     mutating func finish(_ id: FlightID, _ now: Moment, _ effects: inout [JobEffect]) {
         guard var flight = flights[id], let course = flight.course,
             !flight.outdated.isEmpty || course.change?.variants(by: flight.snapshot.variants).isEmpty == false
@@ -58,11 +60,11 @@ extension Jobs {
         end(id, nil, lastPass.worker, now, &effects)
     }
 
-    /// The flight is over: every pending job is answered, and those that came too late are looked up anew.
+    /// Ends a flight: every pending job gets an outcome, and jobs that came too late are looked up again.
     ///
     /// - Parameters:
-    ///   - note: why it failed; nil if it did not.
-    ///   - lastPass: when others last got through what failed here.
+    /// - note: the reason for its failure; nil if it succeeded.
+    /// - lastPass: time when other flights last got past the part that failed here.
     mutating func end(
         _ id: FlightID, _ note: FailureNote?, _ lastPass: WallTime, _ now: Moment, _ effects: inout [JobEffect]
     ) {
@@ -90,7 +92,7 @@ extension Jobs {
         _ effects: inout [JobEffect]
     ) {
         let variants = flight.outcomes(of: pending, failing: note)
-        // The least final one: what another variant may still become is not given up for one that never will be made.
+        // The least final failure counts: a variant that may still succeed is not abandoned because another never will.
         guard let failure = variants.compactMap(\.failure).min(by: { $0.verdict < $1.verdict }) else {
             settle(pending.job)
             let kind =
@@ -100,7 +102,8 @@ extension Jobs {
         if failure.isOutage, let standIn = fallback(pending, flight.snapshot, flight.results, now) {
             return answer(pending, by: standIn, failure, now, &effects)
         }
-        // Nobody waits for it, and nobody gives it up: it is tried until its origin answers, or its own time is over.
+        // Nobody waits for a job of the worker's own, and it is never abandoned: it is retried until its origin
+        // responds, or it expires.
         if pending.job.isOwn, failure.isOutage, !pending.isExpired(at: now.wall) {
             let wait = rules.retry.delay(heldFor: now.wall - pending.firstSeen, jitter: jitter())
             return putOff(
@@ -117,7 +120,7 @@ extension Jobs {
             limit: rules.origins.limits(of: flight.origin).attempts)
         let isEndless = failure.verdict == .wait && pending.isHeldAlone(lastPass, for: Self.heldLimit, now.wall)
         switch isEndless ? .retry : failure.verdict {
-        // It would come again to be told so.
+        // The job would return only to expire.
         case .retry where bound == nil && pending.isExpired(at: now.wall),
             .wait where pending.isExpired(at: now.wall):
             effects.answer(pending, .expired, at: now)
@@ -131,7 +134,7 @@ extension Jobs {
                 pending.putOff(
                     until: now.wall + wait, attempts: attempts, heldSince: heldSince, failingSince: failingSince)
             }
-            // Its last try is when its time is over, and not a whole wait later.
+            // The last attempt comes when its time is over, and not a whole wait later.
             let left = isOrigins ? timeLeft(of: later(wait), at: now.wall) : nil
             putOff(later(left.map { min(wait, $0) } ?? wait), failure, now, &effects)
         case .wait:

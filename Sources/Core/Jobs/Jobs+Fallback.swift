@@ -10,9 +10,10 @@ internal import Positions
 internal import Records
 internal import VariantSpec
 
-/// What answers a job while its origin fails, and how it is made good: the source is asked for again on the slow lane.
+/// Stored variants for a job while its origin fails, and the later refresh of the source on the slow lane.
 extension Jobs {
-    /// What is stored, if the job takes it and its origin lets it stand in: the very variants, or the nearest ones.
+    /// Stored variants for the job, if it accepts them and its origin allows stale use: the requested ones, or the
+    /// nearest.
     func fallback(
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ results: [VariantSpec: VariantOutcome], _ now: Moment
     ) -> (kind: OutcomeKind, variants: VariantOutcomes)? {
@@ -36,7 +37,7 @@ extension Jobs {
         return (variants.contains { $0.kind == .degraded } ? .degraded : .stale, VariantOutcomes(variants))
     }
 
-    /// The job wants what is stored alone, and not all of it is, or it is fresh no longer.
+    /// Completes a job that wants stored variants alone, although some are missing or not fresh.
     mutating func answerFromStore(
         _ pending: PendingJob, _ plan: Plan, _ snapshot: SourceSnapshot, _ now: Moment,
         _ effects: inout [JobEffect]
@@ -48,7 +49,7 @@ extension Jobs {
         effects.answer(pending, plan, failing: note, at: now)
     }
 
-    /// The job is answered with what is stored, and the error beside it.
+    /// Completes the job with stored variants, and with the error.
     mutating func answer(
         _ pending: PendingJob, by standIn: (kind: OutcomeKind, variants: VariantOutcomes), _ failure: FailureNote,
         _ now: Moment, _ effects: inout [JobEffect]
@@ -61,7 +62,7 @@ extension Jobs {
         owe(pending, outcome, Job.owedPrefix, failure, now, &effects)
     }
 
-    /// The job is answered with what its origin lets stand in while it is asked for again.
+    /// Completes the job with stale variants that its origin allows during revalidation, and schedules that.
     mutating func answerWhileRevalidating(
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [JobEffect]
     ) -> Bool {
@@ -78,8 +79,9 @@ extension Jobs {
         return true
     }
 
-    /// Once for each variant of a source: many jobs may be answered by it. An owner that does not know what another one owes
-    /// owes it again: both tell of it by one id, and the second asks the origin only where it is forced.
+    /// Schedules a refresh once for each variant of a source, because one refresh may serve many jobs. An owner that
+    /// does not know another's refresh schedules it again. Both have the same id, and the second asks the origin only
+    /// if forced.
     private mutating func owe(
         _ pending: PendingJob, _ outcome: Outcome, _ prefix: String, _ cause: FailureNote,
         _ now: Moment, _ effects: inout [JobEffect]
@@ -88,7 +90,8 @@ extension Jobs {
         if owed.count >= Self.owedLimit { owed = owed.filter { $0.value.until > now.wall } }
         let isTold = prefix == Job.owedPrefix
         let isForced = job.freshness == .force
-        // Of a job that refreshes alone nobody is told, and one that is not forced asks for nothing that is fresh again.
+        // A job that only refreshes has no consumer to inform. A job that is not forced requests nothing that is fresh
+        // again.
         let known = owed[job.source].flatMap {
             $0.until > now.wall && $0.until - now.wall <= rules.ownLife && ($0.isTold || !isTold)
                 && ($0.isForced || !isForced) ? $0 : nil
@@ -99,23 +102,23 @@ extension Jobs {
         guard owed.count < Self.owedLimit || owed[job.source] != nil else {
             return effects.append(.work(.answer(pending.record, .outcome(outcome))))
         }
-        // An owner that does the job again after a kill owes the same.
+        // An owner that repeats the job after a crash schedules the same refresh.
         job.id = "\(prefix)\(job.source.hex)-\(pending.firstSeen.milliseconds)-\(pending.record.jobOrigin)"
-        // Adds no field that older workers do not know: one of them may take it up during an upgrade.
+        // Adds no field that older workers do not know, because one of them may accept the record during an upgrade.
         (job.lane, job.freshness, job.fallback, job.giveUp) = (.background, isForced ? .force : .ifStale, .stale, nil)
         let until = RecordLimits.time(now.wall + rules.ownLife)
         job.expires = until
         let specs = (known?.specs ?? []).union(job.variants)
-        // A plain debt beside a forced one of other variants makes the entry plain: to ask once too often loses nothing.
+        // A plain debt beside a forced one for other variants makes the entry plain. One request too many does no harm.
         owed[job.source] = Owed(until: known?.until ?? until, isTold: isTold, isForced: isForced, specs: specs)
-        // What was answered together is not asked for together: after the tier, which is as long for all of it, comes as much
-        // again by chance.
+        // Refreshes of jobs that were completed together are spread out. A random wait, up to the topic's delay, is
+        // added to that delay.
         let wait = DelayTier.minute.wait + DelayTier.minute.wait.part(jitter())
         let debt = Debt(job: job, notBefore: now.wall + wait, cause: cause, after: pending.record)
         effects.append(.work(.answer(pending.record, .owing(outcome, debt))))
     }
 
-    /// A job of ours is over, whatever came of it.
+    /// Ends the debt of a job of the worker's own, with any result.
     mutating func settle(_ job: Job) {
         guard let known = owed[job.source], job.isOwed || (job.isRefresh && !known.isTold),
             job.freshness == .force || !known.isForced
@@ -124,28 +127,28 @@ extension Jobs {
         if owed[job.source]?.specs.isEmpty == true { owed[job.source] = nil }
     }
 
-    /// Sources that are known to be owed for: beyond them one is asked for when a job wants it.
+    /// Number of sources whose debts are remembered. Above that, a job that wants a source causes its own request.
     private static let owedLimit = 10_000
 }
 
-/// What a job of ours is to do for a source.
+/// Scheduled refresh of a source by a job of the worker's own.
 struct Owed: Sendable {
     let until: WallTime
-    /// Those who were answered by what is stored are told once it is fresh again.
+    /// Whether consumers that got stored variants are informed once these are fresh again.
     let isTold: Bool
-    /// The origin is asked though what is stored be fresh.
+    /// Whether the origin is asked even if the stored variants are fresh.
     let isForced: Bool
-    /// What was answered by what is stored.
+    /// Variants that were served from the store.
     var specs: Set<VariantSpec>
 }
 
 extension FailureNote {
-    /// Whether the origin cannot be asked now, or says that it cannot answer: its resource may be as it was.
+    /// Whether the origin cannot be asked now, or reports that it cannot respond. Its resource may be unchanged.
     var isOutage: Bool {
         if code == RetryCause.Code.hostBlocked.rawValue { return true }
         guard let code = FetchFailure.Code(rawValue: code) else { return false }
         switch code {
-        // A name whose address is refused looks like one without: publishers are to learn nothing of the difference.
+        // A name with a refused address looks like a name without one, so that publishers cannot learn the difference.
         case .refusedName, .resolution, .connection, .deadline, .tooManyRequests, .requestTimeout, .serverError,
             .truncated:
             return true
@@ -155,11 +158,12 @@ extension FailureNote {
 }
 
 extension SourceSnapshot {
-    /// Of this version, what shows all that is wanted and is nearest in size: enough pixels before too few.
+    /// Stored variant of this version that shows the whole requested region and is nearest in size. Larger ones are
+    /// preferred to smaller ones.
     func nearest(to spec: VariantSpec, of source: SourceRow) -> VariantRow? {
         func ratio(_ row: VariantRow) -> Double? {
             let (stored, wanted) = (row.spec.extras, spec.extras)
-            // What is to lie over a picture, or be hidden in it, is not left out; nor shown where nobody asked for it.
+            // An overlay or a redaction that was requested is not left out, and none is shown that was not requested.
             guard row.version == source.version, stored == wanted || !(stored.isBurnedIn || wanted.isBurnedIn),
                 row.spec.format == spec.format || [.jpeg, .png].contains(row.spec.format),
                 DonorRule.keepsFrames(row, for: spec)

@@ -12,9 +12,9 @@ package import Ports
 package import Records
 package import VariantSpec
 
-/// One job's way through a flight: plan → fetch → render → announce → fold → answer, in this order.
+/// Steps of a flight: plan → fetch → render → announce → fold → outcome, in this order.
 extension Jobs {
-    /// Whatever is planned next for a flight: another permit, or its end.
+    /// Continues the flight with its next plan: another permit, or its end.
     private mutating func advance(_ id: FlightID, _ now: Moment, _ effects: inout [JobEffect]) {
         guard var flight = flights[id] else { return }
         let missing = flight.missing
@@ -27,7 +27,7 @@ extension Jobs {
         wait(for: flight.hasBody || !plan.reuses.isEmpty ? .render : .fetch, id, now, &effects)
     }
 
-    /// What its origin has just confirmed may be used, however short a time that says.
+    /// Plan of the flight. A source that its origin has just confirmed may be used, however short its freshness.
     func plan(_ missing: [VariantSpec], _ flight: Flight, _ now: Moment) -> Plan {
         var reuse = rules.reuse
         if flight.fetched != nil { reuse.allowsStale = true }
@@ -39,7 +39,7 @@ extension Jobs {
     ) {
         guard var flight = flights[id] else { return }
         if kind == .fetch, flight.pendingJobs.allSatisfy({ $0.job.freshness == .cacheOnly }) {
-            // What was made before that is answered once it is folded.
+            // Variants that were rendered before get their outcome once their rows are applied.
             let note = FailureNote(CacheFailure.notStored)
             for spec in flight.missing {
                 flights[id]?.results[spec] = VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
@@ -51,7 +51,7 @@ extension Jobs {
         request(kind, for: flight, &effects)
     }
 
-    /// Of a partition that is leaving nothing begins: what is queued there is another owner's to do.
+    /// Requests a permit. A partition that is leaving starts nothing, because its queued jobs belong to the next owner.
     func request(_ kind: PermitKind, for flight: Flight, _ effects: inout [JobEffect]) {
         if isLeaving, flight.course == nil { return }
         if flight.course == nil, runsAlone(flight) {
@@ -64,7 +64,7 @@ extension Jobs {
                 .request(kind, flight.id, flight.lane, since: flight.since, flight.asked, behind: flight.behind)))
     }
 
-    /// - Parameter hold: what of its host held the flight back until now.
+    /// - Parameter hold: the host's limit that held the flight back until now.
     package mutating func granted(
         _ kind: PermitKind, _ id: FlightID, heldBy hold: HostHold?, _ now: Moment,
         _ effects: inout [JobEffect]
@@ -84,7 +84,7 @@ extension Jobs {
         let redirect = flights[id]?.redirect
         if expire(id, now, &effects), redirect == nil || flights[id]?.isWantedByAll != true {
             effects.append(.permit(.release(kind, id)))
-            // What is left may want less.
+            // The remaining jobs may want fewer variants.
             return advance(id, now, &effects)
         }
         guard var flight = flights[id] else { return }
@@ -92,14 +92,14 @@ extension Jobs {
         case .fetch:
             flight.stage = .fetching(flight.asked, course)
             fetching.insert(id)
-            // All hops of a fetch ask the same.
+            // All hops of a fetch use the same validators.
             if redirect == nil {
                 flight.refusal = flight.left == nil ? refusals.refusal(of: flight.source, at: flight.url) : nil
             }
             effects.append(.work(.fetch(id, fetchRequest(of: flight, redirect, now))))
         case .render:
             guard let task = renderTask(of: flight, now) else {
-                // A job that joined needs more than what is stored: the plan is another one now.
+                // A job that joined needs variants that are not stored, so the plan has changed.
                 effects.append(.permit(.release(.render, id)))
                 return advance(id, now, &effects)
             }
@@ -109,8 +109,8 @@ extension Jobs {
         flights[id] = flight
     }
 
-    /// Jobs whose time has passed before all that they want is there are answered; true if there was one. A flight that
-    /// nobody waits for then is over.
+    /// Completes jobs that expired before all their variants were ready. Returns whether there was one. A flight that
+    /// no job needs any more ends.
     private mutating func expire(_ id: FlightID, _ now: Moment, _ effects: inout [JobEffect]) -> Bool {
         guard let flight = flights[id] else { return false }
         let isLate = { (pending: PendingJob) in
@@ -131,8 +131,8 @@ extension Jobs {
         return true
     }
 
-    /// Jobs whose time passes while their source is fetched are answered then, and not at the end of a slow fetch. What
-    /// nobody waits for any more is not fetched.
+    /// Completes jobs that expire while their source is fetched, not only at the end of a slow fetch. A fetch that no
+    /// job needs any more is cancelled.
     mutating func expireFetches(_ now: Moment, _ effects: inout [JobEffect]) {
         for id in fetching.sorted() {
             if flights[id]?.isAsking == true { _ = expire(id, now, &effects) }
@@ -155,7 +155,8 @@ extension Jobs {
             bytes: body.bytes, digest: body.digest, hasAlpha: facts.hasAlpha, frames: facts.frames, original: nil,
             fetchedAt: now.wall, expires: expires, policy: policy, regions: facts.regions,
             isAlphaUnchecked: picture.isAlphaUnchecked)
-        // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
+        // Variants that counted as done stay done only if they are of these bytes. All others are rendered from them
+        // again.
         flight.results = flight.results.filter { $0.value.row?.version == row.version }
         let known = flight.snapshot.source
         if let known, known.version != row.version {
@@ -168,7 +169,7 @@ extension Jobs {
         goOn(flight, course, Flight.Fetched(row: row, picture: picture), &effects)
     }
 
-    /// The origin gave or confirmed the source: the flight goes on to its render.
+    /// Continues the flight with its render, because the origin delivered or confirmed the source.
     mutating func goOn(
         _ flight: Flight, _ course: Flight.Course, _ fetched: Flight.Fetched, _ effects: inout [JobEffect]
     ) {
@@ -183,7 +184,7 @@ extension Jobs {
         flight.chosen = zip(asked, flight.pendingJobs).compactMap { asked, pending in
             asked.contains(where: \.isAuto) ? (asked, Set(pending.job.variants)) : nil
         }
-        // Jobs that joined while the source was fetched for others: nobody looked at its alpha.
+        // For jobs that joined while the source was fetched for others, its alpha was not examined.
         setLate(&flight) { $0.job.variants.contains(where: \.isAuto) }
         course.fetched = fetched
         flight.stage = .waiting(.render, course)
@@ -191,7 +192,8 @@ extension Jobs {
         request(.render, for: flight, &effects)
     }
 
-    /// Everything missing from the fetched source, or what one donor can give; nil if it must be fetched after all.
+    /// Task for all variants that are missing from the fetched source, or for those that one donor can give. nil if the
+    /// source must be fetched after all.
     private func renderTask(of flight: Flight, _ now: Moment) -> RenderTask? {
         if flight.mustAsk { return nil }
         var flight = flight
@@ -200,7 +202,7 @@ extension Jobs {
         if let fetched {
             let plan = FetchedPlan(flight.next, snapshot: flight.snapshot, fetched: fetched.row)
             (batch, renewed) = (plan.batch, plan.renewed)
-            // What is made of donors is fresh as long as they are now.
+            // Variants derived from donors are as fresh as their donors are now.
             flight.snapshot.renew(renewed)
         }
         if fetched?.picture == nil { batch = plan(flight.missing, flight, now).reuses.first }
@@ -235,19 +237,19 @@ extension Jobs {
         }
         for row in rows {
             let old = task.replaced[row.spec]
-            // Other bytes of the source gave the same of the variant: it stands where it stood.
+            // Different bytes of the source gave the same variant, so its file and location stay.
             let isSame = old?.digest == row.digest && old?.location == row.location
             let kind: OutcomeKind = isSame ? .unchanged : task.isReuse ? .reused : .stored
             flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: kind, row: row)
         }
         if let change = task.change {
-            // Of what was left there may be another part.
+            // The change that an earlier owner left may have another part.
             if flight.left == nil { noteTold(change) }
             course.change = nil
         }
         if task.debt != nil { course.isOwed = true }
         flight.snapshot.renew(rows + task.renewed)
-        // What the fetch proved good is answered by it: planned anew it might have expired meanwhile, and for ever.
+        // Variants that the fetch confirmed are done. A new plan might find them expired again, without end.
         if let fetched = task.fetched?.row {
             flight.keep(FetchedPlan(flight.missing, snapshot: flight.snapshot, fetched: fetched).unchanged)
         }
@@ -268,7 +270,7 @@ extension Jobs {
         advance(id, now, &effects)
     }
 
-    /// The formats that were left open are chosen, and the flight is planned with them.
+    /// Chooses the formats that were left open, and plans the flight with them.
     package mutating func looked(_ id: FlightID, _ row: SourceRow, _ now: Moment, _ effects: inout [JobEffect]) {
         effects.append(.permit(.release(.render, id)))
         guard var flight = flights[id] else { return }
@@ -295,7 +297,7 @@ extension Jobs {
         advance(id, now, &effects)
     }
 
-    /// The pixels that were fetched cannot be decoded: that is so the next time, too.
+    /// Remembers that the fetched bytes cannot be decoded, because the next attempt would fail, too.
     package mutating func noteDamage(_ id: FlightID, _ note: FailureNote, _ now: Moment) {
         guard note.isOfPixels, let flight = flights[id], case .rendering(let task, _) = flight.stage,
             let batch = task.batch
@@ -307,7 +309,7 @@ extension Jobs {
         of flight: Flight, _ note: FailureNote, _ specs: [VariantSpec], _ now: Moment
     ) {
         guard flight.hasBody, let version = flight.fetched?.version else { return }
-        // Who left formats open, and wanted no less and no more than that, asks by those names.
+        // Jobs that left formats open, and wanted exactly these variants, will request them by the open names.
         let asked = flight.chosen.filter { $0.specs == Set(specs) }.map(\.asked)
         for together in asked + [specs] {
             refusals.add(
@@ -318,14 +320,14 @@ extension Jobs {
 }
 
 extension Flight {
-    /// Whether the specs all move, so that no still shares their decode (`RenderPart`).
+    /// Whether all specs are animated, so that no still shares their decode (`RenderPart`).
     fileprivate func isMoving(_ specs: [VariantSpec]) -> Bool {
         fetched.map { $0.frames > 1 } ?? false && specs.allSatisfy(\.isAnimated)
     }
 }
 
 extension FailureNote {
-    /// Whether the fetched picture is to blame, and not the variant.
+    /// Whether the fetched image is the cause, and not the variant.
     fileprivate var isOfPixels: Bool {
         switch RenderFailure.Code(rawValue: code) {
         case .malformed, .truncated, .tooMuchMemory, .unsupported, .aborted, .deadline: true

@@ -11,13 +11,14 @@ internal import Positions
 package import Records
 internal import VariantSpec
 
-/// What hosts do to jobs: those that fail are tried again, those of a host that may not be asked wait in the tiers.
+/// Effects of hosts on jobs: jobs of failing hosts are retried, and jobs of hosts that may not be asked wait in delay
+/// topics.
 extension Jobs {
     package mutating func unfetched(
         _ id: FlightID, _ report: Unfetched, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         guard let flight = flights[id] else { return }
-        // Before the flight is forgotten: a host is known by those that ask it.
+        // Before the flight is forgotten, because the scheduler knows its host by the flight.
         effects.append(
             .permit(.hear(report.answer, id, code: report.note.code, failingSince: flight.failingSince)))
         if let remembrance = report.remembrance {
@@ -29,7 +30,8 @@ extension Jobs {
         fail(id, report.note, by: .machine, now, &effects)
     }
 
-    /// What the flight's URL gave tells nothing of the source's other URLs: jobs that name those are looked up once it is over.
+    /// Sets jobs with other URLs of the source aside for a look-up after the flight: the result of its URL shows
+    /// nothing about theirs.
     private mutating func lookUpOthers(_ id: FlightID) {
         guard var flight = flights[id] else { return }
         let url = flight.url
@@ -37,7 +39,7 @@ extension Jobs {
         flights[id] = flight
     }
 
-    /// Jobs that the flight cannot serve are looked up once it is over.
+    /// Moves jobs that the flight cannot serve to its late jobs, which are looked up once it is over.
     mutating func setLate(_ flight: inout Flight, _ isLate: (PendingJob) -> Bool) {
         let others = flight.pendingJobs.filter(isLate)
         if others.isEmpty { return }
@@ -46,9 +48,9 @@ extension Jobs {
         flight.late.insert(contentsOf: others, at: 0)
     }
 
-    /// An answer led elsewhere: another host's permit is asked for as any flight asks for its first, with the age that the
-    /// flight has. What cannot have it now goes to a tier, and begins anew at its own URL: where that leads may be another
-    /// place by then, or for a while alone.
+    /// Continues a redirected fetch. Another host's permit is requested like a first permit, with the flight's age. If
+    /// it is not available now, the jobs go to a delay topic and start again at their own URL: by then its redirect may
+    /// have changed, or it may be temporary.
     package mutating func redirected(
         _ id: FlightID, _ redirect: Redirect, _ now: Moment, _ effects: inout [JobEffect]
     ) {
@@ -71,7 +73,7 @@ extension Jobs {
         request(.fetch, for: flight, &effects)
     }
 
-    /// Its jobs count for this host from now on; false: that has no room for them.
+    /// Counts the flight's jobs for this host from now on. False: the host has no room for them.
     private mutating func share(_ flight: Flight, with host: OriginHost) -> Bool {
         if flight.share == host { return true }
         guard room(for: HostLane(host, flight.lane)) > 0 else { return false }
@@ -79,7 +81,7 @@ extension Jobs {
         return true
     }
 
-    /// Its partition leaves, and it waits for a permit: that is another owner's to ask for.
+    /// Ends a flight that waits for a permit while its partition leaves. The next owner requests the permit.
     mutating func leave(_ flight: Flight, _ effects: inout [JobEffect]) {
         flights[flight.id] = nil
         effects.append(.permit(.forget(flight.id)))
@@ -91,8 +93,8 @@ extension Jobs {
             needsAlpha: flight.pendingJobs.contains { $0.job.variants.contains(where: \.isChosenByAlpha) })
     }
 
-    /// The flight is over before it came to anything: what is to become of each job is `pass`'s to say, and those that came
-    /// too late are looked up anew.
+    /// Ends a flight without a result. `pass` handles each of its jobs, and jobs that came too late are looked up
+    /// again.
     private mutating func giveBack(
         _ flight: Flight, _ effects: inout [JobEffect],
         _ pass: (inout Jobs, PendingJob, inout [JobEffect]) -> Void
@@ -107,7 +109,8 @@ extension Jobs {
         for pending in flight.late { effects.append(.lookUp(pending)) }
     }
 
-    /// Its jobs go to tiers as they came, without an attempt: the tier is as long as their host has been away, or will be.
+    /// Moves the flight's jobs to delay topics, without counting an attempt. The delay is as long as their host has
+    /// been unavailable, or will be.
     package mutating func held(
         _ id: FlightID, _ hold: PermitScheduler.Hold, _ now: Moment, _ effects: inout [JobEffect]
     ) {
@@ -128,7 +131,8 @@ extension Jobs {
         }
     }
 
-    /// No tier is as short as what some jobs have left: these wait in memory, where there is room.
+    /// Passes on a job of a host that may not be asked. If no delay topic is short enough for the job's remaining time,
+    /// it waits in memory, if there is room.
     private mutating func passOn(
         held pending: PendingJob, by hold: PermitScheduler.Hold, _ cause: FailureNote, _ now: Moment,
         _ effects: inout [JobEffect]
@@ -138,7 +142,7 @@ extension Jobs {
             until: .epoch, attempts: pending.attempts, heldSince: pending.heldSince, failingSince: failing)
         let left = timeLeft(of: later, at: now.wall)
         if let left, left < DelayTier.shortest {
-            // A host that was away for no time yet is not looked at with each tick.
+            // A host that has only just failed is not checked at each tick.
             let until = now.wall + min(max(hold.wait, .seconds(1)), left)
             let kept = later.putOff(
                 until: until, attempts: later.attempts, heldSince: later.heldSince, code: cause.code)
@@ -147,14 +151,15 @@ extension Jobs {
         passOn(later, to: hold.host, failingSince: failing, for: hold.wait, cause, now, &effects)
     }
 
-    /// Until the job is given up, or its own time is over; nil: neither is to come.
+    /// Time until the job is abandoned or expires; nil: it never does either.
     func timeLeft(of pending: PendingJob, at now: WallTime) -> Duration? {
         let isGivenUp = pending.failingSince != nil && !pending.job.isOwn
         let patience = isGivenUp ? (pending.job.giveUp ?? rules.retry.giveUp) - pending.failing(at: now) : nil
         return [patience, pending.job.expires.map { max(.zero, $0 - now) }].compactMap(\.self).min()
     }
 
-    /// Whether its host has been at fault for too long. Nobody waits for jobs of our own, so nobody gives them up.
+    /// Whether the host has been at fault for too long. Jobs of the worker's own are never abandoned, because nobody
+    /// waits for them.
     private func isGivenUp(_ pending: PendingJob, at now: WallTime) -> Bool {
         !pending.job.isOwn
             && rules.retry.bound(
@@ -162,7 +167,8 @@ extension Jobs {
                 != nil
     }
 
-    /// The job goes on in a tier. It may run before the tier's wait is over: nothing but this host holds it back.
+    /// Moves the job to a delay topic. It may run before the delay is over, because nothing but this host holds it
+    /// back.
     mutating func passOn(
         _ pending: PendingJob, to host: OriginHost, failingSince: WallTime? = nil, for wait: Duration,
         _ cause: FailureNote, _ now: Moment, _ effects: inout [JobEffect]
@@ -176,7 +182,8 @@ extension Jobs {
         effects.append(.work(.answer(pending.record, .retry(later, tier, cause))))
     }
 
-    /// A flood of one host leaves three quarters of its lane's read-ahead to others.
+    /// Passes on a job whose host holds its share of memory, so that a flood of one host leaves three quarters of its
+    /// lane's read-ahead to others.
     mutating func isCrowded(
         _ share: HostLane, _ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]
     ) -> Bool {
@@ -186,16 +193,17 @@ extension Jobs {
         return true
     }
 
-    /// In whose share of the memory the job is: where redirects led to a host that it had to wait for, they lead there again.
+    /// Host whose share of memory the job takes. If redirects led to a host that it had to wait for, they will lead
+    /// there again.
     mutating func share(of pending: PendingJob) -> OriginHost { pending.awaited ?? origin(of: pending) }
 
-    /// Who is asked for the job's source.
+    /// Host that is asked for the job's source.
     mutating func origin(of pending: PendingJob) -> OriginHost {
         origins.origin(of: pending.job.url, in: rules.origins.groups)
     }
 
-    /// While its jobs wait for their turn, a flood of one host holds back the committable offset, and no more is read behind
-    /// that than a progress row can tell: the oldest of them wait in a tier instead.
+    /// Moves the oldest jobs of a flood to a delay topic. While they wait for their turn, they hold back the
+    /// committable offset, and reading ahead stops at the limit of a progress row.
     mutating func passOnOldest(
         of topic: Topic, below offset: Int64, _ now: Moment, _ effects: inout [JobEffect]
     ) {
@@ -213,17 +221,17 @@ extension Jobs {
         }
     }
 
-    /// Whether its flights fill half of its share of the memory.
+    /// Whether its flights fill half of its share of memory.
     func isCrowded(_ share: HostLane) -> Bool { flights.held(share) >= rules.hostShare / 2 }
 
-    /// So many more jobs of the host may wait in memory on this lane.
+    /// Number of further jobs of the host that may wait in memory on this lane.
     package func room(for share: HostLane, atMost use: Int = .max) -> Int {
         min(rules.hostShare, use) - flights.held(share)
     }
 
-    /// One has come back from its tier.
+    /// Counts a job that has returned from its delay topic.
     package mutating func countBack(_ pending: PendingJob) {
-        // In a tier it was for its host's sake alone.
+        // Such a job was in the delay topic only because of its host.
         guard pending.heldBy != nil else { return }
         hostJobs.comeBack(
             share(of: pending), pending.job.lane, isUrgent: pending.isUrgent, from: pending.record.topic,
@@ -234,17 +242,17 @@ extension Jobs {
         if record.incarnation == incarnations[record.topic] { hostJobs.read(record.topic, upTo: record.offset + 1) }
     }
 
-    /// Jobs that wait for their host outside its queue: in tiers as far as this owner knows, and in memory.
+    /// Jobs that wait for their host outside its queue: in delay topics, as far as this owner knows, and in memory.
     package var hostWaits: [OriginHost: ByLane<Int>] {
         waits.heldJobs.reduce(into: hostJobs.inTiers) { $0[$1.key, default: .none] = ($0[$1.key] ?? .none) + ByLane($1.value) }
     }
 
-    /// Hosts that are asked, or are to be tried again now, and have room for jobs that wait in a tier behind others: behind
-    /// jobs of other hosts, or fast jobs behind slow ones.
+    /// Hosts that are asked, or due for a probe, and have room for jobs that wait behind others in a delay topic:
+    /// behind jobs of other hosts, or fast jobs behind slow ones.
     ///
     /// - Parameters:
-    ///   - heads: of all tiers that hold something.
-    ///   - awaited: the host that a record waits for, if for nothing else, and the lane that it would have.
+    /// - heads: heads of all delay topics that hold records.
+    /// - awaited: the host that a record waits for, if it waits for nothing else, and the record's lane.
     package func hostsBehind(
         _ heads: some Sequence<DelayHead>, in permits: PermitScheduler, at now: Moment,
         awaited: (Record) -> HostLane?
@@ -253,7 +261,7 @@ extension Jobs {
         for var head in heads { if let share = head.awaited(by: awaited) { first.insert(share) } }
         let hosts = Set(first.map(\.host))
         return hostJobs.hostsAway.filter { host in
-            // Most hosts with jobs there are left alone, which is soonest found out.
+            // Most hosts with jobs there are blocked, which is the cheapest check.
             let use = permits.use(of: host, at: now)
             guard use > 0 else { return false }
             let isFirst = hosts.contains(host)
@@ -266,9 +274,9 @@ extension Jobs {
         }
     }
 
-    /// What an earlier owner has told.
+    /// Takes over the counts that an earlier owner reported.
     package mutating func leave(_ away: [ProgressRow.Away]) { hostJobs.inherit(away) }
 
-    /// For the next owner.
+    /// Counts for the next owner.
     package var away: [ProgressRow.Away] { hostJobs.told }
 }

@@ -5,12 +5,12 @@ internal import ImageModel
 package import Ledger
 package import Planning
 
-/// What others may know of flights.
+/// Queries about flights.
 extension Jobs {
     package func has(_ flight: FlightID) -> Bool { flights[flight] != nil }
     /// Whether the flight has had a permit.
     package func hasBegun(_ flight: FlightID) -> Bool { flights[flight]?.course != nil }
-    /// Whether a fetch, or a render and what follows it, runs for the flight.
+    /// Whether a fetch, or a render with the work after it, runs for the flight.
     package func isAtWork(_ flight: FlightID) -> Bool { flights[flight]?.isAtWork ?? false }
     /// Whether a flight that has had a permit is not over.
     package var isUnderWay: Bool { flights.all.contains { $0.course != nil } }
@@ -20,16 +20,16 @@ extension Jobs {
     package var held: [HostLane: Int] { flights.held }
     package var flightIDs: some Sequence<FlightID> { flights.ids }
 
-    /// The jobs that the flight is to answer.
+    /// Jobs that the flight must complete.
     package func pendingJobs(of flight: FlightID) -> [PendingJob] { flights[flight]?.pendingJobs ?? [] }
 
-    /// When the flight got its first permit, or that of the last host that redirects led to; nil before, and once it
-    /// has announced something: its jobs are counted by then.
+    /// Time of the flight's first permit, or of the permit for its last redirect target. nil before that, and once it
+    /// has announced rows, because its jobs are counted by then.
     package func beginning(of flight: FlightID) -> Instant? {
         flights[flight]?.course.flatMap { $0.position == 0 ? $0.began : nil }
     }
 
-    /// Why what is stored did not stand in for the source that the flight fetches.
+    /// Reasons why no stored variant could replace the source that the flight fetches.
     package func donorRefusals(of flight: FlightID, at now: WallTime) -> [DonorRefusal] {
         guard rules.reuse.isEnabled, let flight = flights[flight], !flight.snapshot.variants.isEmpty,
             let version = flight.snapshot.version

@@ -6,23 +6,24 @@ internal import Ledger
 internal import Positions
 package import Records
 
-/// Jobs that come again: short waits are kept in memory, longer ones go to the retry topics.
+/// Jobs that return later. Short waits are kept in memory, longer ones go to the retry topics.
 ///
-/// The record of a job that waits in memory is not finished: a crash makes it come again. How often it was tried is in the
-/// partition's progress row meanwhile, so that the next owner goes on counting there.
+/// The record of a job that waits in memory is not finished, so a crash makes it return. The partition's progress row
+/// holds its number of attempts meanwhile, so that the next owner continues the count.
 extension Jobs {
-    /// The clocks of brokers and workers differ: what comes so little too early is begun at once.
+    /// Tolerance for the difference between the clocks of brokers and workers. A job that returns early by less starts
+    /// at once.
     private static let slack = Duration.seconds(1)
 
-    /// A job that was held back for so long while others were done is held back by its own fault: that costs attempts, so
-    /// that it ends.
+    /// Limit after which a job that was held back while others succeeded counts as held back by its own fault. That
+    /// costs attempts, so that it ends.
     static let heldLimit = DelayTier.hour.wait
 
-    /// A job that was received runs, or goes on waiting.
+    /// Runs a received job, or continues its wait.
     mutating func resume(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) {
         var pending = pending
         if let left = waits.takeInherited(pending.place) {
-            // Of a clock that was ahead they would put the job off for as long.
+            // Times from a clock that was ahead would defer the job for as long.
             pending = pending.putOff(
                 until: min(left.notBefore, now.wall + RecordLimits.longestWait), attempts: left.attempts,
                 heldSince: left.heldSince.map { min($0, now.wall) },
@@ -35,7 +36,7 @@ extension Jobs {
         goOn(pending, now, &effects)
     }
 
-    /// A job that failed is tried again later.
+    /// Defers a failed job for a retry.
     mutating func putOff(
         _ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [JobEffect]
     ) {
@@ -45,11 +46,11 @@ extension Jobs {
         if !keep(pending, now) { goOn(pending, now, &effects, because: cause) }
     }
 
-    /// It waits in memory, if that is for a short time and there is room.
+    /// Keeps the job in memory, if its wait is short and there is space. Returns whether it did.
     ///
-    /// - Parameter host: that it waits for, if for nothing else.
+    /// - Parameter host: the host that it waits for, if it waits for nothing else.
     mutating func keep(_ pending: PendingJob, for host: OriginHost? = nil, _ now: Moment) -> Bool {
-        // A record of a log that was replaced does not come again.
+        // A record of a log that was replaced does not return.
         guard isShort(pending, now), pending.record.incarnation == incarnations[pending.record.topic],
             waits.hasRoom(for: pending.place, limit: rules.shortWaits)
         else { return false }
@@ -58,7 +59,7 @@ extension Jobs {
         return true
     }
 
-    /// The machine's fault, not the job's: it costs no attempt.
+    /// Defers a job because of the machine's fault, which costs no attempt.
     mutating func hold(_ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [JobEffect]) {
         let since = pending.heldSince ?? now.wall
         let wait = rules.retry.delay(heldFor: now.wall - since, jitter: jitter())
@@ -66,7 +67,7 @@ extension Jobs {
             pending.putOff(until: now.wall + wait, attempts: pending.attempts, heldSince: since), cause, now, &effects)
     }
 
-    /// Those whose time has come run. One that holds back too many others goes to a retry topic.
+    /// Runs jobs whose wait is over. A job that holds back too many others goes to a retry topic.
     mutating func endWaits(_ positions: Positions, _ now: Moment, _ effects: inout [JobEffect]) {
         while let pending = waits.popDue(at: now) { effects.append(.lookUp(pending)) }
         guard waits.count > 0 else { return }
@@ -78,15 +79,15 @@ extension Jobs {
         }
     }
 
-    /// Whether all that was taken up, so many jobs, waits in memory until later than this.
+    /// Whether all accepted jobs, `unfinished` in number, wait in memory until later than `limit`.
     package func waits(_ unfinished: Int, beyond limit: Instant) -> Bool {
         unfinished == waits.count && (waits.next ?? .distantFuture) > limit
     }
 
-    /// Of the topic's jobs, those that wait in memory for their time.
+    /// Number of the topic's jobs that wait in memory until they are due.
     package func waiting(_ topic: Topic) -> Int { waits.count(topic) }
 
-    /// The same with how often they were tried, for a progress row.
+    /// The topic's waiting jobs with their number of attempts, for a progress row.
     package func waits(_ topic: Topic, from next: Int64) -> [TopicProgress.Wait] {
         waits.progress(topic, incarnation: incarnations[topic], from: next)
     }
@@ -101,7 +102,7 @@ extension Jobs {
     ) {
         let pending = pending.told(deaths: suspects.deaths(of: pending.place))
         let rest = pending.due - now.wall
-        // Of jobs of ours the wait is spread, and is not to end with a tier's.
+        // The wait of the worker's own jobs is spread, and must not end with a topic's delay.
         let limit = pending.job.isOwn ? rest : timeLeft(of: pending, at: now.wall)
         effects.append(
             .work(
@@ -114,7 +115,7 @@ extension Jobs {
 }
 
 extension PendingJob {
-    /// Whether others were done since the machine's fault last held this one back.
+    /// Whether other jobs succeeded since the machine's fault last held this one back.
     func isHeldAlone(_ lastPass: WallTime) -> Bool { heldSince.map { max($0, record.timestamp) < lastPass } ?? false }
 
     func isHeldAlone(_ lastPass: WallTime, for limit: Duration, _ now: WallTime) -> Bool {

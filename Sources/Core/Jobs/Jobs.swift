@@ -7,10 +7,11 @@ package import Permits
 internal import Positions
 package import Records
 
-/// The jobs of one partition that are in memory: those of flights, those that wait for their time, and what is remembered
-/// of sources and hosts for them.
+/// The jobs of one partition that are in memory: jobs of flights, jobs that wait for their time, and the state of
+/// sources and hosts that they need.
 ///
-/// It never awaits, reads a clock, or touches a file, so the same code runs under a simulator. Chance comes from a seed.
+/// It never awaits, reads a clock, or touches a file, so the same code runs under a simulator. Random numbers come from
+/// a seed.
 package struct Jobs: ~Copyable, Sendable {
     let partition: PartitionID
     package let rules: PartitionRules
@@ -19,36 +20,37 @@ package struct Jobs: ~Copyable, Sendable {
     var origins = RecentOrigins()
     var hostJobs = HostJobs()
     var waits = ShortWaits()
-    /// What earlier owners may have died of.
+    /// Jobs that may have crashed earlier owners.
     package var suspects = Suspects()
     /// Flights that fetch, or did at the last tick.
     var fetching: Set<FlightID> = []
-    /// Flights whose answers wait for the index, by the position they wait for.
+    /// Flights whose outcomes wait for the index, by the position that they wait for.
     var folding = Heap<Folding>()
     var folded: Int64 = 0
-    /// When a flight's work was last stored and announced: by this worker, and in this partition.
+    /// Times when a flight's results were last stored and announced: by this worker, and in this partition.
     package internal(set) var lastPass: (worker: WallTime, partition: WallTime) = (.distantPast, .distantPast)
-    /// Sources that were answered for by what is fresh no longer, and that a job of ours asks for again.
+    /// Sources for which stale variants were returned, and which a job of the worker's own requests again.
     var owed: [SourceKey: Owed] = [:]
-    /// Changes of sources that this owner has told of.
+    /// Changes of sources that this owner has reported.
     var toldChanges: Set<String> = []
-    /// It goes to another owner.
+    /// Whether the partition goes to another owner.
     var isLeaving = false
-    /// Counts the logs that each topic has had under this owner: records of an earlier one do not come again.
+    /// Number of logs that each topic has had before under this owner. Records of an earlier log do not return.
     var incarnations = ByTopic<Int32>(repeating: 0)
     private var flightCount: Int
     private var random: SplitMix64
 
-    /// - Parameter firstFlight: above every flight of an earlier ownership, whose tasks may still bring results.
+    /// - Parameter firstFlight: number above every flight of an earlier ownership, whose tasks may still deliver
+    ///   results.
     package init(_ partition: PartitionID, rules: PartitionRules, seed: UInt64, firstFlight: Int) {
         (self.partition, self.rules, flightCount) = (partition, rules, firstFlight)
         random = SplitMix64(state: seed)
     }
 
-    /// This worker last got a flight's work through then, in whatever partition.
+    /// Notes when this worker last completed a flight's work, in any partition.
     package mutating func notePass(at time: WallTime) { lastPass.worker = time }
 
-    /// A topic is read from a position on, as `PartitionState.begin` says.
+    /// Starts reading a topic at a position. See `PartitionState.begin`.
     package mutating func begin(
         _ topic: Topic, at position: Int64, incarnation: Int32, waits: [TopicProgress.Wait], end: Int64?
     ) {
@@ -57,25 +59,27 @@ package struct Jobs: ~Copyable, Sendable {
         self.waits.begin(topic, waits, incarnation: incarnation)
     }
 
-    /// Answers of these records are acknowledged.
+    /// Forgets records whose outcomes are acknowledged.
     package mutating func forget(_ places: [RecordPlace]) {
         waits.forget(places)
         for place in places { suspects.clear(place) }
     }
 
-    /// A flight of an ownership that is over says nothing of this machine now, nor of the partition.
+    /// Fails a flight. A flight that is not known is from an ownership that is over, and shows nothing about this
+    /// machine now, nor about the partition.
     package mutating func fail(
         _ id: FlightID, _ note: FailureNote, by obstacle: PermitScheduler.Obstacle, _ now: Moment,
         _ effects: inout [JobEffect]
     ) {
         guard let flight = flights[id] else { return }
-        // What other partitions' logs take says nothing of this one's.
+        // The logs of other partitions show nothing about this one's.
         let lastPass = obstacle == .log ? lastPass.partition : lastPass.worker
         if note.verdict == .wait, !flight.isHeldAlone(lastPass) { effects.append(.permit(.fail(id, obstacle))) }
         end(id, note, lastPass, now, &effects)
     }
 
-    /// What waits for a permit is another owner's, and answers wait for the index no more, which is not read any further.
+    /// Prepares for another owner. Flights that wait for a permit are released, and outcomes wait for the index no
+    /// more, because it reads no further.
     package mutating func leave(_ now: Moment, _ effects: inout [JobEffect]) {
         isLeaving = true
         for flight in flights.all where flight.course == nil { effects.append(.permit(.forget(flight.id))) }
@@ -88,7 +92,7 @@ package struct Jobs: ~Copyable, Sendable {
         return FlightID(partition, flightCount)
     }
 
-    /// Between 0 and 1, so that jobs that failed together do not come back together.
+    /// A random number between 0 and 1, so that jobs that failed together do not return together.
     mutating func jitter() -> Double { Double(random.next() >> 11) * 0x1p-53 }
 }
 

@@ -6,18 +6,18 @@ package import Planning
 package import Ports
 package import VariantSpec
 
-/// What a partition's decisions depend on.
+/// Settings that a partition's decisions depend on.
 package struct PartitionRules: Sendable {
     package var reuse: ReuseRules
     package var retry: RetryPolicy
-    /// How long what was fetched counts as fresh.
+    /// How long fetched sources count as fresh.
     package var freshness = FreshnessRules()
-    /// The same where its origin says nothing of it.
+    /// Freshness of sources whose origin declares none.
     package var maxAge: Duration {
         get { freshness.standard }
         set { freshness.standard = newValue }
     }
-    /// The same of a host, or of a group of hosts.
+    /// Freshness rules of a host, or of a group of hosts.
     func freshness(of origin: OriginHost) -> FreshnessRules {
         let own = origins.limits(of: origin)
         var freshness = freshness
@@ -25,24 +25,24 @@ package struct PartitionRules: Sendable {
         freshness.ceiling = own.ceiling ?? freshness.ceiling
         return freshness
     }
-    /// For how long the worker's own jobs are tried while their host is away.
+    /// How long the worker's own jobs are retried while their host is unavailable.
     var ownLife: Duration { max(freshness.ifError, .days(1)) }
-    /// A job that has run so long while later ones are done goes to a retry topic: a committable offset that stands
-    /// still looks like a stall to those who watch lag.
+    /// Duration after which a running job goes to a retry topic if later ones are done. A committable offset that does
+    /// not move looks like a stall to operators who watch lag.
     package var holdLimit: Duration
-    /// Jobs whose short waits are kept in memory, for each partition: progress rows tell of each.
+    /// Maximum number of jobs per partition whose short waits are kept in memory. Progress rows list each.
     package var shortWaits: Int
-    /// A job that waits in memory while so many later records were taken up goes to a retry topic: else reading would stop
-    /// behind it.
+    /// Number of later accepted records at which a job that waits in memory goes to a retry topic. Otherwise reading
+    /// would stop behind it.
     package var waitSpan = 4_096
-    /// Jobs that one host holds in memory on each lane, for each partition: more go to a tier, so that those behind them are
-    /// read.
+    /// Maximum number of jobs that one host holds in memory on each lane, per partition. Further jobs go to a delay
+    /// topic, so that the jobs behind them are read.
     package var hostShare = Int.max
     package var origins = OriginRules.unbounded
-    /// What origins are asked with: what was stored of other headers' answers is asked for again, where their `Vary` names
-    /// one that changed. nil: always the same.
+    /// Request headers that origins get. A stored response is fetched again if its `Vary` names a header that has
+    /// changed. nil: the headers are always the same.
     package var sent: SentHeaders?
-    /// Of `auto`, once its format is chosen.
+    /// Default qualities of `auto`, once its format is chosen.
     package var qualities: DefaultQualities
 
     package init(

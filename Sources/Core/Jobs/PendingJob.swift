@@ -3,31 +3,31 @@ package import Clocks
 package import ImageModel
 package import Records
 
-/// One record that a flight must answer: a job, and where in the log it stands.
+/// One record that a flight must complete: a job with its position in the log.
 ///
-/// Never changes; shared, since it goes through several events and effects, and a copy of its parts costs more than all
-/// that these do with it.
+/// It is immutable and shared, because it passes through several events and effects, and a copy of its parts would cost
+/// more than all of these do with it.
 package final class PendingJob: Sendable {
     package let job: Job
-    /// As it came, for a retry topic or a dead letter.
+    /// The record as it came, for a retry topic or a dead letter.
     package let record: Record
-    /// Attempts made before this one.
+    /// Number of attempts before this one.
     package let attempts: Int
-    /// When the job was first taken up.
+    /// Time when the job was first accepted.
     package let firstSeen: WallTime
-    /// Not to be tried before this; `epoch` if it may run at once.
+    /// Earliest time of its attempt; `epoch` if it may run at once.
     package let notBefore: WallTime
-    /// Since when the machine's fault has held it back; nil if that does not.
+    /// Time since which the machine's fault has held it back; nil if it does not.
     package let heldSince: WallTime?
-    /// Owners that died while it was under way, or may have been, as its record tells.
+    /// Number of owners that crashed while it was in progress, or may have been, according to its record.
     package let deaths: Int
-    /// What of its host held it back last.
+    /// The last limit of its host that held it back.
     package let heldBy: HostHold?
-    /// The host that it waited for in a tier, where redirects led there; nil: its URL's, if any.
+    /// Redirect target that it waited for in a delay topic; nil: it waited for its URL's host, if any.
     package let awaited: OriginHost?
-    /// Since when its host has been at fault; nil if it was not yet.
+    /// Time since which its host has been at fault; nil if it was not yet.
     package let failingSince: WallTime?
-    /// Of the last failed attempt; nil if there was none, or a record of a retry topic tells it.
+    /// Code of the last failed attempt; nil if there was none, or a retry record holds it.
     package let lastCode: String?
 
     package init(
@@ -41,9 +41,9 @@ package final class PendingJob: Sendable {
         self.firstSeen = firstSeen ?? record.timestamp
     }
 
-    /// The same job, to be tried later.
+    /// The same job, for a later attempt.
     ///
-    /// - Parameter code: why, if not for the same reason as before.
+    /// - Parameter code: the reason, if it differs from the last one.
     func putOff(
         until notBefore: WallTime, attempts: Int, heldSince: WallTime? = nil, failingSince: WallTime? = nil,
         code: String? = nil
@@ -54,7 +54,7 @@ package final class PendingJob: Sendable {
             awaited: awaited, lastCode: code ?? lastCode)
     }
 
-    /// The same job, whose next record tells this.
+    /// The same job, with this number of crashes for its next record.
     func told(deaths: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
@@ -62,7 +62,8 @@ package final class PendingJob: Sendable {
             lastCode: lastCode)
     }
 
-    /// The same job, that goes on in a tier until this host has room, and waits for nothing else; nil: its URL's.
+    /// The same job for a delay topic, where it waits until this host has room, and for nothing else. nil: its URL's
+    /// host.
     func passedOn(awaiting host: OriginHost?, failingSince: WallTime?, deaths: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, heldSince: heldSince, deaths: deaths,
@@ -70,7 +71,7 @@ package final class PendingJob: Sendable {
             lastCode: lastCode)
     }
 
-    /// The same job, whose outcome says so.
+    /// The same job, with the limit that held it back for its outcome.
     func held(by hold: HostHold) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
@@ -78,18 +79,19 @@ package final class PendingJob: Sendable {
             lastCode: lastCode)
     }
 
-    /// Whether it is fast and its host has not failed: it does not become slow while it waits.
+    /// Whether it is fast and its host has not failed. Such a job stays fast while it waits.
     var isUrgent: Bool { job.lane.isUrgent && failingSince == nil }
 
     package var place: RecordPlace { RecordPlace(record) }
 
-    /// When it is looked at: a retry whose time passes before its turn comes is told so then.
+    /// Time of its next examination. A job that expires before its retry is reported as expired then.
     package var due: WallTime { min(notBefore, job.expires ?? .distantFuture) }
 
-    /// For how long its host has been at fault.
+    /// How long its host has been at fault.
     func failing(at now: WallTime) -> Duration { now - (failingSince ?? now) }
 
-    /// A fast job whose host does not answer goes on as a slow one after a while. Its record keeps its lane: that is signed.
+    /// Lane that the job runs on. A fast job whose host does not respond becomes slow after a while. Its record keeps
+    /// its lane, because that is signed.
     func lane(at now: WallTime, _ retry: RetryPolicy) -> Lane {
         retry.lane(job.lane, failingSince: failingSince, at: now)
     }

@@ -5,33 +5,34 @@ package import Ports
 package import Records
 package import VariantSpec
 
-/// What a flight does once it may render: one decode, and what is announced with it.
+/// Work of a flight with its render permit: one decode, and the rows and events announced with it.
 package struct RenderTask: Sendable {
-    /// nil: everything that was wanted stands already, the fetch only proved it.
+    /// nil: every requested variant is stored already, and the fetch only confirmed it.
     package let batch: RenderBatch?
-    /// The source as it was fetched, and its row, to announce before the variants; nil where nothing was asked for. No
-    /// picture: its origin confirmed what is stored.
+    /// The source as fetched, with its row, which is announced before the variants. nil if nothing was fetched. Without
+    /// an image: the origin confirmed the stored source.
     package let fetched: (row: SourceRow, picture: FetchedPicture?)?
-    /// Stored variants of the very bytes that were fetched: fresh again, without a render.
+    /// Stored variants of the same bytes that were fetched. They are fresh again without a render.
     package let renewed: [VariantRow]
-    /// Stored variants of other bytes of the source that are made anew.
+    /// Stored variants of other bytes of the source that are rendered again.
     package let replaced: [VariantSpec: VariantRow]
-    /// What is stored already.
+    /// Stored variants of the source.
     package let standing: [VariantRow]
-    /// Told with its rows: then all that was stored is made anew.
+    /// Change that is reported with its rows, because it completes the render of all stored variants.
     package let change: SourceChange?
-    /// Written before its rows, where more is to be made anew: else nobody would do that after a worker's death.
+    /// Debt that is written before its rows if more variants must be rendered again. Otherwise nobody would do that
+    /// after a crash of the worker.
     package let debt: Debt?
     package let lane: Lane
-    /// Of the first of its jobs that has one: what is announced belongs to its trace.
+    /// Trace of the first of its jobs that has one. Announced records belong to it.
     package let traceparent: String?
-    /// Whose picture it is.
+    /// Host of the image.
     package let origin: OriginHost
-    /// What an earlier task of the flight rendered of the batch already.
+    /// Variants of the batch that an earlier task of the flight has rendered.
     package let made: [RenderedVariant]
-    /// Whether a part of an earlier task of the flight passed its deadline.
+    /// Whether a part of an earlier task of the flight missed its deadline.
     package let isLate: Bool
 
-    /// Made without a fetch: counts as reused.
+    /// Whether the variants are rendered without a fetch and count as reused.
     package var isReuse: Bool { fetched?.picture == nil }
 }

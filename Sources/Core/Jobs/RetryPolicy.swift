@@ -3,16 +3,16 @@ package import ImageModel
 internal import Ledger
 internal import Positions
 
-/// When a failed job is tried again.
+/// Times and limits of retries.
 package struct RetryPolicy: Sendable, Equatable {
-    /// Attempts in all, the first included; after the last the job is a dead letter. 0: where its origin is at fault, time
-    /// alone ends it; else five.
+    /// Maximum attempts, including the first. After the last the job is a dead letter. 0: time alone ends a job whose
+    /// origin is at fault, and five attempts end any other.
     package var attempts: Int
-    /// A fast job whose origin has been at fault for so long goes on as a slow one.
+    /// Duration of an origin's fault after which a fast job continues as a slow one.
     package var giveUpFast = Duration.minutes(1)
-    /// A job whose origin has been at fault for so long is a dead letter, unless the job itself says another time.
+    /// Duration of an origin's fault after which a job is a dead letter, unless the job sets its own.
     package var giveUp = Duration.days(1)
-    /// Before the second attempt; doubled for each one after it.
+    /// Wait before the second attempt. It doubles for each further one.
     package var base: Duration
     package var cap: Duration
 
@@ -22,11 +22,11 @@ package struct RetryPolicy: Sendable, Equatable {
         self.cap = max(.milliseconds(1), cap)
     }
 
-    /// Attempts in all where nothing that comes back is at fault.
+    /// Maximum attempts if the fault is not an origin's.
     package var most: Int { attempts == 0 ? Self.usual : attempts }
     private static let usual = 5
 
-    /// The lane on which a job works whose origin has been at fault since then.
+    /// Lane on which a job runs whose origin has been at fault since `failingSince`.
     package func lane(_ lane: Lane, failingSince: WallTime?, at now: WallTime) -> Lane {
         guard lane.isUrgent, let failingSince, now - failingSince >= giveUpFast else { return lane }
         return .background
@@ -35,9 +35,9 @@ package struct RetryPolicy: Sendable, Equatable {
     /// The setting, or the job's own field, that ends the job after these attempts; nil: none yet.
     ///
     /// - Parameters:
-    ///   - isOrigins: its origin was at fault.
-    ///   - failing: for so long.
-    ///   - limit: of attempts, as the origin's group says.
+    /// - isOrigins: whether its origin was at fault.
+    /// - failing: how long the origin has been at fault.
+    /// - limit: maximum attempts that the origin's group sets.
     func bound(after count: Int, isOrigins: Bool, failing: Duration, giveUp own: Duration?, limit: Int?) -> String? {
         guard isOrigins else { return count >= most ? "retry.attempts" : nil }
         if let limit = limit ?? (attempts > 0 ? attempts : nil), count >= limit {
@@ -47,14 +47,14 @@ package struct RetryPolicy: Sendable, Equatable {
         return own == nil ? "retry.giveUp" : "the job's giveUp"
     }
 
-    /// How long to wait after `attempt` attempts: half fixed, half spread by `jitter` (0..<1), so that jobs that
-    /// failed together do not come back together.
+    /// Wait after `attempt` attempts: half fixed, half spread by `jitter` (0..<1), so that jobs that failed together do
+    /// not return together.
     package func delay(after attempt: Int, jitter: Double) -> Duration {
         Self.spread(base.doubled(min(max(0, attempt - 1), 30), atMost: cap), jitter)
     }
 
-    /// How long to wait where the machine's fault has held the job back for `age`: as long again, so that it begins at
-    /// most twice the outage after that began, or an hour after its end.
+    /// Wait of a job that the machine's fault has held back for `age`: as long again. So the job starts at most twice
+    /// the outage after its beginning, or an hour after its end.
     package func delay(heldFor age: Duration, jitter: Double) -> Duration {
         let whole = min(max(age, base), DelayTier.hour.wait)
         return whole < DelayTier.shortest ? Self.spread(whole, jitter) : whole

@@ -4,17 +4,18 @@ internal import ImageModel
 internal import Ledger
 internal import Records
 
-/// Jobs that wait in memory for their time: few, and none for longer than ten seconds.
+/// Jobs that wait in memory until they are due: few, and none for longer than ten seconds.
 struct ShortWaits: Sendable {
     private var heap = Heap<Entry>()
     private var waiting: [RecordPlace: PendingJob] = [:]
-    /// Of them, those that wait for their host alone.
+    /// Waiting jobs that wait for their host alone.
     private var held: [RecordPlace: OriginHost] = [:]
     private var counts = [Int](repeating: 0, count: Topic.allCases.count)
     private var number = 0
-    /// Jobs that were put off in memory, until they are answered: their records do not tell how often they were tried.
+    /// Jobs that were deferred in memory, until they are completed. Their records do not contain their number of
+    /// attempts.
     private var tried: [RecordPlace: PendingJob] = [:]
-    /// The same of an earlier owner's, until their records come.
+    /// Waits that an earlier owner left, until their records come.
     private var inherited: [RecordPlace: TopicProgress.Wait] = [:]
 
     private struct Entry: Comparable, Sendable {
@@ -25,7 +26,7 @@ struct ShortWaits: Sendable {
         static func == (a: Self, b: Self) -> Bool { a.number == b.number }
     }
 
-    /// When the next one is looked at, or an earlier time; nil if none waits.
+    /// Time of the next examination, or an earlier one; nil if no job waits.
     var next: Instant? { heap.first?.due }
 
     var count: Int { waiting.count }
@@ -40,7 +41,7 @@ struct ShortWaits: Sendable {
         return jobs
     }
 
-    /// - Parameter host: that it waits for, if for nothing else.
+    /// - Parameter host: the host that it waits for, if it waits for nothing else.
     mutating func add(_ pending: PendingJob, for host: OriginHost? = nil, at now: Moment) {
         number += 1
         let wait = max(.zero, pending.due - now.wall)
@@ -52,7 +53,7 @@ struct ShortWaits: Sendable {
 
     mutating func popDue(at now: Moment) -> PendingJob? {
         while let first = heap.first, first.due <= now.monotonic, let entry = heap.pop() {
-            // One that was removed waits for nothing any more.
+            // A job that was removed does not wait any more.
             if waiting[entry.pending.place] === entry.pending { return remove(entry.pending.place) }
         }
         return nil
@@ -65,31 +66,31 @@ struct ShortWaits: Sendable {
         return pending
     }
 
-    /// A topic is read, of whose jobs an earlier owner has told this.
+    /// Starts reading a topic with the waits that an earlier owner left.
     mutating func begin(_ topic: Topic, _ waits: [TopicProgress.Wait], incarnation: Int32) {
         inherited = inherited.filter { $0.key.topic != topic }
         for wait in waits { inherited[RecordPlace(topic, wait.offset, incarnation: incarnation)] = wait }
     }
 
-    /// What an earlier owner has told of the job whose record comes now.
+    /// Takes the wait that an earlier owner left for the job whose record comes now.
     mutating func takeInherited(_ place: RecordPlace) -> TopicProgress.Wait? {
         inherited.isEmpty ? nil : inherited.removeValue(forKey: place)
     }
 
-    /// Whether another job may be put off in memory, or this one was before.
+    /// Whether another job may be deferred in memory, or this one was before.
     func hasRoom(for place: RecordPlace, limit: Int) -> Bool { tried.count < limit || tried[place] != nil }
 
-    /// It was put off in memory: the partition's progress row tells how often it was tried.
+    /// Notes that the job was deferred in memory, so that the partition's progress row lists its number of attempts.
     mutating func remember(_ pending: PendingJob) { tried[pending.place] = pending }
 
-    /// They are answered.
+    /// Forgets jobs that are completed.
     mutating func forget(_ places: [RecordPlace]) {
         for place in places where !tried.isEmpty || !inherited.isEmpty {
             (tried[place], inherited[place]) = (nil, nil)
         }
     }
 
-    /// What the records of jobs do not tell, by offset; of an earlier owner's from `next` on.
+    /// Waits that the records of jobs do not contain, by offset. Those of an earlier owner start at `next`.
     func progress(_ topic: Topic, incarnation: Int32, from next: Int64) -> [TopicProgress.Wait] {
         if tried.isEmpty, inherited.isEmpty { return [] }
         let own = tried.lazy.filter { $0.key.topic == topic && $0.key.incarnation == incarnation }.map {

@@ -1,44 +1,45 @@
 internal import Clocks
 package import Records
 
-/// Which of a partition's records may be what its owners died of.
+/// The records of a partition that may have crashed its owners.
 ///
-/// An owner that finds that the last one died names what it begins in a durable row, for a while. What is named when it
-/// dies too is a suspect: it runs alone next time, with nothing else under way in its worker. What a worker dies of that
-/// runs nothing else is not run again. So one death gives away at most one flight's jobs, and only a third one in a row:
-/// the first is named by nobody, the second names what ran then.
+/// An owner that finds that the last one crashed names the jobs that it starts in a durable row, for a while. If it
+/// crashes too, the named jobs are suspects: next time each runs alone, with nothing else in progress in its worker. A
+/// job that crashes a worker while it runs alone is not run again. So a crash condemns the jobs of at most one flight,
+/// and only a third crash in a row does: at the first no job is named, and the second names the jobs that ran then.
 ///
-/// Whoever kills workers for other reasons must hardly ever hit a job that runs alone. So suspects wait first, the longer
-/// the more owners died in a row, and one that is rendered or answered is cleared. One that is tried again for another
-/// reason is not: it may not have come to what kills.
+/// A kill for another reason must hardly ever hit a job that runs alone. So suspects wait first, longer the more owners
+/// crashed in a row, and a suspect that is rendered or completed is cleared. A suspect that is retried for another
+/// reason is not, because it may not have reached the fatal step.
 package struct Suspects: Sendable, Hashable {
-    /// Owners that died since one last lived long enough. Those between that left in good order may have met nothing.
+    /// Number of crashed owners since one last lived long enough. Owners in between that ended cleanly may have met no
+    /// suspect.
     package private(set) var deaths = 0
-    /// Owners that died while the record was under way, or may have been.
+    /// Number of owners that crashed while the record was in progress, or may have been.
     private var counts: [RecordPlace: Int] = [:]
-    /// What the newest durable row has as under way, and one that is on its way too.
+    /// Records that the newest durable row names as in progress, and those of a row being written.
     package private(set) var named: Set<RecordPlace> = []
-    /// Whether that row says that nothing else is.
+    /// Whether that row says that nothing else is in progress.
     package private(set) var isAlone = false
-    /// Suspects that have run under this owner, and are to run again.
+    /// Suspects that have run under this owner, and must run again.
     private var outlived: Set<RecordPlace> = []
 
     private static let deathsToRunAlone = 2
     private static let deathsToDie = 3
-    /// Records of one row: what is beyond is blamed for nothing.
+    /// Maximum records of one row. Further records get no blame.
     private static let limit = 128
-    /// An owner that has lived for so long ends the run of deaths.
+    /// Lifetime of an owner that ends the series of crashes.
     package static let trial = Duration.minutes(1)
 
     package init() {}
 
-    /// What an owner begins with.
+    /// Creates the state that an owner starts with.
     ///
     /// - Parameters:
-    ///   - row: the last that earlier owners left.
-    ///   - isOwn: this worker wrote it itself, and lives.
+    /// - row: the last row that earlier owners left.
+    /// - isOwn: whether this worker wrote the row itself, and has not crashed.
     package init(after row: ProgressRow?, isOwn: Bool = false) {
-        // Programs that did not tell how they ended did not name anything either.
+        // Programs that did not record how they ended did not name jobs either.
         guard let row, let isClean = row.isClean else { return }
         let isDeath = !isClean && !isOwn
         deaths = row.deaths + (isDeath ? 1 : 0)
@@ -48,7 +49,8 @@ package struct Suspects: Sendable, Hashable {
         }
     }
 
-    /// The first owner in a row that died had named nothing: what the second one named may have been under way then, too.
+    /// Count of crashes after another one. The first crashed owner in a series had named nothing, so a job that the
+    /// second one named may have been in progress at both.
     private func count(of suspect: ProgressRow.Suspect) -> Int {
         switch suspect.begun {
         case nil: suspect.deaths
@@ -57,23 +59,23 @@ package struct Suspects: Sendable, Hashable {
         }
     }
 
-    /// Whether what is begun is named first.
+    /// Whether jobs are named before they start.
     package var isNaming: Bool { deaths > 0 || !counts.isEmpty }
     package func runsAlone(_ place: RecordPlace) -> Bool { deaths(of: place) >= Self.deathsToRunAlone }
     package func isCondemned(_ place: RecordPlace) -> Bool { deaths(of: place) >= Self.deathsToDie }
-    /// Of owners while the record was under way, or may have been.
+    /// Number of owners that crashed while the record was in progress, or may have been.
     package func deaths(of place: RecordPlace) -> Int { counts.isEmpty ? 0 : counts[place] ?? 0 }
 
-    /// Those that run alone.
+    /// Number of suspects that run alone.
     package var aloneCount: Int { counts.values.count { $0 == Self.deathsToRunAlone } }
 
-    /// How long those wait for their turn. What has run alone under this owner needs not wait again.
+    /// Wait of suspects before their isolated run. A suspect that has run alone under this owner does not wait again.
     package func patience(for places: some Sequence<RecordPlace>) -> Duration {
         if places.allSatisfy({ !runsAlone($0) || outlived.contains($0) }) { return .zero }
         return min(.seconds(5) * max(deaths, 1), .seconds(20))
     }
 
-    /// As a row tells it, while these are under way.
+    /// Suspects for a row, while the jobs at `places` are in progress.
     package func rows(naming places: Set<RecordPlace>, isAlone: Bool) -> [ProgressRow.Suspect] {
         let begun: ProgressRow.Suspect.Begun = isAlone ? .alone : .beside
         let all = Set(counts.keys).union(places).map { place in
@@ -83,37 +85,39 @@ package struct Suspects: Sendable, Hashable {
         return Array(all.sorted { $0.order < $1.order }.prefix(Self.limit))
     }
 
-    /// A row that has these as under way is durable.
+    /// Applies a durable row that names these records as in progress.
     package mutating func name(_ places: Set<RecordPlace>, isAlone: Bool) { (named, self.isAlone) = (places, isAlone) }
 
-    /// The record tells of deaths of its job's earlier records. What is condemned is not run again, so they are fewer.
+    /// Notes the crashes that the record lists for its job's earlier records. A condemned job is not run again, so the
+    /// number is lower.
     package mutating func note(_ place: RecordPlace, deaths: Int) {
         if deaths > 0 { counts[place] = max(self.deaths(of: place), min(deaths, Self.deathsToRunAlone)) }
     }
 
-    /// The record is answered, or its worker outlived its render.
+    /// Clears a record that is completed, or whose render its worker survived.
     package mutating func clear(_ place: RecordPlace) {
         if !counts.isEmpty { (counts[place], _) = (nil, outlived.remove(place)) }
     }
 
-    /// What ran with the record is over, whatever became of it.
+    /// Notes that the record's flight is over, with any result.
     package mutating func outlive(_ place: RecordPlace) { if runsAlone(place) { outlived.insert(place) } }
 
-    /// The topic's log is another one: these offsets are other records'.
+    /// Forgets the topic's records: its log is another one, so these offsets belong to other records.
     package mutating func forget(_ topic: Topic) { counts = counts.filter { $0.key.topic != topic } }
 
-    /// The topic's log may be another one than the row's. Owners that died before they could say so found the same, and the
-    /// offsets may be this log's: those records run alone once more, and none is taken for what killed before.
+    /// Reduces the suspicion of the topic's records, because its log may differ from the row's. Owners that crashed
+    /// before they could record it found the same, and the offsets may be this log's. So those records run alone once
+    /// more, and none is taken for the one that crashed earlier owners.
     package mutating func doubt(_ topic: Topic) {
         for (place, count) in counts where place.topic == topic { counts[place] = min(count, Self.deathsToRunAlone) }
     }
 
-    /// All before the offset is finished, and some of it may never have come.
+    /// Forgets records below the offset. All of them are finished, and some may never have come.
     package mutating func forget(_ topic: Topic, below offset: Int64) {
         if !counts.isEmpty { counts = counts.filter { $0.key.topic != topic || $0.key.offset >= offset } }
     }
 
-    /// The owner has lived long enough: what is begun from now on is not named.
+    /// Ends the series of crashes, because the owner has lived long enough. Jobs that start from now on are not named.
     package mutating func outlive() { deaths = 0 }
 }
 

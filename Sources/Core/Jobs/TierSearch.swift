@@ -1,22 +1,22 @@
 package import Canonical
 package import Clocks
 
-/// Looks in tiers for jobs that may begin, behind others that may not.
+/// Search in delay topics for jobs that may start, behind others that may not.
 ///
-/// A tier is read in order, and only its head is in memory. Jobs of a host that is opened may stand behind those of a host
-/// that stays away, and behind jobs that wait for a time of their own: for up to an hour. What stands before them moves on
-/// to the end of a tier then. A search ends where the records do that were there when it began. The next one comes after a
-/// pause, longer the more moved on: among a host's jobs stand those of its URLs that fail, and each of them keeps others
-/// behind it again.
+/// A delay topic is read in order, and only its head is in memory. Jobs of a host that is open again may be behind jobs
+/// of a host that stays blocked, and behind jobs that wait for a time of their own: for up to an hour. The records in
+/// front of them then move on to the end of a delay topic. A search ends at the last record that existed when it began.
+/// The next one comes after a pause, which is longer the more records moved on. Among a host's jobs are those of its
+/// failing URLs, and each of these holds others back again.
 package struct TierSearch: Sendable {
-    /// When the last one began, and how many records have moved on since.
+    /// Start of the last search, and the number of records that have moved on since.
     private var last: (at: WallTime, moved: Int)?
-    /// Open hosts that were looked for at once, and when: each that is opened begins a search.
+    /// Open hosts that were searched for at once, with the time. Each host that opens starts a search.
     private var opened: [OriginHost: WallTime] = [:]
-    /// Records that were written before this may move on before they are due; nil: none.
+    /// Records written before this time may move on before they are due; nil: none.
     package private(set) var before: WallTime?
 
-    /// How often it is looked whether there is something to look for.
+    /// Interval between checks for hosts to search for.
     package static let interval = Duration.seconds(1)
     /// A record costs the worker 26 microseconds, and the log an append.
     private static let pauseForRecord = Duration.milliseconds(10)
@@ -24,7 +24,8 @@ package struct TierSearch: Sendable {
 
     package init() {}
 
-    /// - Parameter hosts: that may be asked and have jobs in the partition's tiers, none of them the first of its tier.
+    /// - Parameter hosts: hosts that may be asked and have jobs in the partition's delay topics, none of them first in
+    ///   its topic.
     package mutating func look(for hosts: [OriginHost], at now: WallTime, isOpen: (OriginHost) -> Bool) {
         opened = opened.filter { (.zero..<Self.pauses.upperBound).contains(now - $0.value) }
         before = nil
@@ -42,6 +43,6 @@ package struct TierSearch: Sendable {
         return (.zero..<limit).contains(now - last.at)
     }
 
-    /// So many records have moved on.
+    /// Counts records that have moved on.
     package mutating func note(moved count: Int) { last?.moved += count }
 }

@@ -1,10 +1,11 @@
 package import Records
 
-/// Who moves records on that wait for their host alone: one tier of one partition at a time, that whose turn was longest ago,
-/// and each second time one in which fast jobs wait to be tried again soon.
+/// Round robin for moving records that wait for their host alone. It moves one delay topic of one partition at a time,
+/// the one whose turn was longest ago. Every second turn goes to one in which fast jobs wait for a soon retry.
 ///
-/// A host's million jobs come due in their tiers again and again while it is away. To move them on is needed only by what
-/// lies behind them, so it goes slowly enough to keep nothing else from beginning, and faster where that may begin now.
+/// While a host is unavailable, its million jobs come due in their delay topics again and again. Only the jobs behind
+/// them need them to move. So they move slowly enough to delay no other work, and faster if a job behind them may start
+/// now.
 package struct TierTurns: Sendable {
     package struct Place: Hashable, Comparable, Sendable {
         package let partition: PartitionID
@@ -22,7 +23,7 @@ package struct TierTurns: Sendable {
 
     package init() {}
 
-    /// - Parameter heldUp: where a record may not begin that is due, or stands before others that may.
+    /// - Parameter heldUp: delay topics whose first record is due and may not start, or is in front of others that may.
     package mutating func next(of heldUp: [Place]) -> Place? {
         let urgent = turn.isMultiple(of: 2) ? heldUp.filter { $0.topic == .retry10s } : []
         let next = (urgent.isEmpty ? heldUp : urgent).min { (last[$0, default: 0], $0) < (last[$1, default: 0], $1) }
@@ -32,11 +33,13 @@ package struct TierTurns: Sendable {
         return next
     }
 
-    /// Records of a turn; there is one with each tick, of 50 ms. Each costs the worker 26 microseconds (release, two cores).
+    /// Number of records of a turn. There is one turn at each tick, of 50 ms. Each record costs the worker 26
+    /// microseconds (release, two cores).
     ///
-    /// Before jobs of a host that is asked again (`TierSearch`) more go: 40,000 go by in 8 s beside other work, and in 2 s alone.
+    /// More move in front of jobs of a host that is asked again (`TierSearch`): 40,000 take 8 s beside other work, and
+    /// 2 s alone.
     ///
-    /// - Parameter isHurried: the worker ends once nothing is due, and has nothing else to do.
+    /// - Parameter isHurried: the worker ends once no job is due, and has no other work.
     package static func moves(isBusy: Bool, isHurried: Bool = false) -> DelayHead.Moves {
         if isBusy { return DelayHead.Moves(due: 16, searched: 256) }
         return DelayHead.Moves(due: isHurried ? 1_024 : 64, searched: 1_024)
