@@ -2,7 +2,7 @@ internal import Clocks
 package import ImageModel
 package import Records
 
-/// A retry topic whose records all wait equally long: so reading stops at a head that is not due, and jobs that wait cost
+/// A retry topic whose records all have the same delay. Reading stops at a head that is not due, so waiting jobs cost
 /// no memory.
 package enum DelayTier: Sendable, Hashable, CaseIterable {
     case tenSeconds, minute, tenMinutes, hour
@@ -30,8 +30,8 @@ package enum DelayTier: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The longest that is not above a wait; the lane's shortest where all are. The shortest of all is for urgent lanes, and
-    /// for what must not wait longer than `limit`.
+    /// Selects the delay topic with the longest delay within `wait`, or the lane's shortest if none fits. The shortest
+    /// of all is for urgent lanes, and for jobs that must not wait longer than `limit`.
     package init(within wait: Duration, _ lane: Lane, atMost limit: Duration? = nil) {
         let isShort = limit.map { $0 < Self.minute.wait } ?? false
         let least = lane.isUrgent || isShort ? Self.tenSeconds : .minute
@@ -39,6 +39,6 @@ package enum DelayTier: Sendable, Hashable, CaseIterable {
         self = Self.allCases.last { $0.wait <= most } ?? least
     }
 
-    /// Waits below this are kept in memory where there is room.
+    /// Limit below which delays are kept in memory, if there is space.
     package static let shortest = tenSeconds.wait
 }

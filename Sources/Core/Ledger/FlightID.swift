@@ -1,6 +1,6 @@
 package import Records
 
-/// One source being worked on, worker-wide.
+/// Identifier of one source that is being processed, unique in the worker.
 package struct FlightID: Sendable, Hashable, Comparable {
     package let partition: PartitionID
     package let number: Int

@@ -1,4 +1,4 @@
-/// A binary heap, least first: short waits, and answers by the position that they wait for.
+/// A binary heap, least element first. It holds short waits, and outcomes ordered by the position that they wait for.
 package struct Heap<Element: Comparable & Sendable>: Sendable {
     private var items: [Element] = []
 

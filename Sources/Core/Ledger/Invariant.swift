@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Whether modules check what must hold of their state: in debug builds, and where a program asks for it, as the simulator does.
+/// Switch for the modules' checks of their own state. They are on in debug builds, and in programs that ask for them,
+/// such as the simulator.
 package enum Invariants {
     private static let isOn: Atomic<Bool> = {
         #if DEBUG
@@ -15,8 +16,8 @@ package enum Invariants {
     package static func check() { isOn.store(true, ordering: .relaxed) }
 }
 
-/// A rule of a module's state, looked at where events come into the module: the process ends where it does not hold, since what
-/// follows from such a state may be durable.
+/// Checks a rule of a module's state when an event enters the module. A violation ends the process, because the effects
+/// of such a state may become durable.
 package func invariant(_ holds: @autoclosure () -> Bool, _ rule: StaticString) {
     guard Invariants.areChecked, !holds() else { return }
     fatalError("A module contradicts itself: \(rule)")

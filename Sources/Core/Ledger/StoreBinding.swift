@@ -1,20 +1,20 @@
 package import Records
 
-/// Whether the store that is there may be taken for the one that a partition's rows name files of.
+/// Whether the configured store may be used for a partition whose rows name files in a store.
 package enum StoreBinding: Sendable, Hashable {
-    /// It is the one.
+    /// The store is the one that the rows are bound to.
     case bound
-    /// The rows are to be bound to it: they are from before identities, or there are none, or a person said so.
-    /// One that is not whole only a person's word makes whole.
+    /// The rows are to be bound to this store: they are older than store identities, or there are none, or an operator
+    /// said so. Only an operator can declare an incomplete store complete.
     case adopt
-    /// Jobs wait for the other.
+    /// The store is another one. Jobs wait for the right one.
     case foreign
 
     /// - Parameters:
-    ///   - rows: what the partition's rows are bound to.
-    ///   - isEmpty: whether the store holds nothing.
-    ///   - isWhole: whether all its folders are of this one store.
-    ///   - adopts: `store.adopt`.
+    /// - rows: the store that the partition's rows are bound to.
+    /// - isEmpty: whether the store holds nothing.
+    /// - isWhole: whether all its folders belong to this one store.
+    /// - adopts: `store.adopt`.
     package init(
         rows: StoreIdentity?, hasRows: Bool, found: StoreIdentity?, isEmpty: Bool, isWhole: Bool, adopts: Bool
     ) {
@@ -23,8 +23,8 @@ package enum StoreBinding: Sendable, Hashable {
         } else if let rows {
             self = rows == found ? .bound : adopts ? .adopt : .foreign
         } else {
-            // A store from before identities has blobs where there are rows, and is adopted once.
-            // One that is empty is not theirs, though another partition may have given it an identity a moment ago.
+            // A store from before identities has blobs if there are rows, and is adopted once. An empty store does not
+            // belong to the rows, even if another partition gave it an identity a moment ago.
             self = isEmpty && hasRows && !adopts ? .foreign : .adopt
         }
     }

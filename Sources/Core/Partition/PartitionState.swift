@@ -9,27 +9,29 @@ package import Planning
 package import Positions
 package import Records
 
-/// One partition: routes each event to its jobs and its positions, and returns what the runtime is to do.
+/// State of one partition. It routes each event to its jobs and its positions, and returns the effects that the runtime
+/// must perform.
 ///
-/// It never awaits, reads a clock, or touches a file, so the same code runs under a simulator. Chance comes
-/// from a seed.
+/// It never awaits, reads a clock, or touches a file, so the same code runs under a simulator. Random numbers come from
+/// a seed.
 package struct PartitionState: ~Copyable, Sendable {
     package let partition: PartitionID
     package var rules: PartitionRules { jobs.rules }
     private var jobs: Jobs
     private var positions = Positions()
-    /// Reused between events.
+    /// Buffers reused between events.
     private var effects: ([JobEffect], [JobEffect]) = ([], [])
 
     /// - Parameters:
-    ///   - firstFlight: above every flight of an earlier ownership, whose tasks may still bring results.
+    /// - firstFlight: number above every flight of an earlier ownership, whose tasks may still deliver results.
     package init(_ partition: PartitionID, rules: PartitionRules, seed: UInt64, firstFlight: Int = 0) {
         self.partition = partition
         jobs = Jobs(partition, rules: rules, seed: seed, firstFlight: firstFlight)
     }
 
-    /// A topic is read from a position on: when the partition comes, and again where its log turns out to be another one.
-    /// Jobs that were taken up from the old log are finished and answered; their offsets mean nothing any more.
+    /// Starts reading a topic at a position: when the partition comes, and again if its log turns out to be another
+    /// one. Jobs accepted from the old log are finished and get their outcomes, but their offsets mean nothing any
+    /// more.
     package mutating func begin(
         _ topic: Topic, at position: Int64, finished: [Int64] = [], answered: [Int64: WallTime] = [:],
         letters: [Int64: LoneLetter] = [:], waits: [TopicProgress.Wait] = [], end: Int64? = nil
@@ -38,9 +40,10 @@ package struct PartitionState: ~Copyable, Sendable {
         jobs.begin(topic, at: position, incarnation: positions.incarnation(topic), waits: waits, end: end)
     }
 
-    /// An event, and all that follows from it but the work that the runtime does: permits change, and jobs are looked up.
+    /// Processes an event with all its consequences, except the work that the runtime does. Permits change, and jobs
+    /// are looked up.
     ///
-    /// - Parameter lookUp: what is stored for the job's source; nil if that cannot be told now.
+    /// - Parameter lookUp: returns the stored variants for the job's source; nil if the index cannot be read now.
     package mutating func run(
         _ event: PartitionEvent, at now: Moment, permits: inout PermitScheduler, into work: inout [Effect],
         lookUp: (PendingJob) -> SourceSnapshot?
@@ -51,7 +54,7 @@ package struct PartitionState: ~Copyable, Sendable {
         reduce(event, at: now, into: &next)
         while !next.isEmpty {
             swap(&effects, &next)
-            // What is taken from the end is moved; a copy would cost as much as all else here.
+            // Taking effects from the end moves them. A copy would cost as much as everything else here.
             effects.reverse()
             while let effect = effects.popLast() {
                 switch effect {
@@ -71,7 +74,7 @@ package struct PartitionState: ~Copyable, Sendable {
 
     package mutating func notePass(at time: WallTime) { jobs.notePass(at: time) }
 
-    /// One event's effects, in order.
+    /// Appends one event's effects, in order.
     package mutating func reduce(_ event: PartitionEvent, at now: Moment, into effects: inout [JobEffect]) {
         switch event {
         case .arrived(let pending): arrive(pending, now, &effects)
@@ -116,7 +119,7 @@ package struct PartitionState: ~Copyable, Sendable {
         jobs.arrive(pending, now, &effects)
     }
 
-    /// Whether the record is to be done.
+    /// Whether the record must be processed.
     private mutating func receive(_ record: Record, _ effects: inout [JobEffect]) -> Bool {
         switch positions.receive(record) {
         case .new: return true
@@ -135,17 +138,18 @@ package struct PartitionState: ~Copyable, Sendable {
     }
 }
 
-/// How far its topics are done.
+/// Progress of the topics.
 extension PartitionState {
-    /// Nothing of a topic is unfinished, and the log has no more records below an offset: returns that, if it is committable now.
+    /// Notes that no record of a topic is unfinished, and that the log has no more records below an offset. Returns the
+    /// offset if it is committable now.
     package mutating func pass(_ topic: Topic, to offset: Int64) -> Int64? {
         positions.pass(topic, to: offset)
     }
 
-    /// Counts the logs that the topic has had under this owner.
+    /// Number of logs that the topic has had before under this owner.
     package func incarnation(_ topic: Topic) -> Int32 { positions.incarnation(topic) }
 
-    /// What is finished of a topic, less what only the log knows; nil if it was not begun.
+    /// Finished records of a topic, without those that only the log shows as finished. nil if reading has not begun.
     package func progress(_ topic: Topic) -> TopicProgress? {
         guard let (next, ahead) = positions.finished(topic) else { return nil }
         return TopicProgress(
@@ -153,32 +157,32 @@ extension PartitionState {
             waits: jobs.waits(topic, from: next))
     }
 
-    /// Whether a progress row would not tell of answers that were found in the log.
+    /// Whether a progress row would omit outcomes that were found in the log.
     package var hasUnprovedAnswers: Bool { positions.hasUnprovedAnswers }
-    /// Records taken up and not finished: reading goes on while there is room.
+    /// Accepted records that are not finished. Reading continues while there is space.
     package var unfinished: Int { positions.unfinished }
     package func unfinished(_ topic: Topic) -> Int { positions.unfinished(topic) }
-    /// Records from the oldest unfinished one to the last that was taken up.
+    /// Records from the oldest unfinished one to the last accepted.
     package func span(_ topic: Topic) -> Int { positions.span(topic) }
-    /// Finished records that a successor does again: one before them is not finished.
+    /// Finished records behind an unfinished one. A successor processes them again.
     package func finishedAhead(_ topic: Topic) -> Int { positions.finishedAhead(topic) }
     package func finishedRecords(_ topic: Topic) -> FinishedRecords? { positions.finishedRecords(topic) }
-    /// Every record before it is finished; nil until one was taken up.
+    /// Offset below which every record is finished. nil until a record was accepted.
     package func committable(_ topic: Topic) -> Int64? { positions.committable(topic) }
-    /// When the oldest unfinished record was appended; nil if all that was taken up is finished.
+    /// Append time of the oldest unfinished record. nil if all accepted records are finished.
     package func oldestTime(_ topic: Topic) -> WallTime? { positions.oldestTime(topic) }
-    /// Of the unfinished ones, those that wait in memory for their time.
+    /// Unfinished records that wait in memory until they are due.
     package func waiting(_ topic: Topic) -> Int { jobs.waiting(topic) }
-    /// What bounds how much is read ahead: unfinished records less those that wait in memory, and the span. Asked together:
-    /// each question to a part of a class's state is one to a copy of it.
+    /// Bounds of reading ahead: unfinished records without those that wait in memory, and the span. Both come from one
+    /// call, because each access to a part of a class's state copies that part.
     package func reading(_ topic: Topic) -> (unfinished: Int, span: Int) {
         (unfinished(topic) - waiting(topic), span(topic))
     }
-    /// Whether all that was taken up waits in memory, until later than this.
+    /// Whether all accepted records wait in memory, until later than `limit`.
     package func waits(beyond limit: Instant) -> Bool { jobs.waits(unfinished, beyond: limit) }
 }
 
-/// What its jobs are asked.
+/// Queries of the jobs.
 extension PartitionState {
     package func has(_ flight: FlightID) -> Bool { jobs.has(flight) }
     package func hasBegun(_ flight: FlightID) -> Bool { jobs.hasBegun(flight) }
