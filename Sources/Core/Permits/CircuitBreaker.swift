@@ -1,16 +1,16 @@
 internal import Clocks
 package import Ledger
 
-/// Stops what would fail as the last one did: after one failure only probes go on, one in an interval, until one of them
-/// gets through.
+/// Circuit breaker for faults that would recur. After one failure only probes start, one per interval, until one of
+/// them succeeds.
 ///
 /// A worker has one for its own parts (its store is full, no renderer starts), and one for each partition's log.
 package struct CircuitBreaker: Sendable, Equatable {
     private enum State: Sendable, Equatable {
         case closed
-        /// Nothing goes on; a probe may begin then.
+        /// Nothing starts. The first probe may start at `until`.
         case open(until: Instant)
-        /// Flights that were let through to see whether it works again; another one may begin at `next`.
+        /// Flights that started as probes. Another may start at `next`.
         case halfOpen(probes: Set<FlightID>, next: Instant)
     }
 
@@ -20,7 +20,8 @@ package struct CircuitBreaker: Sendable, Equatable {
 
     package var isClosed: Bool { state == .closed }
 
-    /// A flight ended by the fault that this breaker is for. True if that opens it; the first probe may begin at `probe`.
+    /// Handles a flight that ended by this breaker's fault. Returns whether that opens the breaker; the first probe may
+    /// then start at `probe`.
     mutating func open(for flight: FlightID, until probe: Instant) -> Bool {
         switch state {
         case .closed:
@@ -33,14 +34,15 @@ package struct CircuitBreaker: Sendable, Equatable {
         }
     }
 
-    /// A flight got through. True if that closes it.
+    /// Handles a flight that succeeded. Returns whether that closes the breaker.
     mutating func close() -> Bool {
         defer { state = .closed }
         return !isClosed
     }
 
-    /// The flight is over. A probe that did not fail by this fault ended by its own (its source is gone, its bytes are no
-    /// picture): it tells nothing, so the next one goes at once, or a run of bad jobs would keep the breaker open.
+    /// Removes a flight that is over. A probe that did not fail by this fault ended by its own (its source is gone, its
+    /// body is not an image) and shows nothing. The next probe starts at once, or a run of bad jobs would keep the
+    /// breaker open.
     package mutating func forget(_ flight: FlightID) {
         guard case .halfOpen(let probes, _) = state, probes.contains(flight) else { return }
         setProbes(probes.subtracting([flight]), .distantPast)
@@ -53,10 +55,10 @@ package struct CircuitBreaker: Sendable, Equatable {
         }
     }
 
-    /// The flight goes on as a probe; the next one may at `next`.
+    /// Makes the flight a probe. The next probe may start at `next`.
     mutating func probe(_ flight: FlightID, next: Instant) { setProbes(Set(probes).union([flight]), next) }
 
-    /// Flights that may have what they ask for though the breaker is not closed, in order.
+    /// Probes, which may get permits although the breaker is not closed, in order.
     var probes: [FlightID] {
         if case .halfOpen(let probes, _) = state { probes.sorted() } else { [] }
     }

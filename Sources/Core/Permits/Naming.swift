@@ -1,8 +1,8 @@
 package import Clocks
 package import Ledger
 
-/// Flights that have their first permit, and begin once a durable row names them: after an owner died, its successor names
-/// what it begins (`Suspects`).
+/// Flights that have their first permit and start once a durable row names them. After an owner crashed, its successor
+/// names the flights that it starts (`Suspects`).
 package struct Naming: Sendable, Equatable {
     package struct Grant: Sendable, Equatable {
         package let kind: PermitKind
@@ -12,12 +12,12 @@ package struct Naming: Sendable, Equatable {
     }
 
     private var waiting: [Grant] = []
-    /// Named by the row that is on its way.
+    /// Flights that the row now being written names.
     private var underWay: [Grant] = []
-    /// Since when the oldest of those that wait, or are under way, does so.
+    /// Time from which the oldest of the waiting or in-progress flights has waited.
     private var since: Instant?
 
-    /// A log that takes longer is away: others need the permits.
+    /// Wait after which the log counts as unavailable, because others need the permits.
     package static let limit = Duration.seconds(1)
 
     package init() {}
@@ -29,19 +29,21 @@ package struct Naming: Sendable, Equatable {
         since = since ?? now
     }
 
-    /// A row is appended that names all that wait, and these: those of a row before it began, or were given up.
+    /// Returns the flights that the next row names, besides all that have started. Flights of the row before have
+    /// started, or were released.
     package mutating func begin() -> [FlightID] {
         (underWay, waiting) = (waiting, [])
         return underWay.map(\.flight)
     }
 
-    /// The row is durable: these begin.
+    /// Returns the flights to start, because the row is durable.
     package mutating func named(at now: Instant) -> [Grant] {
         defer { (underWay, since) = ([], waiting.isEmpty ? nil : now) }
         return underWay
     }
 
-    /// The log does not take the row: these end as flights do whose rows it does not take.
+    /// Returns all flights, because the log does not accept the row. They end like flights whose rows it does not
+    /// accept.
     package mutating func giveUp() -> [Grant] {
         defer { self = Naming() }
         return underWay + waiting

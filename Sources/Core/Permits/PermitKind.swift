@@ -1,9 +1,9 @@
-/// What a permit allows: one fetch, or one render.
+/// A permit's purpose: one fetch, or one render.
 package enum PermitKind: Sendable, Hashable, CaseIterable {
     case fetch, render
 }
 
-/// A value for each kind.
+/// One value for each kind of permit.
 struct ByKind<Value: Sendable>: Sendable {
     private var fetch: Value
     private var render: Value

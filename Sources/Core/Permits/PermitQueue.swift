@@ -3,22 +3,22 @@ internal import Clocks
 internal import Ledger
 internal import Records
 
-/// Flights that wait for permits of one kind: hosts take turns, and of one host's the oldest goes first.
+/// Flights that wait for permits of one kind. Hosts take turns, and of one host's flights the oldest goes first.
 ///
-/// Turns are those of start-time fair queueing: each grant moves its host one turn on, and a host that comes to wait begins
-/// with the turn that it is. So a flood of one host is one flight ahead of others, not all of it.
+/// Turns follow start-time fair queueing: each grant moves its host one turn on, and a host that starts to wait gets
+/// the current turn. So a flood of one host is one flight ahead of others, not its whole length.
 ///
-/// Those of one partition and one host are a group. A group that may have no permit now is set aside as a whole when its
-/// first flight is met, and comes back when what bars it is lifted: so a flight that must wait is looked at once, however
-/// long the queue, and those behind it go on.
+/// The flights of one partition and one host are a group. A group that may have no permit now is skipped as a whole
+/// when its first flight is met, and returns when its bar is lifted. So a flight that must wait is examined once,
+/// however long the queue, and does not block those behind it.
 struct PermitQueue: Sendable {
     struct Ticket: Sendable, Comparable {
-        /// When the flight's oldest job came.
+        /// Arrival time of the flight's oldest job.
         let since: WallTime
         let flight: FlightID
-        /// Tells the flight's place in a queue from those that it left behind.
+        /// Distinguishes the flight's current ticket from its outdated ones.
         let number: Int
-        /// nil where it does not matter: then age alone does.
+        /// nil if the host does not matter: then age alone decides.
         let host: OriginHost?
 
         var group: Group { Group(partition: flight.partition, host: host) }
@@ -31,7 +31,7 @@ struct PermitQueue: Sendable {
         let host: OriginHost?
     }
 
-    /// Why a group may have no permit now.
+    /// Reason why a group may have no permit now.
     enum Bar: Sendable, Hashable {
         case host(OriginHost)
         case partition(PartitionID)
@@ -44,19 +44,19 @@ struct PermitQueue: Sendable {
     }
 
     private var groups: [PartitionID: [OriginHost?: Heap<Ticket>]] = [:]
-    /// The first ticket of each group that is not aside, by the turn of its host. One that is its group's first no more, or
-    /// whose host has moved on, is dropped or moved when it is met.
+    /// First ticket of each group that is not skipped, by its host's turn. An entry is dropped when it is met if it is
+    /// its group's first no more, and moved if its host's turn has changed.
     private var firsts = Heap<Entry>()
-    /// The same by age alone.
+    /// The same tickets by age alone.
     private var eldests = Heap<Ticket>()
     private var aside: [Bar: [Group]] = [:]
     private var barred: Set<Group> = []
-    /// Tickets of groups that nobody waits by any more.
+    /// Number of tickets per group that no flight waits by any more.
     private var gone: [Group: Int] = [:]
-    /// The turn that it is, and the next one of hosts.
+    /// The current turn, and each host's next one.
     private var turn = 0
     private var turns: [OriginHost: Int] = [:]
-    /// Hosts that wait for nothing are forgotten beyond so many.
+    /// Number of turns above which hosts without waiting flights are forgotten.
     private static let keptTurns = 1_024
     private var sweepAt = 256
 
@@ -76,8 +76,8 @@ struct PermitQueue: Sendable {
         if max(firsts.count, eldests.count) > sweepAt { sweep() }
     }
 
-    /// Lets go of what is first no more and was not met: behind one that stands, such would pile up for as long as jobs of
-    /// other groups come and go.
+    /// Drops entries that are first no more and were not met. Behind a valid one, such entries would pile up for as
+    /// long as jobs of other groups come and go.
     private mutating func sweep() {
         (firsts, eldests) = (Heap(), Heap())
         for (partition, hosts) in groups {
@@ -94,7 +94,7 @@ struct PermitQueue: Sendable {
         !barred.contains(ticket.group) && first(of: ticket.group)?.number == ticket.number
     }
 
-    /// The next of all that are not aside.
+    /// The next ticket that is not skipped, by turn.
     mutating func first() -> Ticket? {
         while let entry = firsts.first {
             if stands(entry.ticket) {
@@ -109,7 +109,7 @@ struct PermitQueue: Sendable {
         return nil
     }
 
-    /// The oldest of all that are not aside.
+    /// The oldest ticket that is not skipped.
     mutating func eldest() -> Ticket? {
         while let ticket = eldests.first {
             if stands(ticket) { return ticket }
@@ -120,7 +120,7 @@ struct PermitQueue: Sendable {
 
     func first(of group: Group) -> Ticket? { groups[group.partition]?[group.host]?.first }
 
-    /// A flight of the host was granted: others go before its next one.
+    /// Moves the host on by one turn after a grant, so that others go before its next flight.
     mutating func moveOn(_ host: OriginHost) {
         let own = turns[host] ?? turn
         turn = max(turn, own)
@@ -136,8 +136,9 @@ struct PermitQueue: Sendable {
         enterFirst(of: group)
     }
 
-    /// Who waited by a ticket of the group waits no more. It is dropped when it is met, or once half of its group are such:
-    /// what is aside is not met, however many jobs of a host that is left alone come and go.
+    /// Notes that the flight of one of the group's tickets waits no more. The ticket is dropped when it is met, or when
+    /// more than half of the group are such. A skipped group is not met, however many jobs of a blocked host come and
+    /// go.
     mutating func leave(_ group: Group, stands: (Ticket) -> Bool) {
         guard let tickets = groups[group.partition]?[group.host] else { return }
         let count = gone[group, default: 0] + 1
@@ -159,7 +160,7 @@ struct PermitQueue: Sendable {
         if !barred.contains(group) { enter(next) }
     }
 
-    /// What it holds in memory, what nobody waits by among it: tickets, and both orders' entries.
+    /// Number of tickets and of entries in both orders, outdated ones included: the queue's size in memory.
     var count: Int { groups.values.reduce(firsts.count + eldests.count) { $1.values.reduce($0) { $0 + $1.count } } }
 
     mutating func setAside(_ group: Group, for bar: Bar) {
@@ -167,7 +168,7 @@ struct PermitQueue: Sendable {
         aside[bar, default: []].append(group)
     }
 
-    /// What was set aside for this comes back.
+    /// Returns the groups that were skipped for this bar.
     mutating func lift(_ bar: Bar) {
         if aside.isEmpty { return }
         for group in aside.removeValue(forKey: bar) ?? [] {
@@ -176,7 +177,7 @@ struct PermitQueue: Sendable {
         }
     }
 
-    /// The groups of one partition, aside or not.
+    /// The groups of one partition, skipped or not.
     func groups(of partition: PartitionID) -> [Group] {
         (groups[partition] ?? [:]).keys.map { Group(partition: partition, host: $0) }
     }

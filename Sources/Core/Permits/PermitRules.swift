@@ -1,27 +1,28 @@
 internal import Clocks
 package import Hosts
 
-/// How many fetches and renders may run, and how lanes, hosts and partitions share them.
+/// Numbers of concurrent fetches and renders, and how lanes, hosts and partitions share them.
 package struct PermitRules: Sendable, Equatable {
     package var fetch: Int
     package var render: Int
-    /// Slow renders at once.
+    /// Maximum concurrent slow renders.
     package var slow: Int
-    /// Slow fetches at once, late ones among them; `.max`: as many as fast ones leave, less a quarter of the permits.
-    package var slowFetches = Int.max
-    /// A slow flight that has waited so long gets its permits even while fast ones wait.
-    package var slowWait: Duration
-    /// While this machine, or a partition's log, cannot do its part, one flight is let through so often.
-    package var probeEvery = Duration.seconds(2)
-    /// Flights of one partition that are rendered and whose rows its log has not acknowledged: with so many, it gets no more
+    /// Maximum concurrent slow fetches, late ones included. `.max`: as many as fast ones leave, less a quarter of the
     /// permits.
+    package var slowFetches = Int.max
+    /// Wait after which a slow flight gets its permits even while fast ones wait.
+    package var slowWait: Duration
+    /// Interval between probes while this machine or a partition's log has a fault.
+    package var probeEvery = Duration.seconds(2)
+    /// Limit of a partition's rendered flights whose rows its log has not acknowledged. At the limit, the partition
+    /// gets no more permits.
     package var announcing = 32
-    /// A fetch that has run for so long is late; where nothing is said, none is.
+    /// Duration after which a running fetch counts as late. nil: never.
     package var lateAfter: Duration?
-    /// What a worker says.
+    /// The duration that workers use.
     package static let usuallyLate = Duration.seconds(1)
     package var origins: OriginRules
-    /// Of the jitter of hosts' waits.
+    /// Seed of the jitter of hosts' waits.
     package var seed: UInt64 = 0
 
     package init(
@@ -35,16 +36,17 @@ package struct PermitRules: Sendable, Equatable {
         self.slowWait = slowWait
     }
 
-    /// Fetches from one host at once: a host that does not answer leaves the other half to all others.
+    /// Maximum concurrent fetches from one host. A host that does not respond leaves the other half to all others.
     package var fetchPerHost: Int { max(1, fetch / 2) }
-    /// Slow flights that are fetched, or were and wait for their render: a quarter of the permits is left to fast ones, or a
-    /// fast job would wait for the end of a slow one's fetch.
+    /// Maximum slow flights that are fetched, or were and wait for their render. A quarter of the permits is left to
+    /// fast flights. Otherwise a fast job would wait for the end of a slow job's fetch.
     var slowFetch: Int { fetch - fetch / 4 }
-    /// Late fetches at once, beside those that hold permits: each takes a connection, and its host a thread.
+    /// Maximum concurrent late fetches, in addition to those that hold permits. Each takes a connection here and a
+    /// thread at its host.
     package var late: Int { fetch }
-    /// Those of slow flights among them.
+    /// Maximum late fetches of slow flights.
     var slowLate: Int { max(1, late / 2) }
-    /// Late fetches and those of hosts without a good answer, together: with so many, a quarter of the permits is left even
-    /// if all of them become late.
+    /// Maximum of late fetches and fetches from hosts without a good response, together. At this limit, a quarter of
+    /// the permits is left even if all of them become late.
     var doubtful: Int { late + fetch - fetch / 4 }
 }

@@ -1,26 +1,27 @@
 package import Clocks
 package import Ledger
 
-/// Suspects run alone: what is under way then gets the permits that it needs to end, and nothing else begins.
+/// Isolated runs of suspects: flights in progress get the permits that they need to end, and nothing else starts.
 extension PermitScheduler {
     package func holds(_ kind: PermitKind, _ flight: FlightID) -> Bool { seats[flight]?.holds.contains(kind) ?? false }
 
-    /// No row has the flight whose turn it was as under way any more.
+    /// Ends an isolated run, because no row names its flight as in progress any more.
     package mutating func endSolitude(at now: Moment) { solitude.cleared(at: now.monotonic) }
 
     mutating func isolate(_ asked: Solitude.Request, due: Instant) {
         if solitude.flight == asked.flight {
-            // Where another suspect joined it, it waits for its permit already, or has it and is being named.
+            // Another suspect joined the flight. It already waits for its permit, or has it and is being named.
             if seats[asked.flight].map({ $0.waits == nil && !$0.holds.contains(asked.kind) }) ?? true { request(asked) }
             return
         }
         if isDraining { return }
-        // A suspect may have joined a flight that waits for its permit already.
+        // A suspect may have joined a flight that already waits for its permit.
         drop(asked.flight)
         solitude.add(asked, due: due)
     }
 
-    /// nil: others may begin. While this machine cannot do its part, one of those is the probe, if there is any.
+    /// Grants while an isolated run needs them. nil: others may start. While this machine has a fault, one of those is
+    /// the probe, if there is any.
     mutating func aloneGrants(at now: Moment) -> [Grant]? {
         guard solitude.isClosed || (solitude.isWanted && (machine.isClosed || seats.isEmpty)) else { return nil }
         let isUnderWay = seats.values.contains(where: \.isUnderWay)

@@ -2,19 +2,19 @@ package import Clocks
 package import Ledger
 package import Records
 
-/// While this machine cannot do its part, only probes get permits; what one partition's log does not take holds back that
-/// partition alone.
+/// Probes while something outside the jobs fails. A fault of this machine stops all but probes; a fault of a
+/// partition's log stops that partition alone.
 ///
-/// A flight whose rows are not acknowledged waits for half a minute before it fails: with `rules.announcing` of those a
-/// partition gets no permit until half of them are done.
+/// A flight whose rows are not acknowledged waits for half a minute before it fails. With `rules.announcing` such
+/// flights, a partition gets no permit until half of them are done.
 extension PermitScheduler {
-    /// What was in the way of flights, until one got through.
+    /// A fault outside the jobs that stops flights until one succeeds.
     package enum Obstacle: Sendable, Equatable {
         case machine
         case log
     }
 
-    /// What a flight tells is done; people hear of breakers that open and close.
+    /// Applies a flight's change. Returns notices for operators about breakers that opened or closed.
     package mutating func apply(_ change: PermitChange, at now: Moment) -> [PermitNotice] {
         clock = now.monotonic
         switch change {
@@ -32,7 +32,7 @@ extension PermitScheduler {
         return []
     }
 
-    /// A flight ended by the obstacle's fault, not by its job's. True if that stops what went on until now.
+    /// Handles a flight that ended by the obstacle's fault, not by its job's. Returns whether that opens a breaker.
     package mutating func fail(_ flight: FlightID, by obstacle: Obstacle, at now: Moment) -> Bool {
         let next = now.monotonic + rules.probeEvery
         switch obstacle {
@@ -43,7 +43,7 @@ extension PermitScheduler {
         }
     }
 
-    /// A flight's work is stored and announced. Returns what stood in the way until now, and does no more.
+    /// Handles a flight whose results are stored and announced. Returns the obstacles that this removes.
     package mutating func pass(_ flight: FlightID, at now: Moment) -> [Obstacle] {
         guard var seat = seats[flight] else { return [] }
         lastPass = now.wall
@@ -52,7 +52,8 @@ extension PermitScheduler {
         return (machine.close() ? [.machine] : []) + (closeLog(of: flight.partition) ? [.log] : [])
     }
 
-    /// The partition's log takes rows, or the partition is another's now. True if it did not until now.
+    /// Closes the breaker of a partition whose log accepts rows, or which this worker does not own any more. Returns
+    /// whether it was open.
     @discardableResult
     package mutating func closeLog(of partition: PartitionID) -> Bool {
         guard logs.removeValue(forKey: partition) != nil else { return false }
@@ -65,7 +66,7 @@ extension PermitScheduler {
         logs[flight.partition]?.forget(flight)
     }
 
-    /// The flight's rows are on their way to its partition's log.
+    /// Notes that the flight's rows are being appended to its partition's log.
     package mutating func announce(_ flight: FlightID) {
         guard seats[flight]?.tail == .storing else { return }
         seats[flight]?.tail = .announcing
@@ -89,18 +90,19 @@ extension PermitScheduler {
         let partition = flight.partition
         let left = tails[partition, default: 0] - 1
         tails[partition] = left == 0 ? nil : left
-        // Not at the first: what is set aside and brought back for each costs more than what is granted.
+        // Not at the first: skipping groups and returning them for each costs more than the grants.
         guard left <= rules.announcing / 2, congested.remove(partition) != nil, isOpen(partition) else { return }
         lift(.partition(partition))
     }
 
-    /// Whether the partition's flights may have permits as others do.
+    /// Whether the partition's flights may have permits as usual.
     func isOpen(_ partition: PartitionID) -> Bool {
         isDraining || (logs[partition] == nil && !congested.contains(partition))
     }
 
-    /// What this machine's probes ask for, and the next of them when it is time. Those that need no fetch any more go first:
-    /// their sources wait in memory. Partitions whose log is away have theirs if there are no others.
+    /// Permits for this machine's probes, and for the next probe when it is due. Flights that need no more fetch go
+    /// first, because their sources wait in memory. If there are no others, partitions whose log is unavailable probe
+    /// theirs.
     mutating func machineProbes(at now: Moment) -> [Grant] {
         let granted = grants(for: machine.probes)
         guard machine.mayProbe(at: now.monotonic) else { return granted }
@@ -112,8 +114,8 @@ extension PermitScheduler {
         return granted + logProbes(at: now)
     }
 
-    /// What the probes of all partitions ask for, and the next of each when it is time. They go before all others: where
-    /// those never leave a permit idle, a partition would never be tried again.
+    /// Permits for the probes of all partitions, and for each next probe when it is due. They go before all other
+    /// flights. Otherwise a partition would never be retried if other flights never left a permit idle.
     mutating func logProbes(at now: Moment) -> [Grant] {
         guard !logs.isEmpty, !isDraining else { return [] }
         var granted: [Grant] = []
@@ -130,12 +132,12 @@ extension PermitScheduler {
         return granted
     }
 
-    /// Of renders it may be one more than `rules.slow`: a probe waits for none that hang.
+    /// Renders may exceed `rules.slow` by one, because a probe must not wait for renders that hang.
     private func mayProbe(_ queue: Queue) -> Bool {
         free[queue.kind] > 0 && (queue.kind == .render || mayBegin(.fetch, isSlow: queue.rank != .fast))
     }
 
-    /// What probes that are under way ask for.
+    /// Permits for probes that are in progress.
     mutating func grants(for probes: [FlightID]) -> [Grant] {
         var granted: [Grant] = []
         for flight in probes {
@@ -147,7 +149,7 @@ extension PermitScheduler {
         return granted
     }
 
-    /// The oldest flight of the partition that its host lets go.
+    /// Oldest flight of the partition whose host may be asked.
     private mutating func oldest(_ queue: Queue, of partition: PartitionID) -> Ticket? {
         var oldest: Ticket?
         for group in self[queue].groups(of: partition)

@@ -26,6 +26,6 @@ extension PermitScheduler {
         seats.values.count { $0.isUnderWay && $0.waits == nil && $0.lane == lane }
     }
 
-    /// What queues hold in memory: tickets, and their entries in the queues' orders.
+    /// Number of tickets and of their entries in the queues' orders: the queues' size in memory.
     package var ticketsHeld: Int { queues.reduce(0) { $0 + $1.count } }
 }

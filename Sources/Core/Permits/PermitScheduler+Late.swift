@@ -3,14 +3,16 @@ internal import Clocks
 internal import Hosts
 internal import ImageModel
 
-/// A fetch that takes long leaves its permit to others, and counts among the late ones: else hosts that are silent, or send
-/// a little at a time, hold all permits until their deadlines, and quick hosts wait for those.
+/// Late fetches: a fetch that takes long leaves its permit to others. Otherwise hosts that are silent, or send a little
+/// at a time, would hold all permits until their deadlines, and quick hosts would wait.
 ///
-/// As many fetches may be late as there are permits, and half of them may be of slow flights. When there are so many, further
-/// ones keep their permits, and a host with a late fetch begins no other. Hosts that have not answered well may all become
-/// late: with half as many fetches as permits, each has one at a time, and all together leave a quarter of the permits.
+/// As many fetches may be late as there are permits, and half of them may be of slow flights. At that limit, further
+/// ones keep their permits, and a host with a late fetch starts no other. Hosts that have not responded well may all
+/// become late. When they have fetches for half of the permits, each is limited to one at a time, and all together
+/// leave a quarter of the permits.
 extension PermitScheduler {
-    /// Fetches grow old by time alone: this is asked before permits are given, at each tick at least.
+    /// Marks fetches that have become late. Fetches become late by time alone, so this runs before permits are given,
+    /// at least at each tick.
     mutating func countLate() {
         guard let lateAfter = rules.lateAfter else { return }
         guard fetches.contains(where: { clock - $0.value >= lateAfter }) else {
@@ -32,7 +34,7 @@ extension PermitScheduler {
         liftYielding()
     }
 
-    /// Whether the host is to leave permits to others.
+    /// Whether the host must leave permits to others.
     func yields(_ host: OriginHost) -> Bool {
         guard rules.lateAfter != nil else { return false }
         if isProven(host) { return late.all >= rules.late && lateHosts.contains(host) }
@@ -42,7 +44,8 @@ extension PermitScheduler {
 
     package func isProven(_ host: OriginHost) -> Bool { origins[host]?.isProven ?? false }
 
-    /// As many hosts as there are permits, those first that have waited longest: to look at all of them each time costs more.
+    /// Returns as many hosts as there are permits, those that have waited longest first. Examining all of them each
+    /// time costs more.
     private mutating func liftYielding() {
         var room = free[.fetch]
         guard room > 0, !yielding.isEmpty else { return }

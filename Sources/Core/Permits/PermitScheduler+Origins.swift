@@ -5,9 +5,9 @@ internal import ImageModel
 package import Ledger
 package import Records
 
-/// Each host has what it bears, and one that fails is left alone: its flights wait elsewhere, but for a probe.
+/// Limits and circuit breakers of hosts. Flights of a blocked host wait in delay topics, except a probe.
 extension PermitScheduler {
-    /// How long the flights of a host that may not be asked are to wait at least, and why.
+    /// Minimum wait of the flights of a host that may not be asked, and the reason.
     package struct Hold: Sendable, Equatable {
         package let host: OriginHost
         package let wait: Duration
@@ -18,7 +18,7 @@ extension PermitScheduler {
         }
     }
 
-    /// Flights that wait for a host which may not be asked now: they are to wait elsewhere.
+    /// Takes the flights that wait for a host which may not be asked now. They must wait elsewhere.
     package mutating func takeHeld(at now: Moment) -> [(flight: FlightID, hold: Hold)] {
         guard !closed.isEmpty, !isDraining else { return [] }
         var held: [(FlightID, Hold)] = []
@@ -27,12 +27,12 @@ extension PermitScheduler {
                 closed[host] = nil
                 continue
             }
-            // One of them goes as a probe as soon as there is a permit.
+            // One of them starts as a probe as soon as there is a permit.
             guard origin.isClosed(at: now.monotonic) else { continue }
             let hold = Hold(host: host, wait: origin.wait(at: now), code: origin.trouble?.code ?? "")
             let waiting = flights.filter { waits($0, for: host) }
             held += waiting.map { ($0, hold) }
-            // What has begun may stay until the host may be asked.
+            // Flights in progress may stay until the host may be asked.
             closed[host] = waiting.isEmpty ? nil : waiting
         }
         return held
@@ -42,13 +42,13 @@ extension PermitScheduler {
         seats[flight].map { $0.waits == .fetch && ($0.host == host || $0.behind == host) } ?? false
     }
 
-    /// How many jobs of the host would be of use in memory: one that is to be tried again needs one.
+    /// Number of the host's jobs that are useful in memory. A host that is due for a probe needs one.
     package func use(of host: OriginHost, at now: Moment) -> Int {
         guard let origin = origins[host], origin.phase != .open else { return .max }
         return origin.isClosed(at: now.monotonic) ? 0 : 1
     }
 
-    /// Whether the host is asked as usual, as one is of which nothing is known.
+    /// Whether the host is asked as usual. Unknown hosts are.
     package func isOpen(_ host: OriginHost) -> Bool { origins[host]?.phase ?? .open == .open }
 
     /// Whether one more flight may be fetched from the host.
@@ -59,7 +59,8 @@ extension PermitScheduler {
 
     func hasRoom(_ host: OriginHost, _ rank: Rank) -> Bool { hasRoom(host, isSlow: rank != .fast) }
 
-    /// What the flight's fetch tells of its host; people hear of hosts that are left alone, and of those that answer again.
+    /// Applies the response of the flight's host. Returns notices for operators about hosts that were blocked or
+    /// respond again.
     mutating func hear(
         _ answer: OriginAnswer, of flight: FlightID, because code: String, failingSince: WallTime?, at now: Moment
     ) -> [PermitNotice] {
@@ -73,7 +74,7 @@ extension PermitScheduler {
         return tell(change, host)
     }
 
-    /// A person wants the host to be left alone, or asked again (nil).
+    /// Blocks the host at an operator's request, or opens it (nil).
     package mutating func set(_ host: OriginHost, blockedFor wait: Duration?, because code: String, at now: Moment) {
         var change: OriginState.Change? = .opened
         self.change(host) {
@@ -87,15 +88,15 @@ extension PermitScheduler {
         _ = tell(change, host)
     }
 
-    /// What another worker has told of a host, or a person wants.
+    /// Applies a row about a host from another worker or an operator.
     ///
-    /// Where a host was left alone, workers ask it again one after the other (`HostSlots.turn`), so that most hear how the
-    /// first one fared before their turn comes.
+    /// After a block, workers ask the host one after the other (`HostSlots.turn`), so that most learn the first one's
+    /// result before their turn.
     ///
     /// - Parameters:
-    ///   - isOld: it was there before the first reading.
-    ///   - isOwn: this worker wrote it, before it was started again.
-    /// - Returns: whether people are to hear of it.
+    /// - isOld: the row existed before the first reading.
+    /// - isOwn: this worker wrote the row, before its restart.
+    /// - Returns: whether operators must be notified.
     package mutating func hear(_ row: OriginRow, isOld: Bool, isOwn: Bool, at now: Moment) -> Bool {
         let host = OriginHost(group: row.host)
         var change: OriginState.Change?
@@ -115,12 +116,12 @@ extension PermitScheduler {
         } else if origins[host] != nil {
             switch row.state {
             case .open, .slowed: self.change(host) { change = $0.hear(openedBy: row.by, at: now.monotonic) }
-            // Told again three times within that.
+            // The worker repeats this row three times within that time.
             case .probing:
                 self.change(host) {
                     $0.wait(for: row.by, until: now.monotonic + OriginSummary.freshness, at: now.monotonic)
                 }
-            // It follows another one's word. Where its own time is over, it has yet to ask.
+            // The worker follows another one's block. If its own block is over, it has yet to probe.
             case .blocked: if row.until == nil { self.change(host) { $0.retract(row.by, at: now.monotonic) } }
             }
         }
@@ -145,11 +146,12 @@ extension PermitScheduler {
             closed[host, default: []].append(flight)
             dropOver(host)
         }
-        // Its slots may go and come while it is waited for.
+        // Tracks the host while a flight waits for it, because its slots may change.
         if slots != nil, origins[host] == nil { change(host) { _ in } }
     }
 
-    /// Those that wait no more, or stand there twice: where a host is only led to, nobody may ever ask it whether it is back.
+    /// Drops flights that wait no more or are listed twice. If a host is only a redirect target, it may never be
+    /// probed.
     private mutating func dropOver(_ host: OriginHost) {
         guard let flights = closed[host], flights.count > 2 * seats.count else { return }
         var seen: Set<FlightID> = []
@@ -166,10 +168,11 @@ extension PermitScheduler {
         OriginState(host, rules.origins, most: rules.fetchPerHost, slots)
     }
 
-    /// Hosts of which nothing is to be known, or nothing is asked now, are forgotten beyond so many.
+    /// Number of hosts above which those are forgotten that are in their initial state, or have no fetch.
     package static let keptOrigins = 4_096
 
-    /// Where more are in trouble, the half goes that may be asked soonest: once too early, then, and one flight each.
+    /// Forgets idle hosts. If too many are left because they are in trouble, half of them go, those first that may be
+    /// asked soonest. They may then be asked too early once, by one flight each.
     private mutating func forgetOrigins() {
         let waited = Set(seats.values.lazy.filter { $0.waits == .fetch }.map(\.host))
         for (host, origin) in origins where origin.isForgettable && !waited.contains(host) { forget(host) }
@@ -181,13 +184,13 @@ extension PermitScheduler {
         }
     }
 
-    /// What was set aside for it would come back by its word alone.
+    /// Lifts the host's bar, too: without its state, nothing else would return the groups that were skipped for it.
     private mutating func forget(_ host: OriginHost) {
         origins[host] = nil
         lift(.host(host))
     }
 
-    /// Time alone brings these back: hosts with a rate, and those that one flight is to ask again.
+    /// Returns groups that only wait for time: those of hosts with a rate, and of hosts that are due for a probe.
     mutating func liftTimed() {
         for host in closed.keys where origins[host]?.isClosed(at: clock) != true { lift(.host(host)) }
         for host in paced where origins[host]?.isPaced(at: clock) != true {

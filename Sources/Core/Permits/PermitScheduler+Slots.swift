@@ -5,20 +5,21 @@ internal import ImageModel
 internal import Ledger
 package import Records
 
-/// Of each host's ceiling a worker has the slots that stand at its partitions (`HostSlots`).
+/// Slots of hosts: of each host's limit a worker has the slots at its own partitions (`HostSlots`).
 extension PermitScheduler {
-    /// These partitions of all are this worker's now.
+    /// Sets this worker's partitions, of `count` in all.
     package mutating func own(_ partitions: Set<PartitionID>, of count: Int) {
         if slots == nil { slots = HostSlots(partitions: count, rules.origins) }
         change(nil) { $0?.own(partitions) }
     }
 
-    /// All rows of slots that stood in the log when the last partition came were heard.
+    /// Notes that all slot rows were read that the log had when the last partition came.
     package mutating func knowSlots() {
         if slots?.isKnown == false { change(nil) { $0?.know() } }
     }
 
-    /// What holds a host's flights back now. Which slots this worker has it must hear first: that is no limit of the host's.
+    /// Limit that holds a host's flights back now. Before this worker has read which slots it has, its missing slots do
+    /// not count as the host's limit.
     package func holding(_ host: OriginHost, isSlow: Bool, at now: Instant) -> HostHold? {
         let hold = origins[host]?.holding(isSlow: isSlow, at: now)
         return hold == .limit && !knowsSlots ? nil : hold
@@ -32,7 +33,7 @@ extension PermitScheduler {
         change(slot.host) { $0?.move(slot, to: partition, at: now) }
     }
 
-    /// Of hosts of which this worker has no slot, though flights wait for them: what it requests.
+    /// Slot requests for hosts of which this worker has no slot although flights wait for them.
     package func wishes(at now: Moment) -> [OriginHost: HostSlots.Wish] {
         var wishes: [OriginHost: HostSlots.Wish] = [:]
         for (flight, seat) in seats where seat.waits == .fetch {
@@ -47,12 +48,12 @@ extension PermitScheduler {
         return wishes
     }
 
-    /// Slots that others are to have from now on, to be written, each as owner of the partition that it stood at.
+    /// Slots to pass to other workers, for rows that the owner of the old partition writes.
     package mutating func pass(
         _ wishes: [HostSlots.Wish], at now: Moment
     ) -> [(slot: HostSlots.Slot, from: PartitionID, to: PartitionID)] {
         guard let slots, !wishes.isEmpty || !slots.isAtHome else { return [] }
-        /// Hosts that flights wait for, and whether urgent ones are among these.
+        /// Hosts that flights wait for, and whether urgent flights are among them.
         var waiting: [OriginHost: Bool] = [:]
         for seat in seats.values where seat.waits == .fetch {
             let isUrgent = seat.lane.isUrgent || waited(seat, at: now) >= rules.slowWait
@@ -69,8 +70,8 @@ extension PermitScheduler {
         return self.slots?.ready { inUse[$0]?.all ?? 0 } ?? []
     }
 
-    /// How long a flight has waited for its host since its oldest job came, or since another one of this worker last began
-    /// there: so workers with jobs that have waited long take turns.
+    /// How long a flight has waited for its host: since its oldest job came, or since this worker last started a fetch
+    /// there. So workers with old jobs take turns.
     private func waited(_ seat: Seat, at now: Moment) -> Duration {
         let begunAt = origins[seat.host]?.begunAt ?? .distantPast
         return max(.zero, min(now.wall - seat.since, now.monotonic - begunAt))
@@ -84,7 +85,7 @@ extension PermitScheduler {
         slots?.passing[slot] == partition
     }
 
-    /// nil: of all hosts.
+    /// nil: all hosts.
     private mutating func change(_ host: OriginHost?, _ body: (inout HostSlots?) -> Void) {
         body(&slots)
         guard let slots else { return }

@@ -5,45 +5,45 @@ package import ImageModel
 package import Ledger
 package import Records
 
-/// Decides which flight of this worker may fetch or render next: pure, one for all partitions.
+/// Decides which flight of this worker may fetch or render next. It is pure, and one serves all partitions.
 ///
-/// Fast flights are those of urgent lanes, slow ones all others. Fast flights take any permit: hosts in turn, and of one host
-/// in the order their jobs came.
-/// Slow flights take what fast ones leave idle: at most `rules.slow` render at once, and none begins while a fast one waits.
-/// One that has waited too long goes before the fast ones, to its fetch and to its render, one at a time, so slow never
-/// starves and its lag never freezes.
+/// Fast flights are those of urgent lanes, slow ones all others. Fast flights take any permit: hosts in turn, and for
+/// each host in the order in which their jobs came. Slow flights take the permits that fast ones leave idle. At most
+/// `rules.slow` of them render at once, and none starts while a fast one waits. A slow flight that has waited too long
+/// goes before the fast ones, to its fetch and to its render, one at a time. So slow flights never starve, and their
+/// lag never freezes.
 ///
-/// One host holds at most half of the fetch permits, and no more than it bears (`PermitScheduler+Origins`). A fetch that takes
-/// long leaves its permit to others (`PermitScheduler+Late`). A partition whose
-/// log does not take what is announced gets none (`PermitScheduler+Breakers`). Flights behind one that must wait for either
-/// go on.
+/// One host holds at most half of the fetch permits, and no more than its limit (`PermitScheduler+Origins`). A fetch
+/// that takes long leaves its permit to others (`PermitScheduler+Late`). A partition whose log does not accept
+/// announced rows gets no permits (`PermitScheduler+Breakers`). Flights behind one that must wait for any of these
+/// continue.
 package struct PermitScheduler: Sendable {
     typealias Ticket = PermitQueue.Ticket
     package typealias Grant = (kind: PermitKind, flight: FlightID)
 
-    /// What the scheduler knows of a flight that waits for, holds, or is between permits.
+    /// State of a flight that waits for a permit, holds one, or is between two.
     package struct Seat: Sendable {
         package internal(set) var lane: Lane
-        /// Of the fetch permit that it holds, or asked for last.
+        /// Host of the fetch permit that it holds, or last requested.
         package internal(set) var host: OriginHost
-        /// Where that is known to lead: while this one is left alone, that one is not asked in vain.
+        /// Known redirect target of its host. While the target is blocked, the host is not asked in vain.
         var behind: OriginHost?
         package internal(set) var waits: PermitKind?
         package internal(set) var holds: Set<PermitKind> = []
-        /// What of its host held it back when it was last looked at.
+        /// The host's limit that held the flight back when it was last examined.
         package internal(set) var heldBy: HostHold?
-        /// When it asked for its permit.
+        /// Time of its request for a permit.
         var askedAt = Instant.distantPast
-        /// Its fetch counts among the late ones, and no permit is taken for it.
+        /// Whether its fetch counts among the late ones and takes no permit.
         var isLate = false
-        /// Has had a permit and is not over.
+        /// Whether it has had a permit and is not over.
         var isUnderWay = false
-        /// What follows a render, until its rows are in the log.
+        /// State between the end of the render and the acknowledgement of its rows.
         var tail = Tail.none
-        /// The ticket that it waits by; the newest one of all when it was granted what it waited for: who was granted at 7
-        /// came after who waits since 7.
+        /// Number of its ticket. A grant sets it to the newest number of all, so that grants and waiting flights can be
+        /// ordered: a flight granted at 7 came after a flight that waits since 7.
         package internal(set) var ticket = 0
-        /// When its oldest job came.
+        /// Arrival time of its oldest job.
         package internal(set) var since = WallTime.distantPast
 
         enum Tail { case none, storing, announcing }
@@ -51,70 +51,70 @@ package struct PermitScheduler: Sendable {
         var rank: Rank { lane.isUrgent ? .fast : isUnderWay ? .begun : .slow }
     }
 
-    /// Who goes first, but for age.
+    /// Order of flights, apart from old slow ones that go first.
     enum Rank: Int, CaseIterable { case fast, begun, slow }
 
     struct Queue: Sendable {
         let kind: PermitKind
         let rank: Rank
 
-        /// Among all.
+        /// Index in `queues`.
         var place: Int { (kind == .render ? 0 : Rank.allCases.count) + rank.rawValue }
 
-        /// Those that need no fetch first, and of them the fast ones.
+        /// All queues: renders first, because they need no fetch, and of each kind the fast ones first.
         static let all = [PermitKind.render, .fetch].flatMap { kind in Rank.allCases.map { Queue(kind: kind, rank: $0) }
         }
     }
 
     package let rules: PermitRules
     package internal(set) var seats: [FlightID: Seat] = [:]
-    /// A ticket whose flight has moved on is dropped when it is met.
+    /// Queues of tickets. A ticket whose flight has moved on is dropped when it is met.
     var queues = [PermitQueue](repeating: PermitQueue(), count: Queue.all.count)
     var free: ByKind<Int>
     /// Permits that slow flights hold.
     private var slow = ByKind(fetch: 0, render: 0)
-    /// Fetches under way, by when they began.
+    /// Fetches in progress, with their start.
     var fetches: [FlightID: Instant] = [:]
-    /// Those that are late, and those of slow flights among them.
+    /// Number of late fetches, and how many of them are for slow flights.
     package private(set) var late = (all: 0, slow: 0)
-    /// Fetches that are late, or of hosts that had not answered well when they began.
+    /// Fetches that are late, or whose host had not responded well when they started.
     var doubtful: Set<FlightID> = []
-    /// Hosts with late fetches, while no more may be late.
+    /// Hosts with late fetches, while no more fetches may be late.
     var lateHosts: Set<OriginHost> = []
-    /// Hosts that wait until there are fewer late fetches, in the order they came.
+    /// Hosts that wait until there are fewer late fetches, in order of arrival.
     package internal(set) var yielding: [OriginHost] = []
     /// Hosts that were asked, or are waited for.
     package internal(set) var origins: [OriginHost: OriginState] = [:]
-    /// Of hosts' ceilings, which are the cluster's, what this worker has; nil: all of it.
+    /// This worker's slots of the hosts' limits, which are the cluster's. nil: all of them.
     var slots: HostSlots?
-    /// Flights that wait for hosts which may not be asked, until they are told to wait elsewhere.
+    /// Flights that wait for hosts which may not be asked, until `takeHeld` sends them elsewhere.
     package internal(set) var closed: [OriginHost: [FlightID]] = [:]
     /// Hosts that wait for their rate alone.
     var paced: Set<OriginHost> = []
     var random: SplitMix64
-    /// When it was last asked for something.
+    /// Time of the last call.
     var clock = Instant(nanoseconds: 0)
-    /// Flights under way that wait for a render, fast and slow apart: their sources were fetched, and take memory.
+    /// Flights in progress that wait for a render, fast and slow apart. Their fetched sources take memory.
     private var ready: [ReadyShare: Int] = [:]
     /// Hosts at which fast flights go before aged ones in this pass.
     private var yieldingOnce: Set<OriginHost> = []
-    /// Slow flights that hold a permit for their age.
+    /// Slow flights that got a permit because of their age.
     var aged: [FlightID: Ticket] = [:]
     private var tickets = 0
     private(set) var isDraining = false
-    /// Of this machine's own parts: its store, its renderers.
+    /// Breaker for this machine's own parts: its store and its renderers.
     var machine = CircuitBreaker()
-    /// Of partitions whose log does not take what is announced.
+    /// Breakers of partitions whose log does not accept announced rows.
     var logs: [PartitionID: CircuitBreaker] = [:]
-    /// When a flight's work was last stored and announced.
+    /// Time when a flight's results were last stored and announced.
     package internal(set) var lastPass = WallTime.distantPast
-    /// Flights that are rendered and whose rows are not in the log, by partition.
+    /// Number of rendered flights whose rows are not in the log, by partition.
     var tails: [PartitionID: Int] = [:]
-    /// Those whose rows are on their way there.
+    /// Number of flights whose rows are being appended.
     package internal(set) var announcements = 0
-    /// Partitions with too many of those.
+    /// Partitions with too many flights in `tails`.
     var congested: Set<PartitionID> = []
-    /// Flights that run with nothing else under way, and whose turn it is.
+    /// Flights that must run with nothing else in progress, and the current one.
     package internal(set) var solitude = Solitude()
 
     package init(_ rules: PermitRules) {
@@ -132,8 +132,8 @@ package struct PermitScheduler: Sendable {
         (kind == .fetch ? rules.fetch + late.all : rules.render) - free[kind]
     }
 
-    /// Nothing new is begun: flights that have had no permit, or wait for a fetch, are forgotten, and later ones are not taken
-    /// up. What is under way may try to end, whatever its partition's log did until now.
+    /// Stops the start of new work. Flights that have had no permit, or wait for a fetch, are forgotten, and later ones
+    /// are refused. Flights in progress may try to end, even if their partition's log failed until now.
     package mutating func drain() {
         isDraining = true
         solitude = Solitude()
@@ -141,10 +141,11 @@ package struct PermitScheduler: Sendable {
         for partition in Set(logs.keys).union(congested) { lift(.partition(partition)) }
     }
 
-    /// No flight holds a permit, waits for one, or is between two.
+    /// Whether no flight holds a permit, waits for one, or is between two.
     package var isIdle: Bool { seats.isEmpty }
 
-    /// A flight asks for its next permit. `since` is when its oldest job came: it goes before younger ones of its lane.
+    /// Requests a flight's next permit. `since` is the arrival of its oldest job; it goes before younger flights of its
+    /// lane.
     package mutating func request(
         _ kind: PermitKind, _ flight: FlightID, lane: Lane, since: WallTime, host: OriginHost, behind: OriginHost? = nil
     ) {
@@ -155,7 +156,8 @@ package struct PermitScheduler: Sendable {
         endTail(&seat, flight)
         if seat.lane != lane { changeLane(&seat, flight, to: lane) }
         if kind == .render, seat.isUnderWay { countReady(flight, lane, 1) }
-        // Between two hosts it runs nothing: a suspect that is to run alone need not wait until it has its turn.
+        // Between two hosts the flight runs nothing. A suspect that is to run alone does not wait until this flight
+        // gets its turn.
         if kind == .fetch, seat.host != host, seat.holds.isEmpty, solitude.flight != flight { seat.isUnderWay = false }
         (seat.waits, seat.host, seat.behind) = (kind, host, behind)
         enqueue(&seat, flight, since: since)
@@ -163,7 +165,7 @@ package struct PermitScheduler: Sendable {
         if kind == .fetch { noteWaiting(flight, host, behind) }
     }
 
-    /// The flight's work with this permit ended.
+    /// Takes back a permit, because the flight's work with it has ended.
     package mutating func release(_ kind: PermitKind, _ flight: FlightID) {
         guard var seat = seats[flight], seat.holds.remove(kind) != nil else { return }
         let given = seat
@@ -172,7 +174,7 @@ package struct PermitScheduler: Sendable {
         giveBack(kind, given, flight)
     }
 
-    /// The flight is over, or given up: whatever it held or waited for is free.
+    /// Frees all permits and tickets of a flight that is over or released.
     package mutating func forget(_ flight: FlightID) {
         drop(flight)
         solitude.end(flight)
@@ -190,7 +192,7 @@ package struct PermitScheduler: Sendable {
         self[Queue(kind: kind, rank: seat.rank)].leave(group) { Self.stands($0, seats) }
     }
 
-    /// A waiting or running flight changes lane; it is never restarted.
+    /// Moves a waiting or running flight to another lane, without a restart.
     package mutating func move(_ flight: FlightID, to lane: Lane, since: WallTime) {
         guard var seat = seats[flight], seat.lane != lane else { return }
         changeLane(&seat, flight, to: lane)
@@ -198,17 +200,17 @@ package struct PermitScheduler: Sendable {
         seats[flight] = seat
     }
 
-    /// Every permit that can be given now, in the order to start.
+    /// Every permit that can be granted now, in the order to start.
     package mutating func grants(at now: Moment) -> [Grant] {
         (clock, yieldingOnce) = (now.monotonic, [])
         liftTimed()
         countLate()
         if let granted = aloneGrants(at: now) { return granted }
         if seats.isEmpty { return [] }
-        // What is under way when the worker stops may try to finish, or the drain would wait for its deadline.
+        // Flights in progress may try to end when the worker stops. Otherwise the drain would wait for its deadline.
         if !machine.isClosed, !isDraining { return machineProbes(at: now) }
         var granted = logProbes(at: now)
-        // Renders first: where sources come faster than they are rendered, each makes room for a fetch.
+        // Renders first: if sources come faster than they are rendered, each render frees memory for a fetch.
         for kind in [PermitKind.render, .fetch] {
             while hasRoom(kind, isFast: true) {
                 if let ticket = firstAged(kind, at: now.wall) {
@@ -221,7 +223,8 @@ package struct PermitScheduler: Sendable {
                 }
             }
         }
-        // What fast ones left: for what has begun, so that it gives back what it holds, and for more if no fast one waits.
+        // Permits that fast flights leave: for slow ones in progress, so that they return theirs, and for more if no
+        // fast one waits.
         let ranks: [Rank] = isFastWaiting() ? [.begun] : [.begun, .slow]
         for kind in [PermitKind.render, .fetch] {
             for rank in ranks {
@@ -233,9 +236,9 @@ package struct PermitScheduler: Sendable {
         return granted
     }
 
-    /// What was fetched and waits for its render counts as a fetch: where an origin is faster than the renderers, all that
-    /// there is would be fetched at once, more than can be finished when a partition goes. Slow ones that wait so hold back
-    /// no fast one.
+    /// Whether a permit is free for fast or for slow flights. A fetched source that waits for its render counts as a
+    /// fetch. If an origin is faster than the renderers, the worker would otherwise fetch its whole backlog at once,
+    /// more than it could finish when a partition goes. Slow flights that wait for a render hold back no fast one.
     private func hasRoom(_ kind: PermitKind, isFast: Bool) -> Bool {
         let free = free[kind]
         switch (kind, isFast) {
@@ -255,8 +258,8 @@ package struct PermitScheduler: Sendable {
         !isSlow || (kind == .fetch ? mayFetchSlow : mayRenderSlow)
     }
 
-    /// Of partitions whose log takes rows: what waits in the others is bounded, since they get no new fetches, and must
-    /// not keep all from fetching.
+    /// Flights that wait for a render, of partitions whose log accepts rows. Those of other partitions are bounded,
+    /// since they get no new fetches, and must not keep all partitions from fetching.
     private func ready(isFast: Bool) -> Int {
         ready.reduce(0) { $1.key.isFast == isFast && isOpen($1.key.partition) ? $0 + $1.value : $0 }
     }
@@ -274,13 +277,14 @@ package struct PermitScheduler: Sendable {
 
     private var mayRenderSlow: Bool { isDraining || slow[.render] < rules.slow }
 
-    /// The oldest slow flight, if it goes before the fast ones: it has waited long enough, and no older one holds a permit
-    /// for its age. An older one never waits for a younger one, so each has its turn, whichever permit it lacks.
+    /// Oldest slow flight, if it goes before the fast ones. It must have waited long enough, and no older flight may
+    /// hold a permit because of its age. An older one never waits for a younger one, so each gets its turn, whichever
+    /// permit it lacks.
     private mutating func firstAged(_ kind: PermitKind, at now: WallTime) -> Ticket? {
         guard mayBegin(kind, isSlow: true) else { return nil }
         let waiting = [Rank.begun, .slow].compactMap { first(Queue(kind: kind, rank: $0), byAge: true) }
         guard let oldest = waiting.min(), now - oldest.since >= rules.slowWait else { return nil }
-        // One that hangs where its partition's log is away holds back nobody.
+        // A flight that hangs because its partition's log is unavailable holds back nobody.
         let isFirst = aged.values.allSatisfy { oldest < $0 || !isOpen($0.flight.partition) }
         return isFirst && !yieldsOnce(oldest.host) ? oldest : nil
     }
@@ -296,7 +300,7 @@ package struct PermitScheduler: Sendable {
         PermitKind.allCases.contains { first(Queue(kind: $0, rank: .fast)) != nil }
     }
 
-    /// The flight's ticket is dropped when it is met again.
+    /// Grants a permit. The flight's ticket is dropped when it is met again.
     mutating func grant(_ kind: PermitKind, _ flight: FlightID) -> Grant {
         guard var seat = seats[flight] else { return (kind, flight) }
         if seat.isUnderWay, kind == .render { countReady(flight, seat.lane, -1) }
@@ -327,7 +331,7 @@ package struct PermitScheduler: Sendable {
         lift(.host(seat.host))
     }
 
-    /// One more permit that the seat holds, or one less.
+    /// Counts one more permit of the seat, or one less.
     mutating func count(_ kind: PermitKind, _ seat: Seat, _ step: Int) {
         let slowStep = seat.lane.isUrgent ? 0 : step
         if kind == .fetch, seat.isLate {
@@ -355,13 +359,13 @@ package struct PermitScheduler: Sendable {
         seat.lane = lane
         for kind in seat.holds { count(kind, seat, 1) }
         if lane.isUrgent { aged[flight] = nil }
-        // Of the host's share, slow flights may hold more or less now.
+        // The number of slow flights at the host changes with the lane.
         guard seat.holds.contains(.fetch) else { return }
         change(seat.host) { $0.change(isSlow: !lane.isUrgent) }
         lift(.host(seat.host))
     }
 
-    /// The next flight that waits, or the oldest, but for those whose host or partition bars them.
+    /// The next waiting flight, or the oldest, without those whose host or partition bars them.
     mutating func first(_ queue: Queue, byAge: Bool = false) -> Ticket? {
         while let ticket = byAge ? self[queue].eldest() : self[queue].first() {
             if !stands(ticket) {

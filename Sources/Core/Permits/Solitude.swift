@@ -3,22 +3,23 @@ package import Clocks
 package import ImageModel
 package import Ledger
 
-/// Flights that run with nothing else under way in their worker, one after the other: what their jobs are suspected of
-/// may kill it, and nothing else is to be suspected then.
+/// Isolated runs: flights that run one after the other with nothing else in progress in their worker. Their jobs may
+/// crash it, and no other job must be suspected then.
 ///
-/// Where others wait for permits, that has a tenth of the time: a worker that is killed for another reason is to work
-/// afterwards, and a suspect whose origin hangs holds everybody up.
+/// If other flights wait for permits, isolated runs get a tenth of the time. A worker that was killed for another
+/// reason must make progress afterwards, and a suspect whose origin hangs holds everybody up.
 package struct Solitude: Sendable {
     private enum Phase: Sendable {
         case open
-        /// Nothing new is begun until all that is under way is over.
+        /// Nothing new starts until all flights in progress are over.
         case closing
         case running(FlightID)
-        /// The flight is over; the row that names it is to be replaced before others begin, if the log takes one in time.
+        /// The flight is over. The row that names it must be replaced before others start, if the log accepts one in
+        /// time.
         case ending(FlightID, until: Instant?)
     }
 
-    /// What a flight asks for.
+    /// A flight's request for an isolated run.
     package struct Request: Sendable {
         package let kind: PermitKind
         package let flight: FlightID
@@ -33,28 +34,28 @@ package struct Solitude: Sendable {
 
     private var waiting: [(request: Request, due: Instant)] = []
     private var phase = Phase.open
-    /// When others had to stop, and when they may have to again.
+    /// Time when the others had to stop, and the earliest time when they must stop again.
     private var closedAt = Instant.distantPast
     private var next = Instant.distantPast
 
-    /// Once others have stopped, suspects follow one another for so long.
+    /// Duration for which suspects follow one another once the others have stopped.
     private static let turn = Duration.seconds(1)
     private static let share = 9
-    /// A log that does not take the row holds nobody for longer.
+    /// Maximum wait for a log that does not accept the row.
     private static let endLimit = Duration.seconds(2)
 
     package init() {}
 
-    /// Whether a flight waits for its turn.
+    /// Whether a flight waits for its isolated run.
     var isWanted: Bool { !waiting.isEmpty }
 
-    /// Whether only what is under way, and `flight`, get permits.
+    /// Whether only flights in progress, and `flight`, get permits.
     package var isClosed: Bool { if case .open = phase { false } else { true } }
 
-    /// Whose turn it is.
+    /// The flight that runs alone now.
     package var flight: FlightID? { if case .running(let flight) = phase { flight } else { nil } }
 
-    /// Whose name is to be taken out of its partition's row.
+    /// The flight whose name must be removed from its partition's row.
     package var ended: FlightID? { if case .ending(let flight, _) = phase { flight } else { nil } }
 
     package mutating func add(_ request: Request, due: Instant) {
@@ -65,11 +66,11 @@ package struct Solitude: Sendable {
         }
     }
 
-    /// The next flight to run, once nothing else is under way.
+    /// Advances to the next flight to run, once nothing else is in progress.
     ///
     /// - Parameters:
-    ///   - isUnderWay: whether anything is.
-    ///   - isIdle: nobody else waits either.
+    /// - isUnderWay: whether a flight is in progress.
+    /// - isIdle: whether no other flight waits either.
     package mutating func step(at now: Instant, isUnderWay: Bool, isIdle: Bool) -> Request? {
         if case .ending(let flight, let until) = phase {
             let until = until ?? now + Self.endLimit
@@ -89,13 +90,13 @@ package struct Solitude: Sendable {
         return request
     }
 
-    /// The flight is over, whatever became of it.
+    /// Ends the flight's run, with any result.
     package mutating func end(_ flight: FlightID) {
         if !waiting.isEmpty { waiting.removeAll { $0.request.flight == flight } }
         if case .running(flight) = phase { phase = .ending(flight, until: nil) }
     }
 
-    /// No row has the flight as under way any more.
+    /// Ends the wait for the row: no row names the flight as in progress any more.
     package mutating func cleared(at now: Instant) {
         guard case .ending = phase else { return }
         if now - closedAt < Self.turn, waiting.contains(where: { $0.due <= now }) {
