@@ -4,27 +4,28 @@ internal import Ledger
 internal import Ports
 package import Records
 
-/// What of a partition's records is answered beyond its progress row, as the log shows it.
+/// Outcomes of a partition's records that are in the log but not in its progress row.
 ///
-/// A worker that is killed leaves answers that no row tells of. Each answer names its record, so the next owner reads the
-/// partition's answers from the places up to which the row tells of all, and does none of those jobs again.
+/// A worker that is killed leaves outcomes that no row covers. Each outcome names its record. So the next owner reads
+/// the partition's outcomes from the offsets up to which the row covers all, and repeats none of those jobs.
 package struct AnswerTail: Sendable, Equatable {
-    /// Topics that hold answers, in the order that they are read in: letters of records that are answered need not be kept.
+    /// Topics that hold outcomes, in reading order: once a record's outcome is known, its dead letter need not be kept.
     package static let topics: [Topic] = [.outcomes] + DelayTier.allCases.map(\.topic) + [.dead]
 
-    /// Answers before these offsets were read, or are this owner's.
+    /// Offsets below which outcomes were read, or are this owner's own.
     package private(set) var ends: [Topic: Int64] = [:]
-    /// Up to where the newest progress row tells of all.
+    /// Offsets up to which the newest progress row covers all outcomes.
     private var told: [Topic: Int64]
-    /// Records of a topic below these offsets are finished in any case.
+    /// Offsets of each topic below which records are finished in any case.
     private let floors: [Topic: Int64]
-    /// The row tells that records below these are finished; from them to the floors the group's offset alone tells it.
+    /// Offsets below which the row lists records as finished. From there to the floors, only the group's offset shows
+    /// it.
     private let starts: [Topic: Int64]
     private var answeredBelow: [Topic: OffsetSet] = [:]
-    /// Answered records, by topic: offset, and when it was appended.
+    /// Records with an outcome, by topic: offset and append time.
     private var answered: [Topic: [Int64: WallTime]] = [:]
     private var letters: [Topic: [Int64: LoneLetter]] = [:]
-    /// Of this owner's letters whose outcomes may not be there yet, the last one's offset.
+    /// Offset of this owner's last dead letter whose outcome may not be in the log yet.
     private var newestLetter: Int64?
 
     package init(after told: [Topic: Int64]) { (self.told, floors, starts) = (told, [:], [:]) }
@@ -35,28 +36,28 @@ package struct AnswerTail: Sendable, Equatable {
         floors = starts.merging(committed, uniquingKeysWith: max)
     }
 
-    /// What is to be read of a topic of answers with these bounds: nothing where no row tells of it.
+    /// Range of an outcome topic with these bounds that must be read. It is empty if no row covers the topic.
     package func unread(_ topic: Topic, in bounds: Range<Int64>) -> Range<Int64> {
         guard let told = told[topic] else { return bounds.upperBound..<bounds.upperBound }
-        // A topic that is shorter than it was is another one.
+        // A topic that is shorter than before is another one.
         let start = told > bounds.upperBound ? bounds.lowerBound : max(told, bounds.lowerBound)
         return start..<bounds.upperBound
     }
 
-    /// Up to where a progress row tells of all answers.
+    /// Offsets up to which a progress row covers all outcomes.
     ///
-    /// - Parameter isWhole: the row tells of all that was found answered, too. Otherwise that must be read again by the next
-    ///   owner, as where records that are found answered are not received yet.
+    /// - Parameter isWhole: the row also covers all records that were found to have outcomes. Otherwise the next owner
+    ///   must read those outcomes again, as when their records are not received yet.
     package func ends(isWhole: Bool) -> [Topic: Int64] { isWhole ? told.merging(ends) { $1 } : told }
 
-    /// The log has a row that tells of all answers before these offsets.
+    /// Notes that the log has a row that covers all outcomes before these offsets.
     package mutating func wrote(_ ends: [Topic: Int64]) { told = ends }
 
-    /// An answer was read.
+    /// Notes an outcome that was read.
     package mutating func read(_ record: Record) {
         guard let answer = AnsweredRecord(answeredBy: record), answer.partition == record.partition else { return }
         guard answer.offset >= floors[answer.topic] ?? 0 else {
-            // What a letter alone answers is not finished.
+            // A record with only a dead letter is not finished.
             guard record.topic != .dead, answer.offset >= starts[answer.topic] ?? .max else { return }
             return answeredBelow[answer.topic, default: OffsetSet()].insert(answer.offset)
         }
@@ -70,13 +71,13 @@ package struct AnswerTail: Sendable, Equatable {
         letters[answer.topic, default: [:]][answer.offset] = LoneLetter(letter, appended: answer.timestamp)
     }
 
-    /// A topic was read, or needs not be, up to its end.
+    /// Notes that a topic was read up to its end, or need not be.
     package mutating func finish(_ topic: Topic, at end: Int64) { ends[topic] = end }
 
-    /// Answers that this owner appended together are in the log. Letters among them are told of once their outcomes are there,
-    /// which come in the batches after.
+    /// Notes outcomes that this owner appended together and that are in the log. Dead letters count once their outcomes
+    /// are there, which come in later batches.
     ///
-    /// - Parameter isAll: all of the batch is there, and so is what is left of those before.
+    /// - Parameter isAll: the whole batch is in the log, and so are the rest of the batches before.
     package mutating func note(_ places: some Sequence<(topic: Topic, offset: Int64)>, isAll: Bool) {
         if isAll, let newest = newestLetter {
             move(.dead, newest)
@@ -95,37 +96,38 @@ package struct AnswerTail: Sendable, Equatable {
         if let end = ends[topic], offset >= end { ends[topic] = offset + 1 }
     }
 
-    /// Answered records of a topic: offset, and when each was appended.
+    /// Records of a topic with an outcome: offset and append time.
     package func answered(_ topic: Topic) -> [Int64: WallTime] { answered[topic] ?? [:] }
 
-    /// Answers to a topic's records between its progress row and the group's offset. Their log is not proved: they decide only
-    /// what people are told.
+    /// Outcomes of a topic's records between its progress row and the group's offset. Nothing proves that they belong
+    /// to this log, so they only decide what operators are told.
     package func answeredBelow(_ topic: Topic) -> OffsetSet { answeredBelow[topic] ?? OffsetSet() }
 
     /// Records of a topic that have a dead letter and no outcome, by offset.
     package func letters(_ topic: Topic) -> [Int64: LoneLetter] { letters[topic] ?? [:] }
 
-    /// Whether anything of the topic was found that no reading has begun by.
+    /// Whether outcomes were found for the topic that no reading has used yet.
     package func hasFound(_ topic: Topic) -> Bool {
         answered[topic] != nil || answeredBelow[topic] != nil || letters[topic] != nil
     }
 
-    /// Reading of the topic began by what is known here.
+    /// Drops the topic's outcomes, because reading began with them.
     package mutating func drop(_ topic: Topic) {
         (answered[topic], answeredBelow[topic], letters[topic]) = (nil, nil, nil)
     }
 
-    /// Records that were found answered.
+    /// Number of records that were found to have an outcome.
     package var count: Int { answered.values.reduce(0) { $0 + $1.count } }
 }
 
-/// A dead letter whose outcome its owner did not live to append: the next one appends that, and does not do the job again.
+/// A dead letter whose owner crashed before it appended the outcome. The next owner appends the outcome and does not
+/// repeat the job.
 package struct LoneLetter: Sendable, Equatable {
-    /// When the record was appended.
+    /// Append time of the record.
     package let appended: WallTime
     package let cause: FailureNote
 
-    /// Letters are for operators: outcomes may tell less.
+    /// Dead letters are for operators. Outcomes may contain less.
     package init(_ letter: DeadLetter, appended: WallTime) {
         let (code, message) = (letter.cause.code, letter.cause.message)
         let isConfidential =

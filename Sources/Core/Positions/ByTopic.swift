@@ -1,6 +1,6 @@
 package import Records
 
-/// A value for each topic, that is read and changed in its place: a dictionary's would be copied out for every question.
+/// One value for each topic, read and changed in place. A dictionary's value would be copied out for every access.
 package struct ByTopic<Value: Sendable>: Sendable {
     @usableFromInline
     package var values: [Value]

@@ -1,67 +1,68 @@
 package import Clocks
 package import Records
 
-/// The offset below which every record of one topic's partition is finished.
+/// The offset below which every record of one topic-partition is finished.
 ///
-/// Counts only records that were received: offsets have gaps (compaction, transaction markers), and a gap is done.
+/// It counts only records that were received. Offsets have gaps (compaction, transaction markers), and a gap is done.
 /// Source of the rule: parallel-consumer #826 lost records by committing the highest *seen* offset.
 package struct CommittableOffset: Sendable, Equatable {
     private var offsets: [Int64] = []
     private var finished: [Bool] = []
-    /// When each was appended.
+    /// Append time of each record.
     private var times: [WallTime] = []
-    /// Entries before it are finished and only wait to be cut off.
+    /// Index of the first entry that is not finished. The entries before it wait for removal.
     private var head = 0
     /// Offset after the last received record.
     private var next: Int64?
 
-    /// Finished in an earlier ownership, and not received since.
+    /// Offsets finished in an earlier ownership and not received since.
     private var known: Set<Int64> = []
-    /// The same as the log's answers tell it, with when the record was appended: another log's record at the offset is not
-    /// taken for it.
+    /// Offsets that outcomes in the log show as finished, with the record's append time. So another log's record at the
+    /// same offset is not taken for it.
     private var answered: [Int64: WallTime] = [:]
-    /// Where reading began; nil if that is not known.
+    /// Offset where reading began; nil if that is not known.
     private let start: Int64?
-    /// Which log of the topic it is of.
+    /// Number of the topic's log that the offset belongs to.
     package let incarnation: Int32
 
     package init() { (start, incarnation) = (nil, 0) }
 
-    /// Of a topic that is read from `start`: what earlier owners finished above it is so for good.
+    /// Creates the state of a topic that is read from `start`. Records above it that earlier owners finished stay
+    /// finished.
     package init(
         from start: Int64, finished: [Int64] = [], answered: [Int64: WallTime] = [:], incarnation: Int32 = 0
     ) {
         (self.start, known, self.answered, self.incarnation) = (start, Set(finished), answered, incarnation)
     }
 
-    /// Finished above `value`, ascending: what an owner leaves to the next.
+    /// Offsets finished above `value`, ascending, for the next owner.
     package var finishedOffsets: [Int64] {
         var ahead = Array(known)
         for place in head..<offsets.count where finished[place] { ahead.append(offsets[place]) }
         return ahead.sorted()
     }
 
-    /// Whether answers were found in the log whose records were not received, and may be those of another log.
+    /// Whether outcomes were found in the log whose records were not received, and which may belong to another log.
     package var hasUnprovedAnswers: Bool {
         guard !answered.isEmpty, let next = next ?? start else { return false }
         return answered.keys.contains { $0 >= next }
     }
 
-    /// Received and not finished.
+    /// Number of received records that are not finished.
     package private(set) var unfinished = 0
 
-    /// nil until a record was received, where it is not known where reading began.
+    /// The committable offset. nil until a record was received, if the start of reading is not known.
     package var value: Int64? { head < offsets.count ? offsets[head] : next ?? start }
 
-    /// Received since the record that holds the committable offset back, itself and finished ones included: what a successor would
-    /// read again, and what is kept in memory here.
+    /// Records received since the one that holds the committable offset back, including itself and finished ones. A
+    /// successor would read these again, and they are kept in memory here.
     package var span: Int { offsets.count - head }
 
-    /// Finished behind the record that holds the committable offset back: a successor does them again where neither a progress row
-    /// nor the answer itself tells it.
+    /// Records finished behind the one that holds the committable offset back. A successor repeats them unless a
+    /// progress row or the outcome itself shows them as finished.
     package var finishedAhead: Int { span - unfinished }
 
-    /// All that is finished, what earlier owners finished and is not received yet counted.
+    /// All finished records, including those that earlier owners finished and that are not received yet.
     package var finishedRecords: FinishedRecords? {
         guard let value else { return nil }
         let position = next ?? value
@@ -71,18 +72,19 @@ package struct CommittableOffset: Sendable, Equatable {
     /// The record that holds the committable offset back.
     package var oldestUnfinished: Int64? { head < offsets.count ? offsets[head] : nil }
 
-    /// When that was appended.
+    /// Append time of that record.
     package var oldestTime: WallTime? { head < times.count ? times[head] : nil }
 
-    /// Whether a record after the one that holds the committable offset is finished already.
+    /// Whether a record after the one that holds the committable offset back is already finished.
     package var isHeldBack: Bool { finishedAhead > 0 }
 
-    /// A record came; false if it came before (a log repeats after a reconnect), or was finished in an earlier ownership.
+    /// Receives a record. Returns false if it came before (a log repeats records after a reconnect), or was finished in
+    /// an earlier ownership.
     package mutating func receive(_ offset: Int64, appended: WallTime = .epoch) -> Bool {
         if let next, offset < next { return false }
         if wasFinished(offset, appended) {
             next = offset + 1
-            // With nothing unfinished before it, the committable offset is behind it already.
+            // With nothing unfinished before it, the committable offset has already passed it.
             if unfinished > 0 {
                 offsets.append(offset)
                 finished.append(true)
@@ -104,7 +106,7 @@ package struct CommittableOffset: Sendable, Equatable {
         return known.remove(offset) != nil || isAnswered
     }
 
-    /// A record is finished; true if the committable offset moved.
+    /// Finishes a record. Returns whether the committable offset moved.
     package mutating func finish(_ offset: Int64) -> Bool {
         guard let place = index(of: offset), !finished[place] else { return false }
         finished[place] = true
@@ -120,8 +122,8 @@ package struct CommittableOffset: Sendable, Equatable {
         return true
     }
 
-    /// The log has been read up to `offset`, and holds no more records below: a gap at its end, such as a transaction's marker, is
-    /// done as others are. True if the committable offset moved.
+    /// Notes that the log has been read up to `offset` and holds no more records below. A gap at its end, such as a
+    /// transaction's marker, is done like other gaps. Returns whether the committable offset moved.
     package mutating func pass(to offset: Int64) -> Bool {
         guard head == offsets.count, let next = next ?? start, offset > next else { return false }
         self.next = offset
@@ -130,7 +132,7 @@ package struct CommittableOffset: Sendable, Equatable {
         return true
     }
 
-    /// Whether offsets ascend, the first one is not finished, and the count agrees.
+    /// Whether offsets ascend, the first one is not finished, and the count is right.
     var isConsistent: Bool {
         let received = head..<offsets.count
         return finished.count == offsets.count && times.count == offsets.count

@@ -1,57 +1,57 @@
 package import Clocks
 package import Records
 
-/// Whether the log of an owned topic is still the one that is read: when to look, and at which record.
+/// Schedule of the checks whether the log of an owned topic is still the same one, and the record to check.
 ///
-/// A topic that was recreated goes on under its name, and Kafka's clients go on at their offset in silence. So the log is
-/// looked at when its partition comes, soon after the first record, four times a minute, and at once where reading failed
-/// or went back. An anchor counts only if it was received before a look that found the earlier anchor in place: then no
-/// other log came between.
+/// A topic that was recreated keeps its name, and Kafka's clients silently continue at their offset. So the log is
+/// checked when its partition comes, soon after the first record, four times a minute, and at once after reading failed
+/// or went back. A new anchor counts only if its record was received before a check that found the earlier anchor in
+/// its position. Then no other log came in between.
 package struct LogWatch: Sendable {
     private var isSuspected = true
-    /// Why the log is known to be another one.
+    /// Evidence that the log is another one.
     package private(set) var proof: LogBreak?
     private var isLooking = false
-    /// Suspected during the look under way: it may have come too early.
+    /// Whether the log was suspected during the current check, which may have come too early.
     private var looksAgain = false
     private var due = Instant.distantPast
-    /// Looks in a row that did not read the anchor.
+    /// Checks in a row that did not read the anchor.
     private var unread = 0
-    /// Found by a look.
+    /// Anchor that a check has found.
     private var verified: LogAnchor?
-    /// The first record that was received and the last. Another log may have come between the two.
+    /// First and last record that were received. Another log may have come between the two.
     private var first: LogAnchor?
     private var latest: LogAnchor?
-    /// The last one when the latest look began.
+    /// Last record when the latest check began.
     private var candidate: LogAnchor?
-    /// Offset after the last record that was received, or where reading began.
+    /// Offset after the last received record, or where reading began.
     private var next: Int64?
-    /// How far the log was read when it was last looked at: what comes behind the last record may be none, as the end of a
-    /// transaction is.
+    /// Position of reading at the last check. After the last record there may be offsets without one, such as the end
+    /// of a transaction.
     private var read: Int64?
-    /// The longest run of offsets without a record that was passed over since the last look.
+    /// Longest run of offsets without a record since the last check.
     private var gap: Range<Int64>?
 
     private static let firstLook = Duration.seconds(1)
     private static let interval = Duration.seconds(15)
-    /// The anchor of an idle topic is read once a minute.
+    /// Checks without reading the anchor: the anchor of an idle topic is read once a minute.
     private static let unreadLimit = 3
-    /// After a look without an answer.
+    /// Pause after a check that got no reply.
     private static let pause = Duration.seconds(1)
 
     package init() {}
 
-    /// Where to look; nil before there was a record. One that was not verified yet is better than none.
+    /// Record to check; nil before the first record. An unverified one is better than none.
     package var anchor: LogAnchor? { verified ?? first }
 
-    /// The last record that was received, where that is not the anchor.
+    /// Last received record, if that is not the anchor.
     package var last: LogAnchor? { latest == anchor ? nil : latest }
 
-    /// Whether the record at the anchor is to be read, which costs the brokers more. A log without a new record shows by its
-    /// end that it is another one, unless that has as many records: so it is read now and then all the same.
+    /// Whether to read the record at the anchor, which costs the brokers more. The end of a log without new records
+    /// shows that it is another one, unless the other has as many records. So the anchor is read now and then anyway.
     package var readsAnchor: Bool { isSuspected || (candidate ?? verified) != verified || unread >= Self.unreadLimit }
 
-    /// Whether records may be taken up.
+    /// Whether records may be accepted.
     package var isOpen: Bool { !isSuspected }
 
     package mutating func receive(_ records: [Record], at now: Instant) {
@@ -69,13 +69,14 @@ package struct LogWatch: Sendable {
         }
     }
 
-    /// Offsets that retention removed before they were read, one run of them at least; nil: none. Kafka's client goes on at the first that is left, in
-    /// silence. A log has other gaps, too (compaction, transactions): those are not below its beginning as soon as they are read.
+    /// Offsets that retention removed before they were read, at least one run of them; nil: none. Kafka's client
+    /// silently continues at the first offset that is left. A log has other gaps, too (compaction, transactions), but
+    /// those are not below its beginning right after they are read.
     ///
     /// - Parameters:
-    ///   - first: where the log begins by now.
-    ///   - isDrained: nothing that was read waits to be received.
-    ///   - position: how far the log is read by now.
+    /// - first: the log's current first offset.
+    /// - isDrained: no record that was read waits to be received.
+    /// - position: the current position of reading.
     package mutating func expired(below first: Int64, isDrained: Bool, position: Int64? = nil) -> Range<Int64>? {
         let read = read
         defer { (gap, self.read) = (nil, position) }
@@ -91,41 +92,42 @@ package struct LogWatch: Sendable {
         first = first ?? latest
     }
 
-    /// Reading failed, or showed another log. What was received before is of the old one.
+    /// Suspects the log, because reading failed or showed another one. Records received before belong to the old one.
     package mutating func suspect(_ proof: LogBreak? = nil) {
         self.proof = self.proof ?? proof
         verified = anchor
         (isSuspected, looksAgain, due) = (true, isLooking, .distantPast)
     }
 
-    /// Whether to look now; a look that began ends with `begin`, `found` or `failed`.
+    /// Whether to check now. A check that began ends with `begin`, `found` or `failed`.
     package mutating func beginLook(at now: Instant) -> Bool {
         guard !isLooking, now >= due else { return false }
         (isLooking, candidate) = (true, latest)
         return true
     }
 
-    /// The look could not be made.
+    /// Ends a check that could not be made.
     package mutating func failed(at now: Instant) {
         (isLooking, looksAgain) = (false, false)
         due = now + Self.pause
     }
 
-    /// Whether the look that ended came too early to say anything: the log was suspected meanwhile. Then another is due.
+    /// Whether the check that ended came too early to show anything, because the log was suspected meanwhile. Then
+    /// another is due.
     package mutating func isOutdated() -> Bool {
         guard looksAgain else { return false }
         (isLooking, looksAgain) = (false, false)
         return true
     }
 
-    /// The log is the one that was read.
+    /// Ends a check that found the same log.
     package mutating func found(at now: Instant) {
         isLooking = false
         unread = readsAnchor ? 0 : unread + 1
         (isSuspected, verified, due) = (false, candidate ?? verified, now + Self.interval)
     }
 
-    /// Reading begins in a log that has this anchor.
+    /// Starts with a log that has this anchor.
     package mutating func begin(anchor: LogAnchor?, from next: Int64? = nil, at now: Instant) {
         self = LogWatch()
         self.next = next

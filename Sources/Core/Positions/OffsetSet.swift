@@ -1,6 +1,6 @@
-/// Offsets of a log, most of them next to each other: a bit for each.
+/// A set of offsets, most of them adjacent, with one bit for each.
 package struct OffsetSet: Sendable, Equatable {
-    /// 64 offsets in each, by the first one's number divided by 64.
+    /// 64 offsets in each word, by the first offset divided by 64.
     private var words: [Int64: UInt64] = [:]
 
     package init() {}
@@ -9,7 +9,7 @@ package struct OffsetSet: Sendable, Equatable {
 
     package func contains(_ offset: Int64) -> Bool { (words[offset >> 6] ?? 0) & 1 << (offset & 63) != 0 }
 
-    /// How many of them are not below an offset.
+    /// Number of offsets in the set that are at or above `start`.
     package func count(from start: Int64) -> Int {
         let (first, cut) = (start >> 6, ~0 << UInt64(start & 63)) as (Int64, UInt64)
         return words.reduce(0) { count, word in

@@ -1,16 +1,16 @@
 package import Clocks
 package import Records
 
-/// When the progress of a partition is written into its changelog again: a row costs an append and a transaction.
+/// Schedule for writing a partition's progress row into its changelog. A row costs an append and a transaction.
 ///
-/// Once a second while something is finished ahead of a committable offset, or jobs wait in memory, since that is done
-/// again otherwise, and while the row has other suspects than it should, or
-/// another number of jobs away by a quarter; once a minute where offsets moved, so that the
-/// row's anchors stay within retention.
+/// It is written once a second while records are finished ahead of a committable offset, or jobs wait in memory,
+/// because a successor would repeat those. The same applies while the row has outdated suspects, or its number of
+/// deferred jobs is off by a quarter. It is written once a minute if offsets moved, so that the row's anchors stay
+/// within retention.
 package struct ProgressLedger: Sendable {
-    /// What the changelog has, as far as it is known here.
+    /// Row in the changelog, as far as it is known here.
     package private(set) var written: ProgressRow?
-    /// What it may have instead: the log did not say that it took it.
+    /// Row that may be in the changelog instead, because the log did not confirm it.
     private var doubtful: ProgressRow?
     private var writtenAt: Instant
     private var lookedAt: Instant
@@ -18,28 +18,30 @@ package struct ProgressLedger: Sendable {
 
     private static let aheadInterval = Duration.seconds(1)
     private static let interval = Duration.minutes(1)
-    /// The next owner reads the answers that no row tells of: with so many, a row is written though nothing is ahead.
+    /// Number of new outcomes that no row covers, which the next owner would have to read. At this number a row is
+    /// written even if nothing is ahead.
     private static let answersUntold: Int64 = 10_000
 
     package init(_ written: ProgressRow?, at now: Instant) {
         (self.written, writtenAt, lookedAt) = (written, now, now)
     }
 
-    /// The index has told what the changelog has. A row may be on its way since before it was found damaged.
+    /// Sets the row that the index found in the changelog. A row may be in progress from before the index was found
+    /// damaged.
     package mutating func restored(_ written: ProgressRow?, at now: Instant) {
         (self.written, writtenAt, lookedAt) = (written, now, now)
     }
 
-    /// Whether `beginWrite` would ask for the progress at all.
+    /// Whether `beginWrite` would request the progress at all.
     package func isLookDue(at now: Instant, isLast: Bool = false) -> Bool {
         !isWriting && (isLast || now - lookedAt >= Self.aheadInterval)
     }
 
-    /// Whether to write the progress now; a write that began ends with `wrote` or `failed`.
+    /// Returns the row to write, if one is due. A write that began ends with `wrote` or `failed`.
     ///
     /// - Parameters:
-    ///   - isLast: the partition goes: whatever differs is written.
-    ///   - current: asked once a second, since a long one is sorted for it.
+    /// - isLast: the partition goes, so any difference is written.
+    /// - current: called once a second, because it sorts the offsets, which may be many.
     package mutating func beginWrite(
         at now: Instant, isLast: Bool = false, _ current: () -> ProgressRow
     ) -> ProgressRow? {
@@ -54,13 +56,13 @@ package struct ProgressLedger: Sendable {
 
     private func isSoon(_ current: ProgressRow) -> Bool {
         guard let written, doubtful == nil, written.hasSameOwners(as: current) else { return true }
-        // People are told how many wait, roughly, after a kill too.
+        // Operators see roughly how many jobs wait, after a crash too.
         if abs(current.awayCount - written.awayCount) > written.awayCount / 4 { return true }
         return current.isAhead || written.isAhead || current.answerCount - written.answerCount >= Self.answersUntold
     }
 
-    /// A row that is written for more than the progress, at once; it ends as every write does. False while another is on
-    /// its way: a row must not overtake one.
+    /// Begins a row that is written at once, and not for the progress alone. It ends like every write. Returns false
+    /// while another row is in progress, because a row must not overtake one.
     package mutating func beginMarker() -> Bool {
         defer { isWriting = true }
         return !isWriting
@@ -77,19 +79,19 @@ package struct ProgressLedger: Sendable {
         if doubtful?.blames != true { doubtful = row }
     }
 
-    /// Whether a job would be taken for the cause, were the owner gone now.
+    /// Whether a job would be taken for the cause if the owner were gone now.
     package var blames: Bool { written?.blames ?? false || doubtful?.blames ?? false }
 }
 
 extension ProgressRow {
     fileprivate var isAhead: Bool { topics.values.contains { !$0.finished.isEmpty || !$0.waits.isEmpty } }
 
-    /// A number that grows with each.
+    /// A number that grows with each outcome.
     fileprivate var answerCount: Int64 { answers?.values.reduce(0, +) ?? 0 }
 
     fileprivate var blames: Bool { isClean == false && suspects.contains { $0.begun == .alone } }
 
-    /// Whenever they were written.
+    /// Whether two rows are the same, apart from their times.
     package func isSame(as other: ProgressRow) -> Bool {
         var row = self
         row.at = other.at

@@ -1,40 +1,41 @@
 package import Clocks
 package import Records
 
-/// Where an owner begins to read a topic, and what it need not do again.
+/// Position where an owner starts to read a topic, and the records that it need not process again.
 ///
 /// The group's offset is for Kafka's own tools; the progress row knows more. The higher of the two counts, with one
-/// exception: an offset below the one that was known to be durable was set by an operator, and wins. A log that is not
-/// the one of the progress is read from its beginning (`LogBreak`). Where no anchor shows that the log is
-/// the one of the progress, that counts for no position: another cluster's would pass over jobs of this one.
+/// exception: an offset below the one that was known to be durable was set by an operator, and is used. If the log is
+/// not the one of the progress, it is read from its beginning (`LogBreak`). If no anchor shows that the log is the one
+/// of the progress, the progress decides no position: that of another cluster would skip jobs of this one.
 package struct StartingPoint: Sendable, Equatable {
     package let position: Int64
-    /// Finished above `position`, ascending.
+    /// Offsets finished above `position`, ascending.
     package let finished: [Int64]
-    /// Found answered in the log, from `position` to its end: offset, and when the record was appended.
+    /// Records from `position` to the end with an outcome in the log: offset and append time.
     package let answered: [Int64: WallTime]
-    /// Of jobs that were put off in memory, from `position` on.
+    /// Waits of jobs that were deferred in memory, from `position` on.
     package let waits: [TopicProgress.Wait]
-    /// Known to be of this log.
+    /// Anchor that is known to belong to this log.
     package let anchor: LogAnchor?
     package let finding: Finding
 
-    /// What an operator should hear.
+    /// Result that an operator should know.
     package enum Finding: Sendable, Equatable {
         case none
         case anotherLog(LogBreak)
         /// The group's offset was set back, from the one that the progress row recorded as committed.
         case reset(from: Int64)
-        /// So many records below the group's offset have no answer: that was set forward, or an owner that died finished
-        /// them without one (jobs that were appended again under their own key, what transactions leave).
+        /// This number of records below the group's offset have no outcome. The offset was set forward, or an owner
+        /// that crashed finished them without one (republished mis-keyed jobs, markers of transactions).
         case skip(Int64)
-        /// Retention removed so many offsets that were not finished.
+        /// Retention removed this number of offsets that were not finished.
         case expired(Int64)
-        /// The group has an offset no more, from the one that the progress row recorded as committed.
+        /// The group has lost its offset, which the progress row recorded as committed.
         case forgotten(from: Int64)
     }
 
-    /// Whether its jobs are done whatever was found answered: in another log, or since a person says so.
+    /// Whether its jobs are done even if they have outcomes: the log is another one, or an operator set the offset
+    /// back.
     package var isNew: Bool {
         switch finding {
         case .anotherLog, .reset: true
@@ -43,13 +44,13 @@ package struct StartingPoint: Sendable, Equatable {
     }
 
     /// - Parameters:
-    ///   - progress: what earlier owners left; nil if none did.
-    ///   - committed: the group's offset; nil if there is none.
-    ///   - bounds: the first offset still there, and the next one.
-    ///   - anchored: when the record at the anchor's offset was appended; nil if there is none.
-    ///   - answered: found answered in the log.
-    ///   - answeredBelow: the same, between the progress and the group's offset.
-    ///   - proof: why the log is another one, where that is known already.
+    /// - progress: progress that earlier owners left; nil if none did.
+    /// - committed: the group's offset; nil if there is none.
+    /// - bounds: the first offset that is left, and the next one to be written.
+    /// - anchored: append time of the record at the anchor's offset; nil if there is none.
+    /// - answered: records with an outcome in the log.
+    /// - answeredBelow: the same, between the progress and the group's offset.
+    /// - proof: evidence that the log is another one, if there already is any.
     package init(
         after progress: TopicProgress?, committed: Int64?, bounds: Range<Int64>, anchored: WallTime?,
         answered: [Int64: WallTime] = [:], answeredBelow: OffsetSet = OffsetSet(), proof: LogBreak? = nil
@@ -68,7 +69,7 @@ package struct StartingPoint: Sendable, Equatable {
         var (finished, answered, waits) = (known.finished, answered, known.waits)
         var finding = Finding.none
         let isAnchored = known.anchor.map { $0.offset >= bounds.lowerBound } ?? false
-        // Nothing is left of what was read, and all of that was finished and committed.
+        // None of the records that were read is left, and all of them were finished and committed.
         let isAllCommitted = !isAnchored && known.committed == known.next
         if committed == nil, let durable = known.committed, isAnchored { finding = .forgotten(from: durable) }
         if let committed, let durable = known.committed, committed < durable {
@@ -106,9 +107,9 @@ package struct StartingPoint: Sendable, Equatable {
 }
 
 extension TopicProgress {
-    /// Why a log with these bounds is not the one that this is the progress in; nil if nothing speaks against it.
+    /// Evidence that a log with these bounds is not the one of this progress; nil if there is none.
     ///
-    /// An anchor that retention has removed tells nothing. The log's end is compared with what was finished, too.
+    /// An anchor that retention has removed shows nothing. The log's end is also compared with the finished offsets.
     package func breakIn(_ bounds: Range<Int64>, anchored: WallTime?) -> LogBreak? {
         let read = max(next, finished.last.map { $0 + 1 } ?? 0, anchor.map { $0.offset + 1 } ?? 0)
         if bounds.upperBound < read { return .shorter(end: bounds.upperBound, read: read) }

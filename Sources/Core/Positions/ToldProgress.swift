@@ -1,25 +1,25 @@
 package import Records
 
-/// What an owner's progress rows tell of its partition's topics: each row takes the place of the one before, so none leaves
-/// out what is known.
+/// Topic progress that an owner writes into its progress rows. Each row replaces the one before, so none may omit a
+/// known topic.
 package struct ToldProgress: Sendable {
-    /// What this owner has told last of each.
+    /// Progress that this owner last reported for each topic.
     private var last: [Topic: TopicProgress] = [:]
-    /// Topics that an operator had set back when they were begun.
+    /// Topics that an operator had set back when reading began.
     private var setBack = TopicSet()
 
     package init() {}
 
-    /// Reading of the topic began.
+    /// Notes that reading of the topic began.
     package mutating func begin(_ topic: Topic, _ finding: StartingPoint.Finding) {
         if case .reset = finding { setBack.insert(topic) } else { setBack.remove(topic) }
     }
 
     /// - Parameters:
-    ///   - inherited: what earlier owners left of the topic.
-    ///   - isWhole: the row tells of all answers, too. Otherwise the next owner finds some again, which must not count for a
-    ///     topic that was set back: it is to see that, too.
-    ///   - current: nil where it cannot be told now.
+    /// - inherited: progress that earlier owners left of the topic.
+    /// - isWhole: the row covers all outcomes, too. Otherwise the next owner finds some again. For a topic that was set
+    ///   back they must not count, so the next owner must see that, too.
+    /// - current: nil if it is not known now.
     package mutating func tell(
         of topic: Topic, after inherited: TopicProgress?, isWhole: Bool, _ current: TopicProgress?
     ) -> TopicProgress? {
@@ -32,7 +32,7 @@ package struct ToldProgress: Sendable {
         }
     }
 
-    /// The log has a row with these: what was set back is told of.
+    /// Notes that the log has a row with this progress, so the setback is recorded.
     package mutating func wrote(_ topics: [Topic: TopicProgress]) {
         for topic in Topic.worked where setBack.contains(topic) && topics[topic] == last[topic] {
             setBack.remove(topic)

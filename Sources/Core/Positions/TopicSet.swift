@@ -1,6 +1,6 @@
 package import Records
 
-/// Topics, as bits: a `Set` hashes each time it is asked.
+/// A set of topics as bits, because a `Set` hashes at each access.
 package struct TopicSet: Sendable {
     private var bits: UInt32 = 0
 
