@@ -1,4 +1,4 @@
-/// Numbers for people and for scripts, without Foundation: it would take six mebibytes of every worker.
+/// Number formatting for operators and scripts, without Foundation, which would take six mebibytes of every worker.
 package enum Figure {
     /// `812 B`, `12.9 MiB`.
     package static func bytes(_ count: Int) -> String {
@@ -7,7 +7,8 @@ package enum Figure {
         return text(Double(count) / Double(factor), digits: 1) + " " + unit
     }
 
-    /// `digits` (at most 9) after the point, rounded half away from zero; what has no such text is 0.
+    /// The value with `digits` (at most 9) after the point, rounded half away from zero. Values without such a text are
+    /// 0.
     package static func text(_ value: Double, digits: Int) -> String {
         var scale: Int64 = 1
         for _ in 0..<digits { scale *= 10 }

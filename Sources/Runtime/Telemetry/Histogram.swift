@@ -1,8 +1,8 @@
-/// Durations as Prometheus counts them: by classic buckets, each with the most seconds that it takes.
+/// Durations as Prometheus counts them: in classic buckets, each with an upper bound in seconds.
 package struct Histogram: Sendable, Equatable {
     /// Seconds, ascending.
     package let bounds: [Double]
-    /// Of each bucket alone; the last takes what is longer than all bounds.
+    /// Count of each bucket alone. The last one takes durations above all bounds.
     private var counts: [Int]
     package private(set) var sum = 0.0
 
@@ -13,7 +13,7 @@ package struct Histogram: Sendable, Equatable {
 
     package mutating func observe(_ duration: Duration) { observe(seconds: duration / .seconds(1)) }
 
-    /// What clocks that went back would make negative counts as none.
+    /// Counts a duration. Negative ones, from clocks that went back, count as 0.
     package mutating func observe(seconds: Double) {
         let seconds = max(0, seconds)
         counts[bounds.firstIndex { seconds <= $0 } ?? bounds.count] += 1
@@ -22,7 +22,7 @@ package struct Histogram: Sendable, Equatable {
 
     package var count: Int { counts.reduce(0, +) }
 
-    /// How many took at most each bound; then all.
+    /// Number of durations up to each bound, then of all.
     package var cumulative: [Int] {
         var total = 0
         return counts.map {

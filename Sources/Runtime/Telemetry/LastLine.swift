@@ -2,9 +2,9 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// The last line of a log in a file of its own, so that the next process can report the end of this one.
+/// The last line of a log in a separate file, so that the next process can report how this one ended.
 ///
-/// - Concurrency: shared freely. A queue of its own writes: a disk that hangs does not hold up the log.
+/// - Concurrency: shared freely. A dispatch queue writes the file, so a disk that hangs does not delay the log.
 package final class LastLine: Sendable {
     /// The last line of the process before; empty if there was none.
     package let before: String
@@ -13,14 +13,15 @@ package final class LastLine: Sendable {
     /// The line that waits to be written.
     private let next = Mutex<String?>(nil)
 
-    /// Lines of the level info and above count: those below may be too many to keep.
+    /// Minimum level of lines that count. There may be too many lines of lower levels to keep.
     static let level = Logger.Level.info
-    /// Before the line in a worker's metrics: a comment, which Prometheus passes over. A label would make a series of each line.
+    /// Prefix of the line in a worker's metrics: a comment, which Prometheus ignores. A label would create a series for
+    /// each line.
     package static let prefix = "# The log of the process before ended with: "
-    /// Bytes of a line that are kept.
+    /// Maximum bytes of a line that are kept.
     private static let limit = 1_000
 
-    /// nil: the file cannot be opened, and then no line is kept.
+    /// nil: the file cannot be opened, and no line is kept.
     package init?(path: String) {
         file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard file >= 0 else { return nil }
@@ -49,7 +50,8 @@ package final class LastLine: Sendable {
 
     private func write() {
         guard let line = next.withLock({ $0.take() }) else { return }
-        // One write: a process that is killed leaves this line or the one before, and the file is read up to the first end.
+        // One write: a killed process leaves this line or the one before, and the file is read up to the first line
+        // end.
         let bytes = line.utf8.prefix { $0 != UInt8(ascii: "\n") }.prefix(Self.limit - 1) + [UInt8(ascii: "\n")]
         _ = bytes.withContiguousStorageIfAvailable { pwrite(file, $0.baseAddress, $0.count, 0) }
     }

@@ -3,9 +3,9 @@ internal import Glibc
 internal import JSONText
 internal import Synchronization
 
-/// Where log lines and the progress line go: one stream, written by one at a time, so that they never mix.
+/// Output of log lines and the progress line: one stream with one writer at a time, so that they never mix.
 ///
-/// A line is one `write(2)` as it comes: the last line before a crash is the one that matters.
+/// Each line is one `write(2)` as it comes, because the last line before a crash matters most.
 package final class LogOutput: Sendable {
     package static let standardError = LogOutput(STDERR_FILENO)
 
@@ -16,7 +16,7 @@ package final class LogOutput: Sendable {
     private let last = Mutex<LastLine?>(nil)
 
     private struct State: ~Copyable {
-        /// The progress that stands in the terminal's last line.
+        /// The progress text in the terminal's last line.
         var progress = ""
         var json = JSONWriter(reserving: 1024)
     }
@@ -45,7 +45,7 @@ package final class LogOutput: Sendable {
             } else {
                 state.json.clear()
                 state.json.line(time, level, message, common, own)
-                // Read on a terminal in the end.
+                // The output may later be read on a terminal.
                 put(PlainText.of(state.json.withBytes { String(decoding: $0, as: UTF8.self) }, keepingLines: true))
             }
         }
@@ -65,7 +65,7 @@ package final class LogOutput: Sendable {
     func show(progress text: String) {
         let line = PlainText.of(text)
         state.withLock { state in
-            // A line that wraps could not be taken back.
+            // A line that wraps could not be replaced.
             state.progress = String(line.prefix(max(20, columns - 1)))
             put("\r\u{1B}[K" + state.progress)
         }
@@ -106,13 +106,13 @@ package final class LogOutput: Sendable {
             let n = Glibc.write(stream, rest.baseAddress, rest.count)
             if n < 0, errno == EINTR { continue }
             if n < 0, errno == EAGAIN, isWritable(within: .seconds(1)) { continue }
-            // Nobody reads the log any more: the work goes on.
+            // The log has no reader any more, but the work continues.
             guard n > 0 else { return }
             rest = UnsafeRawBufferPointer(rebasing: rest[n...])
         }
     }
 
-    /// A pipe that somebody made non-blocking and that is full now.
+    /// Waits for a pipe that is non-blocking and full.
     private func isWritable(within limit: Duration) -> Bool {
         var wanted = pollfd(fd: stream, events: Int16(POLLOUT), revents: 0)
         return poll(&wanted, 1, Int32(limit.milliseconds)) > 0

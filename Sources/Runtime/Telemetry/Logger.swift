@@ -1,9 +1,10 @@
-/// A structured log: a sentence for people with typed fields for machines, a line each.
+/// A structured log: each line has a sentence for people and typed fields for machines.
 ///
-/// The words are swift-log's, so that it could be swapped in. On a terminal lines are made to be read; elsewhere each
-/// is one JSON object. What is below the level costs a comparison: neither message nor fields are made.
+/// It uses swift-log's terms, so that swift-log could replace it. On a terminal, lines are formatted for reading;
+/// elsewhere each is one JSON object. A line below the level costs one comparison: its message and fields are not
+/// created.
 ///
-/// - Concurrency: shared freely; a line is written whole.
+/// - Concurrency: shared freely; each line is written whole.
 package struct Logger: Sendable {
     package enum Level: String, Sendable, Comparable, CaseIterable {
         case trace, debug, info, notice, warning, error, critical
@@ -44,7 +45,7 @@ package struct Logger: Sendable {
     /// Fields of every line.
     private var metadata: [Field] = []
 
-    /// Lines of `level` and above go to `output`.
+    /// Creates a logger that writes lines of `level` and above to `output`.
     package init(level: Level, to output: LogOutput = .standardError) { (self.level, self.output) = (level, output) }
 
     /// A field that every line of this logger carries before its own; nil removes it.

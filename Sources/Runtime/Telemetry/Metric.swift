@@ -1,7 +1,7 @@
 /// Every family of metrics that a worker serves: the one table of their names, types, labels and meanings.
 ///
-/// No URL or key is ever a label, and hosts are of two families alone, the first thousand of them (`Counters`), so that the
-/// number of series is bounded.
+/// URLs and keys are never labels. Only two families have hosts as labels, the first thousand of them (`Counters`), so
+/// that the number of series is bounded.
 package enum Metric: String, Sendable, CaseIterable, MetricFamily {
     case buildInfo = "mezzotint_build_info"
     case logConnected = "mezzotint_log_connected"
@@ -53,12 +53,12 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
     case openFiles = "process_open_fds"
     case openFilesLimit = "process_max_fds"
 
-    /// Prometheus's word; a counter's name has the ending that it wants.
+    /// Prometheus's type. A counter's name has the required ending.
     package var type: String {
         isHistogram ? "histogram" : rawValue.hasSuffix("_total") ? "counter" : "gauge"
     }
 
-    /// Those alone that end in seconds and are not told of one moment.
+    /// Whether the family is a histogram. Only families in seconds are, and not those that describe one moment.
     package var isHistogram: Bool {
         switch self {
         case .jobWait, .jobWork, .fetchTime, .renderTime, .storePut, .logAppend: true

@@ -1,15 +1,15 @@
 internal import JSONText
 
-/// A family of metrics: a line of some program's table of them.
+/// A family of metrics: one row of a program's metrics table.
 package protocol MetricFamily: RawRepresentable<String> {
     /// `counter`, `gauge` or `histogram`.
     var type: String { get }
     var labels: [String] { get }
-    /// A sentence.
+    /// Meaning, as a sentence.
     var meaning: String { get }
 }
 
-/// Metrics as Prometheus reads them: its text format 0.0.4.
+/// Metrics in Prometheus's text format 0.0.4.
 package struct MetricsPage: Sendable {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -28,7 +28,7 @@ package struct MetricsPage: Sendable {
 
     package init() {}
 
-    /// A family, all at once as the format wants it; one without samples is only described.
+    /// Adds a family with all its samples, as the format requires. A family without samples is only described.
     package mutating func add(_ metric: some MetricFamily, _ samples: [Sample]) {
         describe(metric)
         for sample in samples {
@@ -60,7 +60,8 @@ package struct MetricsPage: Sendable {
         text += name + (labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}") + " \(Self.number(value))\n"
     }
 
-    /// Whole numbers as such: counters of bytes are more than people read as powers of ten.
+    /// Formats whole numbers without an exponent, because counters of bytes are larger than people read as powers of
+    /// ten.
     private static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

@@ -1,17 +1,16 @@
-/// One line that says how far something has come: rewritten in place on a terminal, now and then a record of the log
-/// elsewhere.
+/// One line of progress: rewritten in place on a terminal, and logged now and then elsewhere.
 ///
 /// - Concurrency: one owner; the output itself may be shared.
 package final class ProgressLine {
     private let logger: Logger
-    /// Between two showings.
+    /// Minimum time between two updates.
     private let interval: Duration
     private let elapsed: () -> Duration
     private var next: Duration = .zero
-    /// The last text that came too soon, for the end.
+    /// Last text that came too soon, kept for the end.
     private var held: (text: String, fields: Logger.Metadata)?
 
-    /// - Parameter interval: nil is a tenth of a second on a terminal, ten seconds elsewhere, where lines pile up.
+    /// - Parameter interval: nil is a tenth of a second on a terminal, and ten seconds elsewhere, where lines pile up.
     package init(
         to logger: Logger, interval: Duration? = nil, clock: some Clock<Duration> = ContinuousClock()
     ) {
@@ -21,9 +20,9 @@ package final class ProgressLine {
         elapsed = { start.duration(to: clock.now) }
     }
 
-    /// Shows `text` if it is time; the first one always.
+    /// Shows `text` if an update is due; the first text always.
     ///
-    /// - Parameter fields: the same for machines.
+    /// - Parameter fields: the same content for machines.
     package func update(_ text: @autoclosure () -> String, _ fields: @autoclosure () -> Logger.Metadata = [:]) {
         let now = elapsed()
         guard now >= next else { return held = (text(), fields()) }
@@ -32,7 +31,7 @@ package final class ProgressLine {
         show(text(), fields())
     }
 
-    /// Shows what was held back, and leaves the line standing.
+    /// Shows the text that was kept back, and leaves the line on the terminal.
     package func finish() {
         if let held { show(held.text, held.fields) }
         held = nil

@@ -1,4 +1,4 @@
-/// A piece of a job's way as OpenTelemetry has it.
+/// A span of a job's trace, as OpenTelemetry defines it.
 package struct Span: Sendable, Equatable {
     package enum Kind: Int, Sendable {
         case `internal` = 1
@@ -16,11 +16,11 @@ package struct Span: Sendable, Equatable {
     package let parent: String?
     package let name: String
     package let kind: Kind
-    /// Since 1970, both more finely than `WallTime`.
+    /// Time since 1970, finer than `WallTime`, as `end` is.
     package let begin: Duration
     package let end: Duration
     package let attributes: [(name: String, value: Value)]
-    /// Why it failed; nil if it did not.
+    /// Reason for its failure; nil if it succeeded.
     package let failure: String?
 
     package init(

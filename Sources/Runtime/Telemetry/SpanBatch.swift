@@ -1,8 +1,7 @@
 internal import Clocks
 internal import JSONText
 
-/// Spans as OTLP/HTTP takes them in JSON: ids are hexadecimal and whole numbers are strings, other than in protobuf's own
-/// JSON.
+/// Spans in the JSON of OTLP/HTTP. Unlike protobuf's own JSON, it has hexadecimal ids, and whole numbers as strings.
 package struct SpanBatch: Sendable {
     private let resource: [(name: String, value: Span.Value)]
     private let spans: [Span]

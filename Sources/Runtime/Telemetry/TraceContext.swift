@@ -1,8 +1,8 @@
-/// What a W3C `traceparent` says: which trace, below which span, and whether its publisher has it sampled.
+/// Content of a W3C `traceparent`: the trace, the parent span, and whether its publisher has it sampled.
 package struct TraceContext: Sendable, Hashable {
     /// 32 lower-case hexadecimal digits.
     package let trace: String
-    /// 16 of them; nil at the root.
+    /// 16 lower-case hexadecimal digits; nil at the root.
     package let parent: String?
     package let isSampled: Bool
 
@@ -10,7 +10,7 @@ package struct TraceContext: Sendable, Hashable {
         (self.trace, self.parent, self.isSampled) = (trace, parent, isSampled)
     }
 
-    /// nil if it is none of version 00, or an all-zero one, which the standard has as invalid.
+    /// nil if the text is not of version 00, or has an all-zero id, which the standard declares invalid.
     package init?(_ traceparent: String) {
         let parts = traceparent.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0] == "00", Self.isID(parts[1], 32), Self.isID(parts[2], 16),
@@ -19,7 +19,7 @@ package struct TraceContext: Sendable, Hashable {
         (trace, parent, isSampled) = (String(parts[1]), String(parts[2]), flags & 1 == 1)
     }
 
-    /// Whether a trace without a publisher's word is among a share of all: every worker decides alike.
+    /// Whether a trace without a publisher's decision belongs to the sampled share. Every worker decides the same.
     package static func isSampled(_ trace: String, share: Double) -> Bool {
         guard share < 1 else { return true }
         guard let tail = UInt64(trace.suffix(14), radix: 16) else { return false }
