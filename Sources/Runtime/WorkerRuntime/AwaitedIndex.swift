@@ -4,10 +4,10 @@ internal import ImageModel
 internal import Ports
 internal import Records
 
-/// Stands for an index whose file the disk has no room for: takes no row, so that its partition's jobs wait.
+/// Placeholder for an index whose file has no space on the disk. It accepts no row, so its partition's jobs wait.
 final class AwaitedIndex: VariantIndex {
     private let failure: IndexFailure
-    /// When its file was last tried.
+    /// Time of the last attempt to create its file.
     var triedAt: Instant
     var checkpoint: IndexCheckpoint? { nil }
     var progress: ProgressRow? { nil }

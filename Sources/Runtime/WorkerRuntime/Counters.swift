@@ -5,13 +5,13 @@ package import Jobs
 internal import Partition
 package import Records
 
-/// What a run came to: `stored`, `reused`, `unchanged` and `renders` count variants, the others jobs.
+/// Results of a run. `stored`, `reused`, `unchanged` and `renders` count variants, the others jobs.
 package struct Counters: Sendable, Equatable {
-    /// Answered jobs by lane and outcome.
+    /// Completed jobs by lane and outcome.
     private var ends = [Int](repeating: 0, count: Lane.count * OutcomeKind.allCases.count)
     /// Jobs that ended as failed or dead, by the code of their outcome.
     package private(set) var endCodes: [String: Int] = [:]
-    /// Jobs put off to be tried again.
+    /// Jobs that were deferred for a retry.
     package var retries = 0
     /// Stages that failed, by code.
     package private(set) var failures: [String: Int] = [:]
@@ -20,31 +20,32 @@ package struct Counters: Sendable, Equatable {
     /// Reused variants that were rendered from the kept original, not from another variant.
     package var reusedOriginals = 0
     package var unchanged = 0
-    /// Fetches that asked an origin, each with its redirects. A refused address, or a name without one, asks nobody.
+    /// Fetches that sent a request to an origin, each with its redirects. A refused address, or a name without one,
+    /// causes no request.
     package var requests = 0
-    /// Bodies that came whole: pictures, and what was none.
+    /// Bodies that were received completely, images or not.
     package private(set) var fetches = 0
-    /// What fetches found.
+    /// Results of fetches.
     package private(set) var checks: [SourceCheck: Int] = [:]
     package var notModified: Int { checks[.notModified] ?? 0 }
-    /// By host, or group of hosts.
+    /// Counts of each host, or group of hosts.
     package private(set) var hosts: [OriginHost: HostCounts] = [:]
     package struct HostCounts: Sendable, Equatable {
-        /// Fetches of sources that were known, and those that found nothing new.
+        /// Fetches of known sources, and those of them without a change.
         package var (checks, matches) = (0, 0)
-        /// Jobs that were answered by what is stored since it could not be asked.
+        /// Jobs that were completed with stored variants because the host could not be asked.
         package var stale = 0
     }
     package private(set) var fetchedBytes = 0
     package var renders = 0
-    /// Of variants and originals.
+    /// Bytes of variants and originals.
     package var storedBytes = 0
-    /// Rows that came back from the changelog into indexes.
+    /// Rows that were restored from the changelog into indexes.
     package var restoredRows = 0
 
     package init() {}
 
-    /// Answered with an outcome.
+    /// Jobs that have an outcome.
     package var jobs: Int { ends.reduce(0, +) }
     package var failed: Int { jobs(.failed) }
     package var expired: Int { jobs(.expired) }
@@ -52,7 +53,7 @@ package struct Counters: Sendable, Equatable {
     package var dead: Int { jobs(.dead) }
     package var stale: Int { jobs(.stale) }
     package var degraded: Int { jobs(.degraded) }
-    /// Jobs that were answered as requested, beyond the sources that came or were unchanged.
+    /// Jobs that were completed as requested, less the sources that were fetched or not modified.
     package var savedFetches: Int {
         max(0, jobs(.stored) + jobs(.reused) + jobs(.unchanged) - fetches - notModified)
     }
@@ -76,14 +77,15 @@ package struct Counters: Sendable, Equatable {
         return lane.ordinal * OutcomeKind.allCases.count + kind
     }
 
-    /// What counting needs of an outcome: thousands wait for their acknowledgement, and their rows need not.
+    /// The parts of an outcome that counting needs. Thousands wait for their acknowledgement, so their rows are
+    /// dropped.
     struct Answer: Sendable {
         let kind: OutcomeKind
         let lane: Lane
         let unchanged: Int
         let failed: Failed?
 
-        /// For the line that says so; shared, since few fail and all are counted.
+        /// Content of the log line about the failure. It is shared, because few jobs fail and all are counted.
         final class Failed: Sendable {
             let job: String
             let url: ShownURL
@@ -96,27 +98,27 @@ package struct Counters: Sendable, Equatable {
         init(_ outcome: Outcome) {
             (kind, lane) = (outcome.kind, outcome.lane)
             failed = outcome.kind.isSuccess ? nil : outcome.failure.map { Failed(outcome, $0) }
-            // All of them most times, and a look at each costs a copy of its row.
+            // All variants are unchanged most times, and examining each costs a copy of its row.
             let variants = outcome.variants
             unchanged = kind == .unchanged ? variants.count : variants.count { $0.kind == .unchanged }
         }
     }
 
-    /// An outcome is in the log.
+    /// Counts an outcome that is in the log.
     mutating func count(_ answer: Answer) {
         ends[Self.place(answer.kind, answer.lane)] += 1
         unchanged += answer.unchanged
         if let failed = answer.failed { endCodes[failed.cause.code, default: 0] += 1 }
     }
 
-    /// A stage failed, whatever becomes of the job.
+    /// Counts a stage that failed, regardless of the job's result.
     mutating func countFailure(_ code: String, times: Int = 1) { failures[code, default: 0] += times }
 
-    /// Variants are in the changelog.
+    /// Counts variants that are in the changelog.
     ///
     /// - Parameters:
-    ///   - kept: those rendered from the kept original.
-    ///   - same: variants that came out with the bytes that they had.
+    /// - kept: number of variants rendered from the kept original.
+    /// - same: number of variants whose bytes did not change.
     mutating func count(variants: Int, isReuse: Bool, kept: Int, same: Int) {
         renders += variants
         if isReuse {
@@ -128,7 +130,7 @@ package struct Counters: Sendable, Equatable {
 
     mutating func countBody(of bytes: Int) { (fetches, fetchedBytes) = (fetches + 1, fetchedBytes + bytes) }
 
-    /// An origin was asked for a source.
+    /// Counts a source that was requested from an origin.
     mutating func count(_ check: SourceCheck, of host: OriginHost) {
         checks[check, default: 0] += 1
         guard check != .new else { return }
@@ -143,6 +145,6 @@ package struct Counters: Sendable, Equatable {
     private mutating func count(of host: OriginHost, _ body: (inout HostCounts) -> Void) {
         if hosts[host] != nil || hosts.count < Self.hostLimit { body(&hosts[host, default: HostCounts()]) }
     }
-    /// Hosts that are counted one by one.
+    /// Maximum number of hosts that are counted separately.
     private static let hostLimit = 1_000
 }

@@ -14,7 +14,7 @@ internal import Records
 internal import Telemetry
 internal import VariantSpec
 
-/// A job's seven steps, in order. What decides is a value that never awaits; what performs is here.
+/// A job's seven steps, in order. Values that never await decide; the methods here perform.
 ///
 /// | step | decides | performs |
 /// |---|---|---|
@@ -26,19 +26,19 @@ internal import VariantSpec
 /// | 6 announce and fold | `EpochFold`, `Jobs.fold` | `announce`, `Worker+Fold` |
 /// | 7 answer and commit | `Jobs.answer`, `CommittableOffset` | `send`, `Worker+Answers` |
 extension Worker {
-    /// 1. A record becomes a job, canonicalised again, or is refused with the reason.
+    /// 1. Turns records into jobs, canonicalised again, or refuses them with the reason.
     func takeUp(_ records: [Record], of topic: Topic, _ owned: OwnedPartition) {
         let moment = moment
         for record in records { feed(takeUp(record, &owned.recentParts[topic]), to: owned, at: moment) }
     }
 
-    /// 2. What is stored for the job's source decides: answered at once, joined to a flight, or given one. nil while the
-    /// index or the store cannot tell.
+    /// 2. Looks up the stored rows of the job's source. They decide whether the job gets its outcome at once, joins a
+    /// flight, or gets one. nil while the index or the store cannot be read.
     func lookUp(_ pending: PendingJob, in owned: OwnedPartition, at now: Moment) -> SourceSnapshot? {
         owned.isRestored ? snapshot(for: pending, in: owned, at: now) : nil
     }
 
-    /// 3. The source is fetched, and its header read; or its origin confirms what is stored.
+    /// 3. Fetches the source and reads its header, or gets the origin's confirmation of the stored source.
     nonisolated func fetch(_ flight: FlightID, _ request: FetchRequest) async {
         let begun = ports.time.monotonic
         let event: PartitionEvent
@@ -80,7 +80,7 @@ extension Worker {
         await fetched(event, step, flight, request.lane, bytes, isAsked: isAsked)
     }
 
-    /// 4 to 6. One decode gives all that the flight's jobs lack; it is stored, then announced.
+    /// 4 to 6. Renders all that the flight's jobs lack from one decode, stores it, then announces it.
     nonisolated func make(_ flight: FlightID, _ task: RenderTask) async {
         do {
             let damaged = try await damaged(task.renewed)
@@ -112,15 +112,15 @@ extension Worker {
         }
     }
 
-    /// 4. What a task made of one picture.
+    /// 4. The variants that a task rendered from one image.
     struct Pictures: Sendable {
         let source: RenderSource
         let variants: [RenderedVariant]
         let facts: SourceFacts
     }
 
-    /// 5. All that was made is stored in one put, and the original of a fetched source with it if it is small enough: the
-    /// best donor for sizes that come later.
+    /// 5. Stores all variants in one put, with the original of a fetched source if that is small enough: it is the best
+    /// donor for sizes that are requested later.
     private nonisolated func store(
         _ pictures: Pictures?, of task: RenderTask
     ) async throws(StoreFailure) -> (original: String?, rows: [VariantRow]) {
@@ -141,14 +141,14 @@ extension Worker {
         let original = originals > 0 ? stored[0].location : nil
         guard let pictures else { return (original, []) }
         stored.removeFirst(originals)
-        // One for all: what was made together is told by it (`Flight.next`).
+        // One time for all: it identifies variants that were rendered together (`Flight.next`).
         let storedAt = now
         var rows: [VariantRow] = []
         for (variant, blob) in zip(pictures.variants, stored) {
             var row = pictures.source.row(
                 of: variant.spec, as: variant.rendition, facts: pictures.facts, bytes: blob.bytes, digest: blob.digest,
                 location: blob.location, at: storedAt)
-            // Of another making that ended before its row: what it was made from is not known, so it may be no donor.
+            // A blob of another render that ended before its row. Its donor is not known, so it may not be a donor.
             if blob.isAnothers { row.madeFrom = .donor(variant.spec) }
             if let old = task.replaced[variant.spec] { try await keep(old, as: &row, insteadOf: blob) }
             rows.append(row)
@@ -156,7 +156,7 @@ extension Worker {
         return (original, rows + (try await kept(of: rows, task)))
     }
 
-    /// What was made of a donor that came out as it was would come out as it was.
+    /// Rows of variants derived from a donor that did not change. They would not change either.
     private nonisolated func kept(
         of rows: [VariantRow], _ task: RenderTask
     ) async throws(StoreFailure) -> [VariantRow] {
@@ -172,7 +172,7 @@ extension Worker {
         return kept
     }
 
-    /// What came out as it was stays where it is: who has it need not be told.
+    /// If the new bytes are identical, keeps the file and its location, so that consumers need no change event.
     private nonisolated func keep(
         _ old: VariantRow, as row: inout VariantRow, insteadOf blob: StoredBlob
     ) async throws(StoreFailure) {
@@ -183,12 +183,14 @@ extension Worker {
         (row.location, row.storedAt) = (old.location, min(old.storedAt, row.storedAt))
     }
 
-    /// 6. Rows go into the changelog, acknowledged; the position after them. They count once they are folded.
+    /// 6. Appends rows to the changelog. Returns the position after them, once they are acknowledged. They count once
+    /// they are applied.
     private nonisolated func announce(
         _ original: String?, _ rows: [VariantRow], of task: RenderTask, _ flight: FlightID
     ) async throws(LogFailure) -> Int64 {
         var records: [NewRecord] = []
-        // Durable before the row that makes it known: a kill between them tells it twice, by one id, and never not at all.
+        // Durable before the row that makes it known: a kill between them reports it twice, under one id, and never not
+        // at all.
         var before: [NewRecord] = []
         if let change = task.change {
             before = change.newRecords(
@@ -206,8 +208,8 @@ extension Worker {
         return try await append(records, of: flight)
     }
 
-    /// 7. A partition's answers are written down, not on the thread that decides, and appended together; once they are
-    /// acknowledged their records are finished, and offsets move.
+    /// 7. Writes a partition's outcomes as records, not on the thread that decides, and appends them together. Once
+    /// they are acknowledged, their records are finished and offsets move.
     nonisolated func send(_ batch: Outbox.Batch, as owner: Ownership) async {
         var written = batch.again
         written.add(batch.new, partitions: ports.log.partitionCount, keys: configuration.keys)
@@ -218,8 +220,8 @@ extension Worker {
 }
 
 extension LogFailure {
-    /// Whether it says something of the partition that was appended to, and not of this machine: what the embedded log has
-    /// no room for, it has for no partition.
+    /// Whether the failure concerns the partition that was appended to, and not this machine. If the embedded log has
+    /// no space, it has none for any partition.
     fileprivate var isOfPartition: Bool {
         switch self {
         case .full, .reserved, .closed, .replaced: false

@@ -8,17 +8,18 @@ internal import Partition
 package import Records
 package import Telemetry
 
-/// One try of a job as spans: itself, from its record's append to its answer, and a span below it for each step.
+/// One attempt of a job as spans: the job itself, from its record's append to its outcome, and a child span for each
+/// step.
 ///
-/// Ids follow from the job's id and its record's place: no chance is needed, all tries of a job that came without a
-/// `traceparent` are one trace, and a replay repeats its ids.
+/// Ids are derived from the job's id and its record's position. So they need no random numbers, all attempts of a job
+/// that came without a `traceparent` are one trace, and a replay repeats its ids.
 package struct JobTrace: Sendable {
     private let context: TraceContext
     private let id: String
     private let record: Record
     private let job: String
 
-    /// nil where it is not sampled: by its publisher's word, or where there is none by the share.
+    /// nil if the job is not sampled: by its publisher's decision, or else by the share.
     package init?(_ record: Record, job: String, traceparent: String?, share: Double) {
         (self.record, self.job) = (record, job)
         if let given = traceparent.flatMap(TraceContext.init) {
@@ -32,7 +33,7 @@ package struct JobTrace: Sendable {
         id = String(Self.digits(of: "\(job)/\(record.topic.rawValue)-\(record.partition)-\(record.offset)").prefix(16))
     }
 
-    /// - Parameter now: steps are by its monotonic time.
+    /// - Parameter now: the current time; the steps use its monotonic clock.
     package func spans(_ disposition: Disposition, steps: [Step], at now: Moment) -> [Span] {
         var attributes: [(name: String, value: Span.Value)] = [
             ("messaging.system", .string("kafka")),
@@ -64,7 +65,7 @@ package struct JobTrace: Sendable {
             failure = cause.message
         case .rekey: attributes.append(("mezzotint.outcome", .string("rekey")))
         }
-        // A producer's clock may say the year 9999, which nanoseconds do not reach.
+        // A producer's clock may be in the year 9999, which nanoseconds do not reach.
         let begin = min(record.timestamp, now.wall)
         func wall(_ time: Instant) -> Duration { now.wall - .epoch + (time - now.monotonic) }
         if let first = steps.first {
@@ -83,7 +84,7 @@ package struct JobTrace: Sendable {
             }
     }
 
-    /// Of a text's digest; never all zero, which no id may be.
+    /// Hexadecimal digest of a text. It is never all zero, which no id may be.
     private static func digits(of text: String) -> String { SHA256.digest(of: Array(text.utf8)).hex }
 }
 

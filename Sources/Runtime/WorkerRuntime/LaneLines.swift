@@ -35,7 +35,7 @@ package struct LaneLines {
 
     package func isDue(at now: WallTime) -> Bool { now >= next }
 
-    /// How many records came to the lanes of what this worker owns, and how many stand in its retry topics.
+    /// Counts the records that came to the lanes of this worker's partitions, and those in its retry topics.
     package mutating func count(
         _ offsets: [PartitionOffsets], owned: Set<PartitionID>,
         unfinished: (PartitionOffsets) -> Int64 = { $0.records }
@@ -48,15 +48,15 @@ package struct LaneLines {
                 continue
             }
             let place = Place(lane: lane, partition: offsets.partition)
-            // What stood there when the partition came is not new.
+            // Records from before the partition came are not new.
             came[lane, default: 0] += max(0, offsets.bounds.upperBound - (ends[place] ?? offsets.bounds.upperBound))
             ends[place] = offsets.bounds.upperBound
         }
     }
 
-    /// Changes since the last look. A lane is back on target below half of it, so that a lane at its edge does not change
-    /// each second; and only if a job of the lane has ended meanwhile, or no job is in a retry topic: a late job that merely
-    /// moved to a retry topic is as late as before.
+    /// Changes since the last check. A lane is back on target below half of it, so that a lane at its edge does not
+    /// change each second. In addition, a job of the lane must have ended meanwhile, or no job be in a retry topic: a
+    /// late job that merely moved to a retry topic is as late as before.
     package mutating func changes(_ lanes: [Lane: LaneStatus], _ counters: Counters, at now: WallTime) -> [Line] {
         Lane.allCases.compactMap { lane in
             guard let status = lanes[lane] else { return nil }
@@ -89,7 +89,7 @@ package struct LaneLines {
             + "\(status.renders) to render, \(status.retries) to retry)"
     }
 
-    /// Of all lanes: only its record says which is a job's.
+    /// Line about the retries of all lanes together, because only a retry record contains its job's lane.
     private func retries(_ counters: Counters) -> [Line] {
         let putOff = counters.retries - last.retries
         guard retrying > 0 || putOff > 0 else { return [] }
@@ -101,7 +101,7 @@ package struct LaneLines {
         ]
     }
 
-    /// The minute's lines; the next minute begins.
+    /// The lines of the past minute. The next minute begins.
     package mutating func lines(_ lanes: [Lane: LaneStatus], _ counters: Counters, at now: WallTime) -> [Line] {
         defer { (next, last, came) = (now + Self.interval, counters, [:]) }
         let told: [Line] = Lane.allCases.compactMap { lane in

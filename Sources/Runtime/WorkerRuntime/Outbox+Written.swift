@@ -10,36 +10,36 @@ internal import Positions
 internal import Records
 
 extension Outbox {
-    /// Answers as the log gets them.
+    /// Outcomes as the log gets them.
     struct Written: Sendable {
         struct Entry: Sendable {
             let place: RecordPlace
-            /// How many records answer it.
+            /// Number of records that the outcome consists of.
             let records: Int
-            /// What the answer counts as; nil for a retry.
+            /// Outcome to count; nil for a retry.
             let count: Counters.Answer?
-            /// What was written, should it be too large for the log: what every log takes need not be kept for that.
+            /// The outcome, if it may be too large for the log. It is not kept if every log accepts its size.
             let large: Answer?
-            /// What finishes the record: written once this is durable.
+            /// Outcome that finishes the record, written once this entry is durable.
             let next: Answer?
 
-            /// Whether that waits for all of its batch that does: what is owed may be another job's debt. A letter is its own
-            /// job's alone.
+            /// Whether `next` waits for all such entries of its batch, because the debt may belong to another job. A
+            /// dead letter belongs to its own job alone.
             let waitsForAll: Bool
 
-            /// What went before the answer is durable, and something else's is not.
+            /// The entry after its own records are durable, while those of another entry are not.
             var waiting: Entry {
                 Entry(place: place, records: 0, count: count, large: large, next: next, waitsForAll: waitsForAll)
             }
         }
 
         private(set) var entries: [Entry] = []
-        /// Entry by entry.
+        /// Records of the entries, in order.
         private(set) var records: [NewRecord] = []
 
         var isEmpty: Bool { entries.isEmpty }
 
-        /// Whether all that others' answers wait for is durable.
+        /// Whether all records that other outcomes wait for are durable.
         func isReady(_ results: [AppendResult]) -> Bool {
             var next = 0
             return entries.allSatisfy { entry in
@@ -68,7 +68,7 @@ extension Outbox {
             var (isAnswer, waitsForAll) = (true, false)
             switch answer.disposition {
             case .outcome(let outcome):
-                // What sees to the rest of a change is part of the job that found it.
+                // A job for the rest of a change is part of the job that found it.
                 count = outcome.job.hasPrefix(Job.changePrefix) ? nil : Counters.Answer(outcome)
                 records.append(outcome.newRecord(partition: record.partition, key: record.key, by: &json))
             case .owing(let outcome, let debt):
@@ -115,7 +115,7 @@ extension Outbox {
                         key: RecordKey.job(job.source).bytes, value: record.value, headers: headers))
             }
             for place in first..<records.count where isAnswer {
-                // In its place: in a copy all headers would be written once more.
+                // In place, because a copy would write all headers once more.
                 records[place].headers.append(answered: record)
             }
             let isLarge = (first..<records.count).contains { records[$0].packedBytes > RecordLimits.sureBytes }
@@ -128,8 +128,8 @@ extension Outbox {
 }
 
 extension Outbox.Answer {
-    /// The same in few bytes, for a log that refused it: less of the body in a dead letter, no variants in an outcome. A job
-    /// that cannot be appended again is dead, since nobody would see it any more.
+    /// The same outcome in fewer bytes, for a log that refused it: less of the body in a dead letter, no variants in an
+    /// outcome. A job that cannot be republished is dead, because it would never be read again.
     func small(_ refusal: FailureNote) -> Outbox.Answer {
         switch disposition {
         case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome):
@@ -151,7 +151,7 @@ extension Outbox.Answer {
 }
 
 extension Debt {
-    /// Through a retry topic, signed where workers take signed jobs alone.
+    /// Records for a retry topic, signed if workers accept signed jobs alone.
     func newRecords(at now: WallTime, signedBy keys: JobKeys?) -> [NewRecord] {
         guard let change else { return [newRecord(of: job, at: now, signedBy: keys)] }
         return change.headers.map { header in
@@ -188,8 +188,8 @@ extension DeadLetter {
 }
 
 extension Record {
-    /// For the job's next record: all but its id, unless they are more than headers ever are. Then only those that mean
-    /// something here.
+    /// Headers for the job's next record: all but its id. If they are larger than headers ever are, only those that
+    /// have a meaning here.
     fileprivate var keptHeaders: RecordHeaders {
         let own = headers.filter { $0.name != EventHeader.id }
         if headers.byteCount <= RecordLimits.headerBytes { return RecordHeaders(own) }

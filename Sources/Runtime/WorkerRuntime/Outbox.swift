@@ -4,19 +4,21 @@ internal import Partition
 internal import Ports
 internal import Records
 
-/// A partition's answers on their way to the log: appended in batches, one at a time, until each is acknowledged.
+/// A partition's outcomes on their way to the log. They are appended in batches, one batch at a time, until each is
+/// acknowledged.
 ///
-/// A record's offset counts as finished only when everything that answers it is durable. Each partition has a box of its
-/// own, so that one whose leader is away holds back no other.
+/// A record's offset counts as finished only when all records of its outcome are durable. Each partition has its own
+/// outbox, so that one whose leader is unavailable holds back no other.
 struct Outbox {
-    /// An answer that nobody has written down yet: that is a job's largest part here, and any core may do it.
+    /// An outcome before it is written as records. Writing is a job's largest cost here, and any core may do it.
     struct Answer: Sendable {
-        /// Without what its answer has no more use for: a foreign record may have megabytes, in its key and headers too.
+        /// The record without parts that its outcome does not need. A mis-keyed record may have megabytes, in its key
+        /// and headers too.
         let record: Record
         let disposition: Disposition
         let at: WallTime
 
-        /// - Parameter key: of an outcome that has no source.
+        /// - Parameter key: record key of an outcome that has no source.
         init(_ record: Record, _ disposition: Disposition, key: [UInt8] = [], at now: WallTime) {
             var record = record
             record.key = key
@@ -28,9 +30,9 @@ struct Outbox {
         }
     }
 
-    /// What goes to the log together.
+    /// Outcomes that go to the log together.
     struct Batch: Sendable {
-        /// Not acknowledged the last time.
+        /// Outcomes that were not acknowledged the last time.
         let again: Written
         let new: [Answer]
     }
@@ -38,7 +40,7 @@ struct Outbox {
     private var again = Written()
     private var waiting: [Answer] = []
     private var isSending = false
-    /// By topic, records that are decided and whose answer is not acknowledged.
+    /// Number of records, by topic, whose outcome is decided and not acknowledged.
     private var answered = [Int](repeating: 0, count: Topic.allCases.count)
 
     var isEmpty: Bool { !isSending && again.isEmpty && waiting.isEmpty }
@@ -49,7 +51,7 @@ struct Outbox {
         waiting.append(answer)
     }
 
-    /// The next batch, if none is on its way.
+    /// The next batch, if none is being appended.
     mutating func next() -> Batch? {
         guard !isSending, !again.isEmpty || !waiting.isEmpty else { return nil }
         isSending = true
@@ -57,7 +59,7 @@ struct Outbox {
         return Batch(again: again, new: waiting)
     }
 
-    /// The batch came back; what was not acknowledged goes again, first.
+    /// Takes back a batch. Outcomes that were not acknowledged are appended again, first.
     mutating func returned(_ finished: [RecordPlace], failed: Written) {
         for place in finished { answered[place.topic.ordinal] -= 1 }
         (again, isSending) = (failed, false)

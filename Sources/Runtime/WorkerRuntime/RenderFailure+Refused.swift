@@ -4,16 +4,16 @@ internal import Planning
 package import VariantSpec
 
 extension RenderFailure {
-    /// The specs that a failed part refuses, so that the job's other variants are stored; nil if the failure is one of the
-    /// source: then the render fails whole, and the worker remembers the failure.
+    /// The specs that a failed part refuses, so that the job's other variants are stored. nil if the source caused the
+    /// failure: then the whole render fails, and the worker remembers the failure.
     ///
-    /// A hostile source may pass every deadline. The source is to blame unless something of it is rendered, or the part
-    /// moves. The second deadline of a flight refuses all that it lacks.
+    /// A hostile source may miss every deadline. The source is the cause unless one of its variants is rendered, or the
+    /// part is animated. The second missed deadline of a flight refuses all that it lacks.
     ///
     /// - Parameters:
-    ///   - lacking: all orders that are not rendered yet, with those of `part`.
-    ///   - hasMade: whether another order of the source is rendered.
-    ///   - isSecond: whether a part passed its deadline earlier in the flight.
+    /// - lacking: all orders that are not rendered yet, including those of `part`.
+    /// - hasMade: whether another order of the source is rendered.
+    /// - isSecond: whether a part missed its deadline earlier in the flight.
     package func refused(
         _ part: [RenderOrder], of lacking: [RenderOrder], frames: Int, hasMade: Bool, isSecond: Bool
     ) -> [VariantSpec]? {

@@ -1,24 +1,24 @@
 internal import Ports
 internal import Records
 
-/// Records of the changelog, decoded: what reading them costs needs no owner, so that any core may pay it.
+/// A batch of decoded changelog records. Decoding needs no owner, so any core may do it.
 struct RowSlice: Sendable {
     struct Row: Sendable {
-        /// What it says, or why it can't be read.
+        /// The row's content, or the reason why it cannot be read.
         let entry: Result<ChangelogEntry, RecordFailure>
-        /// The epoch of the owner who wrote it.
+        /// Epoch of the owner that wrote the row.
         let epoch: Int64?
         let key: [UInt8]
         let offset: Int64
     }
 
     let rows: [Row]
-    /// The position after the last of them.
+    /// Position after the last row.
     let end: Int64
-    /// Of the rows among them that may stay long: marks and progress are said again soon.
+    /// Anchors of the rows that may stay for long. Marks and progress rows are soon replaced.
     let anchors: ChangelogAnchors
 
-    /// nil of no records.
+    /// nil if there are no records.
     init?(_ records: [Record]) {
         guard let last = records.last else { return nil }
         end = last.offset + 1

@@ -1,12 +1,14 @@
-/// Whether something came before, as far as two kilobytes tell: of looks that are made ahead, `SnapshotCache` keeps those of
-/// sources that come a second time, so that a source that comes once costs it nothing.
+/// A filter of two kilobytes for values seen before. Of look-ups made ahead, `SnapshotCache` keeps those of sources
+/// that come a second time, so that a source that comes once costs it nothing.
 struct SeenBefore: Sendable {
-    /// In pairs, the newer first: a part of each word, by another part of it.
+    /// Marks in pairs, the newer first. One part of each word is the mark, another part its index.
     private var marks: [UInt16] = []
-    /// Few: two generations of 256 looks are kept, and what comes again after a thousand others would not find its own.
+    /// A small number: two generations of 256 look-ups are kept, so a source that returns after a thousand others would
+    /// not find its own.
     private static let pairs: UInt64 = 512
 
-    /// - Parameter word: of a good hash. It is noted, and the older of two others in its place forgotten.
+    /// - Parameter word: a word of a good hash. It is noted, and replaces the older of two others at its index. Returns
+    ///   whether it was known.
     mutating func note(_ word: UInt64) -> Bool {
         if marks.isEmpty { marks = [UInt16](repeating: 0, count: 2 * Int(Self.pairs)) }
         let (newer, mark) = (2 * Int(word % Self.pairs), UInt16(truncatingIfNeeded: word >> 48))

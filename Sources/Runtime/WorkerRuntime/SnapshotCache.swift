@@ -7,44 +7,44 @@ internal import Ports
 internal import Records
 internal import VariantSpec
 
-/// What is stored of the sources that were looked up a moment ago, so that jobs that came in a burst for one source cost
-/// one range read and one look at each file.
+/// Cache of recent look-ups, so that jobs that come in a burst for one source cost one range read and one check of each
+/// file.
 ///
-/// A look that began after a record was appended is as good for it as one now: the record is not told which of the two
-/// came first. Rows that are folded meanwhile end it (`forget`).
+/// A look-up that began after a record was appended is as good for it as a new one, because the record cannot know
+/// which of the two came first. Rows that are applied meanwhile end it (`forget`).
 struct SnapshotCache {
     struct Look: Sendable {
-        /// All rows, less those of `asked` whose blobs are gone.
+        /// All rows, without those of `asked` whose blobs are missing.
         var snapshot: SourceSnapshot
         var asked: [VariantSpec]
-        /// When the look began.
+        /// Start of the look-up.
         let at: Moment
     }
 
     private var recent: [SourceKey: Look] = [:]
-    /// Of the generation before: what nobody asks for again goes with it.
+    /// Look-ups of the previous generation. Those that are not requested again are dropped with it.
     private var older: [SourceKey: Look] = [:]
-    /// Of the sources of a slice of records, made ahead of its jobs. Those that come once go with the slice.
+    /// Look-ups for a batch of records, made ahead of its jobs. Sources that come once are dropped with the batch.
     private var ahead: [SourceKey: Look] = [:]
     private var seen = SeenBefore()
-    /// By topic, the sources whose rows have changed since looks for a slice of its records began.
+    /// Sources of each topic whose rows have changed since look-ups for a batch of its records began.
     private var changed: [Topic: Set<SourceKey>] = [:]
-    /// When the last look began.
+    /// Start of the last look-up.
     private var last = Instant.distantPast
 
-    /// Sources of one generation: a slice of records has no more.
+    /// Maximum sources of one generation, as in a batch of records.
     private static let limit = 256
-    /// Bounds what a producer's slow clock can do.
+    /// Maximum age of a look-up, which limits the effect of a producer's slow clock.
     fileprivate static let age = Duration.seconds(1)
 
-    /// What is stored of the pending job's source, less the wanted variants whose blobs are gone.
+    /// Stored rows of the pending job's source, without the wanted variants whose blobs are missing.
     mutating func snapshot(
         for pending: PendingJob, at now: Moment, isGone: (String, Int) -> Bool,
         read: () throws(IndexFailure) -> SourceSnapshot
     ) throws(IndexFailure) -> SourceSnapshot {
         let source = pending.job.source
         var look: Look
-        // Its slice was read before the look began, whatever its producer's clock said.
+        // The batch was read before the look-up began, even if its producer's clock differs.
         if let known = ahead[source], known.isYoung(at: now) {
             look = known
             if seen.note(source.word) { keep(look, of: source) }
@@ -55,13 +55,13 @@ struct SnapshotCache {
             last = now.monotonic
         }
         if look.asked == pending.job.variants { return look.snapshot }
-        // What `auto` becomes is not chosen yet: it may be any of them.
+        // The format of `auto` is not chosen yet, so any stored variant may be meant.
         let isOpen = pending.job.variants.contains(where: \.isAuto)
         let wanted = isOpen ? pending.job.variants + look.snapshot.variants.map(\.spec) : pending.job.variants
         let new = wanted.filter { !look.asked.contains($0) }
         guard !new.isEmpty else { return look.snapshot }
         look.snapshot.variants.removeAll { new.contains($0.spec) && isGone($0.location, $0.bytes) }
-        // The very same array as other jobs have (`RecentParts`).
+        // The identical array that other jobs have (`RecentParts`).
         if look.asked.isEmpty, !isOpen { look.asked = wanted } else { look.asked += new }
         ahead[source] = nil
         keep(look, of: source)
@@ -74,7 +74,7 @@ struct SnapshotCache {
         recent[source] = look
     }
 
-    /// Looks for a slice of records begin: of sources of which none is known that is good for them.
+    /// Begins look-ups for a batch of records. Returns the sources without a look-up that is good for them.
     mutating func beginAhead(_ topic: Topic, _ records: [Record], at now: Moment) -> Set<SourceKey> {
         changed[topic] = []
         var sources: Set<SourceKey> = []
@@ -86,7 +86,7 @@ struct SnapshotCache {
         return sources
     }
 
-    /// The slice's jobs are taken up next, by these looks; where rows changed meanwhile, by others.
+    /// Sets the look-ups for the batch's jobs, which are taken next, except those whose rows changed meanwhile.
     mutating func useAhead(_ topic: Topic, _ looks: [SourceKey: Look]) {
         guard let changed = changed.removeValue(forKey: topic) else { return }
         ahead = looks
@@ -95,12 +95,12 @@ struct SnapshotCache {
 
     mutating func endAhead() { ahead = [:] }
 
-    /// Rows are let go when the burst is over.
+    /// Drops rows when the burst is over.
     mutating func tick(_ now: Instant) {
         if now - last > Self.age, !recent.isEmpty || !older.isEmpty { (recent, older) = ([:], [:]) }
     }
 
-    /// Rows of the source have changed.
+    /// Drops the look-ups of a source whose rows have changed.
     mutating func forget(_ source: SourceKey) {
         (recent[source], older[source], ahead[source]) = (nil, nil, nil)
         for topic in changed.keys { changed[topic]?.insert(source) }

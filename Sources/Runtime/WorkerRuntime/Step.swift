@@ -5,7 +5,7 @@ internal import Planning
 internal import Ports
 package import VariantSpec
 
-/// One step of a flight, as it was measured.
+/// One measured step of a flight.
 package struct Step: Sendable, Equatable {
     package enum Name: Sendable, Equatable {
         case fetch
@@ -23,7 +23,7 @@ package struct Step: Sendable, Equatable {
     var duration: Duration { end - begin }
 }
 
-/// Measures steps that follow each other.
+/// Measures consecutive steps.
 struct StepClock: Sendable {
     private let time: any TimeSource
     private var begun: Instant
@@ -39,7 +39,7 @@ struct StepClock: Sendable {
 }
 
 extension RenderBatch {
-    /// What is written, each once.
+    /// The formats that are written, each once.
     var formats: [ImageFormat] {
         orders.reduce(into: []) { formats, order in
             if !formats.contains(order.spec.format) { formats.append(order.spec.format) }

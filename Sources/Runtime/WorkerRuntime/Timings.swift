@@ -3,10 +3,10 @@ package import Planning
 package import Telemetry
 internal import VariantSpec
 
-/// How long the steps of jobs took since the worker began, and why stored variants did not stand in.
+/// Durations of the steps of jobs since the worker began, and the reasons why stored variants were not used.
 ///
-/// Buckets are from measurements: a worker's own steps take from under a millisecond (a put, an append) to seconds (an AVIF),
-/// what depends on others up to their deadlines, and waiting has the lanes' targets among its bounds.
+/// Buckets come from measurements. A worker's own steps take from under a millisecond (a put, an append) to seconds (an
+/// AVIF); steps that depend on others take up to their deadlines. The bounds for waiting include the lanes' targets.
 package struct Timings: Sendable, Equatable {
     package private(set) var waits = Timings.byLane([
         0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600, 3600,
@@ -15,7 +15,7 @@ package struct Timings: Sendable, Equatable {
     package private(set) var fetches = Timings.byLane([
         0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
     ])
-    /// By lane, and in it by what was written.
+    /// Durations by lane, then by written format.
     package private(set) var renders: [[String: Histogram]]
     package private(set) var puts = Timings.byLane(Timings.short)
     package private(set) var appends = Histogram(Timings.short)
@@ -23,7 +23,7 @@ package struct Timings: Sendable, Equatable {
 
     private static let short = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30]
     private static let render = Histogram([0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.25, 2.5, 5, 10])
-    /// One decode may be written in more than one format.
+    /// Key of a decode that was written in more than one format.
     private static let several = "several"
 
     package init() {

@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// What a worker is to perform, in the order in which it was asked for: a stream for one reader.
+/// The worker's pending tasks, in the order of the requests: a stream for one reader.
 ///
 /// `AsyncStream` does the same, but its generic code asks the runtime for metadata at each step, which costs ten times
-/// what the queue does.
+/// as much as the queue.
 final class WorkQueue: Sendable {
     typealias Piece = @Sendable () async -> Void
 
     fileprivate struct State {
-        /// As they came, behind those of `first`.
+        /// Later pieces, in the order in which they came.
         var pieces: [Piece] = []
-        /// The first of them, the very first last.
+        /// Pieces that are next, in reverse order.
         var first: [Piece] = []
         var isFinished = false
         var reader: UnsafeContinuation<Piece?, Never>?
@@ -27,7 +27,7 @@ final class WorkQueue: Sendable {
         reader?.resume(returning: piece)
     }
 
-    /// Nothing more is taken; what waits is still performed.
+    /// Stops accepting pieces. Waiting ones are still performed.
     func finish() {
         let reader = state.withLock { state -> UnsafeContinuation<Piece?, Never>? in
             state.isFinished = true

@@ -12,7 +12,7 @@ internal import Positions
 internal import Records
 internal import Telemetry
 
-/// Answers on their way to the log, and what people are told.
+/// Outcomes on their way to the log, and messages to operators.
 extension Worker {
     func tell(_ notice: PermitNotice, _ owned: OwnedPartition) {
         switch notice {
@@ -41,7 +41,7 @@ extension Worker {
         }
     }
 
-    /// A host is left alone, or asked again.
+    /// Logs that a host is blocked, or asked again.
     func tell(_ host: OriginHost) {
         guard let origin = scheduler.origins[host] else { return }
         guard case .blocked(let until) = origin.phase, let trouble = origin.trouble else {
@@ -53,7 +53,8 @@ extension Worker {
             ["code": .string(trouble.code), "host": .string("\(host)")])
     }
 
-    /// Why a job is retried: each time if its own failure is the cause, once in ten seconds if it waits for what all need.
+    /// Logs why a job is retried: each time if its own failure is the cause, once in ten seconds if it waits for a part
+    /// that all jobs need.
     func tell(_ cause: FailureNote, of pending: PendingJob) {
         guard cause.verdict != .wait else {
             return tellNow(cause, ["code": .string(cause.code), "job": .string(pending.job.id)])
@@ -67,23 +68,23 @@ extension Worker {
             ])
     }
 
-    /// Counted each time, and said now and then.
+    /// Counts the failure each time, and logs it now and then.
     func note(_ failure: some StageFailure, _ notes: Logger.Metadata = [:]) {
         counters.countFailure(failure.code)
         tellNow(FailureNote(failure), notes)
     }
 
-    /// What goes on failing is said once in ten seconds.
+    /// Logs a repeated failure once in ten seconds.
     func tellNow(_ cause: FailureNote, _ notes: Logger.Metadata = [:]) {
         guard told[cause.code].map({ monotonic - $0 >= .seconds(10) }) ?? true else { return }
         told[cause.code] = monotonic
-        // That a job goes on through a retry topic is no failure of the worker's.
+        // A job that continues through a retry topic is no failure of the worker.
         logger.log(
             RetryCause.Code(rawValue: cause.code) == nil ? .error : .notice, "\(cause.message)",
             notes.isEmpty ? ["code": .string(cause.code)] : notes)
     }
 
-    /// Hands the waiting answers to the log, one batch of a partition at a time.
+    /// Sends the waiting outcomes to the log, one batch of a partition at a time.
     func send() {
         for owned in partitions.values {
             guard let batch = owned.outbox.next() else { continue }
@@ -127,13 +128,13 @@ extension Worker {
                     "code": .string(refusal.code), "partition": .string("\(owner.partition)"),
                     "waiting": .int(Int64(failed.entries.count)),
                 ])
-            // The outbox stays closed meanwhile: no second batch piles up behind a log that is full or away.
+            // The outbox stays closed meanwhile, so no second batch piles up behind a log that is full or unavailable.
             if goesAgain { await pauseAfterRefusal() }
         }
-        // What went away while its answers were on their way is another's to answer, even if it came back since: its jobs
-        // are read again then.
+        // If the partition went away while its outcomes were being appended, its jobs belong to another owner, even if
+        // it has come back since: its jobs are read again then.
         guard let owned = owned(by: owner) else { return }
-        // What failed may be in the log all the same: the next owner reads it once more.
+        // A failed append may still be in the log. The next owner reads it once more.
         let places = zip(written.records, results).compactMap { record, result in
             result.offset.map { (topic: record.topic, offset: $0) }
         }

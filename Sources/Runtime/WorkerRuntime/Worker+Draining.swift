@@ -8,9 +8,9 @@ internal import Records
 internal import Synchronization
 internal import Telemetry
 
-/// How a worker ends: it is told to stop, or nothing is left to do.
+/// End of a worker: it is told to stop, or nothing is left to do.
 extension Worker {
-    /// Told to stop: finish what runs within the configured time, commit, leave the clean flag.
+    /// Stops the worker. It finishes running work within the configured time, commits, and leaves the clean flag.
     package func drain() {
         guard phase.isRunning else { return }
         phase = .draining(until: ports.time.monotonic + configuration.drain)
@@ -19,7 +19,7 @@ extension Worker {
         logger.info("The worker is stopping\(rest).", ["underWay": .int(Int64(underWay))])
     }
 
-    /// The log is asked last: it may hold what this worker has not heard of yet.
+    /// Drains if nothing is left. The log is asked last, because it may hold records that have not reached this worker.
     func drainIfIdle() async {
         let (patience, now) = (configuration.patience, ports.time.monotonic)
         guard isQuiet(for: patience) else { return idle.interrupt() }
@@ -32,10 +32,10 @@ extension Worker {
         drain()
     }
 
-    /// Ends once nothing is under way and all is told of, or the deadline has passed.
+    /// Ends the drain once nothing is in progress and everything is written, or the deadline has passed.
     func endDrain(by deadline: Instant) {
         let isLate = ports.time.monotonic > deadline
-        // The log may not have taken the row that takes it back: the next owner would take the job for the cause.
+        // The log may lack the row that withdraws the blame. The next owner would take the job for the cause.
         let blaming = partitions.values.filter { $0.ledger.blames }
         for owned in blaming { name(owned) }
         let isQuiet = underWay == 0 && scheduler.isIdle && isAnswered && isCommitted && isProgressWritten
@@ -44,21 +44,22 @@ extension Worker {
             logger.warning(
                 "The drain deadline passed; what still runs is done again at the next start.",
                 ["underWay": .int(Int64(underWay))])
-            // Told should it never end.
+            // For the health report, if the process never ends.
             hanging.withLock { $0 = duties.standstill.standstill(after: .zero) }
         }
         phase = .ended(undone)
-        // It takes the fence's place, by which ignored rows are known: not before the valid ones are published again.
+        // The row replaces the fence, which identifies ignored rows. So it is not written before the valid rows are
+        // published again.
         let last = partitions.values.filter { !$0.isLeaving }.map { owned in
             let isClean = !isLate && owned.isRestored && owned.lifecycle.isClean
             let rows = [lastProgressRow(of: owned), isClean ? epochRow(of: owned, isClean: true) : nil]
             return (owner: owned.ownership, rows: rows.compactMap { $0 })
         }
-        // The next worker reads them before it asks any host.
+        // The next worker reads these rows before it asks any host.
         let hosts = duties.hosts.hasRead ? lastRowsToTell().map { $0.newRecord() } : []
         tasks.yield { [ports] in
-            // What is refused here costs the next owner work, and nothing else. Together, since each commit costs a sync of
-            // the disk, or a round trip.
+            // A refused row only costs the next owner work. They are appended together, because each commit costs a
+            // sync of the disk, or a round trip.
             await withDiscardingTaskGroup { group in
                 for last in last where !last.rows.isEmpty {
                     group.addTask { _ = await ports.log.append(last.rows, as: last.owner) }

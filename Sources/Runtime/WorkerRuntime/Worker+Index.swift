@@ -11,10 +11,11 @@ internal import Records
 internal import Telemetry
 internal import VariantSpec
 
-/// Indexes are disposable: what is damaged or of another changelog is made anew from the changelog.
+/// Care of indexes. They are disposable: an index that is damaged, or of another changelog, is rebuilt from the
+/// changelog.
 extension Worker {
-    /// The partition's index, empty if there is none that can be gone on with. One that was kept open is still what its
-    /// owner left: a partition that comes back goes on at once.
+    /// Opens the partition's index, or an empty one if the old cannot be used. An index that was kept open is unchanged
+    /// since its owner left, so a partition that comes back continues at once.
     func openIndex(_ partition: PartitionID, _ changelog: Range<Int64>) throws(IndexFailure) -> any VariantIndex {
         let kept = keptIndexes.removeValue(forKey: partition)
         return try withRoom { () throws(IndexFailure) in
@@ -28,7 +29,7 @@ extension Worker {
         }
     }
 
-    /// Where the disk has no room for an index, that is awaited.
+    /// Opens an index, or a placeholder if the disk has no space for it.
     private func withRoom(
         _ make: () throws(IndexFailure) -> any VariantIndex
     ) throws(IndexFailure) -> any VariantIndex {
@@ -39,7 +40,7 @@ extension Worker {
         }
     }
 
-    /// Tries again to open an index that is awaited.
+    /// Retries to open an index that the disk had no space for.
     func awaitIndex(of owned: OwnedPartition) {
         guard let awaited = owned.index as? AwaitedIndex, monotonic - awaited.triedAt >= .milliseconds(500) else { return }
         awaited.triedAt = monotonic
@@ -65,14 +66,14 @@ extension Worker {
         logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(partition)")])
     }
 
-    /// An index without rows, as quiet partitions have, is not reported.
+    /// Reports an outdated index. An index without rows, as quiet partitions have, is not reported.
     private func tellOutdated(_ index: any VariantIndex, _ partition: PartitionID, _ why: String) {
         guard (try? index.isEmpty()) != true else { return }
         logger.warning("The index is rebuilt from the changelog: \(why).", ["partition": .string("\(partition)")])
     }
 
-    /// Whether the index is of this changelog, by the newest of its anchors that compaction left; false where it is made
-    /// anew, or the log does not say it now.
+    /// Whether the index belongs to this changelog, by the newest of its anchors that compaction left. False if the
+    /// index is rebuilt, or the log cannot be asked now.
     func proveIndex(of owned: OwnedPartition) async -> Bool {
         guard let anchors = owned.unproven else { return true }
         var flaw = IndexCheckpoint.Flaw.outdated("no row that it folded last is in the changelog any more")
@@ -95,7 +96,7 @@ extension Worker {
         return false
     }
 
-    /// The index is not to be relied on: it is emptied, and the changelog is read anew.
+    /// Discards an index that cannot be used: it is emptied, and the changelog is read again.
     private func discard(_ owned: OwnedPartition, _ flaw: IndexCheckpoint.Flaw) {
         var isOfAnother = false
         switch flaw {
@@ -117,8 +118,8 @@ extension Worker {
         return index
     }
 
-    /// The index was found damaged, and its file set aside: an empty one takes its place and the changelog is read
-    /// anew. Jobs of the partition wait until it holds what the damaged one held.
+    /// Replaces a damaged index, whose file was renamed, with an empty one, and reads the changelog again. Jobs of the
+    /// partition wait until the new index holds as much as the old.
     func rebuild(_ owned: OwnedPartition, _ failure: IndexFailure) {
         counters.countFailure(failure.code)
         logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
@@ -142,15 +143,15 @@ extension Worker {
         } catch {}
     }
 
-    /// The index can tell again: jobs that waited for it are looked up.
+    /// Looks up jobs that waited for the index, because it can be read again.
     func resumePendingJobs(of owned: OwnedPartition) {
         let pendingJobs = owned.pendingJobs
         owned.pendingJobs = []
         for pending in pendingJobs { feed(.resumed(pending), to: owned) }
     }
 
-    /// What is stored for the pending job's source, less the wanted variants whose blobs are gone: those are made again. nil:
-    /// the index is damaged, and being rebuilt; or the store is away.
+    /// Stored rows of the pending job's source, without the wanted variants whose blobs are missing: those are rendered
+    /// again. nil: the index is damaged and being rebuilt, or the store is unavailable.
     func snapshot(for pending: PendingJob, in owned: OwnedPartition, at now: Moment) -> SourceSnapshot? {
         guard duties.store.absence == nil else { return nil }
         do throws(IndexFailure) {
@@ -173,19 +174,20 @@ extension Worker {
         }
     }
 
-    /// What the index holds of the sources of a slice of records; nil if that cannot be told.
+    /// Rows of the index for the sources of a batch of records; nil if they cannot be read.
     func rowsAhead(of records: [Record], _ topic: Topic, _ owned: OwnedPartition) -> PackedSnapshots? {
         let sources = owned.snapshots.beginAhead(topic, records, at: moment)
         if sources.isEmpty { return nil }
         do throws(IndexFailure) { return try owned.index.packedSnapshots(of: sources) } catch {
-            // Other failures are told when the jobs are looked up.
+            // Other failures are reported when the jobs are looked up.
             if case .corrupt = error { rebuild(owned, error) }
             return nil
         }
     }
 
-    /// Looks for a slice's jobs, ahead of them and not on the thread that decides: to unpack rows and look at files is a
-    /// third of what a stored job costs whose source comes once. Where a file is gone, or none is chosen yet, the job is looked up by itself.
+    /// Look-ups for a batch's jobs, ahead of them and not on the thread that decides. Unpacking rows and checking files
+    /// is a third of the cost of a stored job whose source comes once. If a file is missing, or a format is not chosen
+    /// yet, the job is looked up by itself.
     nonisolated func lookAhead(
         _ events: [PartitionEvent], _ rows: PackedSnapshots?, at begun: Moment
     ) async -> [SourceKey: SnapshotCache.Look] {

@@ -7,7 +7,7 @@ internal import Partition
 internal import Ports
 internal import Records
 
-/// Records become jobs: decoded, canonicalised again, and refused with the reason if they are none.
+/// Turns records into jobs: decodes them, canonicalises again, and refuses records that are no jobs, with the reason.
 extension Worker {
     nonisolated func takeUp(_ record: Record, _ recent: inout RecentParts) -> PartitionEvent {
         let job: Job
@@ -15,18 +15,19 @@ extension Worker {
             try configuration.keys?.check(record)
             job = try intake.job(from: record, &recent)
         } catch {
-            // An outcome under a stranger's id could be taken for that of the job whose id it is.
+            // An outcome under the id of an untrusted client could be taken for that of the real job.
             return refuse(record, FailureNote(error), id: error.isOfStranger ? record.placeText : nil)
         }
         let home = job.source.partition(of: ports.log.partitionCount)
-        // One that was sent on from there is done here: its owner counts other partitions, and would send it back for ever.
+        // A record that was republished from its proper partition is done here. Its owner counts other partitions, and
+        // would send it back for ever.
         guard home == record.partition || record.rekeyedFrom == home else {
             return .answered(record, .rekey(job))
         }
         guard record.topic.isRetry else { return .arrived(PendingJob(job: job, record: record)) }
         do throws(RecordFailure) {
             let (note, now) = (try RetryNote(record), now)
-            // Times of a clock that was ahead: a job would wait for them, and be tried until they are long past.
+            // Times from a clock that was ahead: a job would wait for them, and be retried until they are long past.
             return .arrived(
                 PendingJob(
                     job: job, record: record, attempts: note.attempt, firstSeen: min(note.firstSeen, now),

@@ -4,18 +4,18 @@ internal import Partition
 internal import Permits
 internal import Records
 
-/// What a lane's jobs in this worker are doing at one moment.
+/// State of a lane's jobs in this worker at one moment.
 package struct LaneStatus: Sendable, Hashable {
-    /// When the oldest unfinished job was appended; nil if there is none.
+    /// Append time of the oldest unfinished job; nil if there is none.
     package let oldest: WallTime?
-    /// Jobs of the lane's own topic that were taken up and are not finished.
+    /// Jobs of the lane's own topic that were accepted and are not finished.
     package let unfinished: Int
-    /// Those that are tried again within seconds.
+    /// Jobs that are retried within seconds.
     package let retries: Int
     /// Sources that wait for a permit.
     package let fetches: Int
     package let renders: Int
-    /// Sources that are fetched, rendered or stored.
+    /// Sources that are being fetched, rendered or stored.
     package let inProgress: Int
 
     package init(oldest: WallTime?, unfinished: Int, retries: Int, fetches: Int, renders: Int, inProgress: Int) {

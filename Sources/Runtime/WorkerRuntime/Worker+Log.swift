@@ -11,7 +11,8 @@ internal import Positions
 package import Records
 internal import Telemetry
 
-/// The log's side: partitions come and go, records are read and taken up. Rows are folded in `Worker+Fold`.
+/// The worker as listener of the log: partitions come and go, records are read and accepted. `Worker+Fold` applies
+/// rows.
 extension Worker: LogListener {
     package nonisolated func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64 {
         assumeIsolated { $0.begin(partition, epoch, changelog) }
@@ -19,7 +20,8 @@ extension Worker: LogListener {
 
     package nonisolated func readable(_ topic: Topic, _ partition: PartitionID) {
         assumeIsolated { worker in
-            // Nobody takes up control records yet: readable for ever, they would keep a worker from ever being idle.
+            // No reader accepts control records yet. A topic that stayed readable would keep a worker from ever being
+            // idle.
             guard topic != .control, let owned = worker.partitions[partition] else { return }
             owned.readable.insert(topic)
             worker.turnSoon()
@@ -38,12 +40,12 @@ extension Worker: LogListener {
         assumeIsolated { $0.end(failure) }
     }
 
-    /// Takes up what has arrived, as far as there is room: rows first, since jobs are planned against them.
+    /// Reads records that have arrived, while there is room: rows first, because jobs are planned against them.
     func read(_ owned: OwnedPartition) {
         do {
             if owned.readable.contains(.variants), owned.isOpen(.variants) { try fold(owned) }
             guard partitions[owned.id] === owned else { return }
-            // While draining or leaving, rows only: answers wait for them.
+            // While draining or leaving, rows only: outcomes wait for them.
             guard owned.isRestored, !owned.isLeaving, phase.isRunning else { return }
             for topic in Self.readingOrder where owned.readable.contains(topic) && owned.isOpen(topic) {
                 do throws(LogFailure) { try take(topic, owned) } catch {
@@ -56,7 +58,7 @@ extension Worker: LogListener {
         } catch let failure as IndexFailure {
             if case .corrupt = failure { return rebuild(owned, failure) }
             counters.countFailure(failure.code)
-            // Said once; it is tried again at every tick.
+            // Reported once, and retried at every tick.
             guard !owned.isStuck else { return }
             owned.isStuck = true
             logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
@@ -77,11 +79,11 @@ extension Worker: LogListener {
         guard records.count > Self.decodedAtOnce else {
             return takeUp(records, of: topic, owned)
         }
-        // A third of a stored job's cost is to read its record and to look at its files: other cores do it, one slice of a
-        // topic at a time, so that offsets stay in order.
+        // A third of a stored job's cost is to read its record and to check its files. Other cores do it, one batch of
+        // a topic at a time, so that offsets stay in order.
         owned.decoding.insert(topic)
         duties.standstill.begin(.look, of: .slice(of: topic, owned.id))
-        // Lent, or what it learns there would be written to a copy.
+        // Moved out, because changes there would otherwise be written to a copy.
         let lent = exchange(&owned.recentParts[topic], with: RecentParts())
         let (begun, rows) = (moment, rowsAhead(of: records, topic, owned))
         tasks.yield { [taken = records, owner = owned.ownership] in
@@ -99,7 +101,7 @@ extension Worker: LogListener {
         return records
     }
 
-    /// Of a tier no more is read while its head is not due.
+    /// Due records of a delay topic. No more is read while its head is not due.
     private func due(_ tier: DelayTier, _ owned: OwnedPartition, _ limit: Int) throws(LogFailure) -> [Record] {
         var head = owned.heads[tier.topic] ?? DelayHead(tier)
         if head.isEmpty { head.add(try drain(tier.topic, owned, DelayHead.limit), at: now) }
@@ -116,10 +118,11 @@ extension Worker: LogListener {
         }
     }
 
-    /// Which hosts are left alone.
+    /// Whether this worker knows which hosts are blocked.
     private var knowsHosts: Bool { duties.hosts.isReady(at: monotonic) }
 
-    /// What is due and waits for its host alone moves on a little, and what others wait behind. What a turn leaves over lapses.
+    /// Allows some due records to move on that wait for their host alone, and some that others wait behind. Unused
+    /// moves of a turn lapse.
     func moveHeldUp() {
         var heldUp: [TierTurns.Place] = []
         let isTime = monotonic - searchedAt >= TierSearch.interval
@@ -139,7 +142,7 @@ extension Worker: LogListener {
         owned.heads[place.topic]?.moves = TierTurns.moves(isBusy: isBusy, isHurried: configuration.patience != nil)
     }
 
-    /// Hosts that may be asked now and whose jobs stand behind others in tiers; nil: not all heads were looked at.
+    /// Hosts that may be asked now and whose jobs are behind others in delay topics; nil: not all heads were examined.
     private func hostsBehind(_ owned: OwnedPartition) -> [OriginHost]? {
         var heads: [DelayHead] = []
         for topic in DelayTier.allCases.lazy.map(\.topic) where owned.readable.contains(topic) {
@@ -150,7 +153,7 @@ extension Worker: LogListener {
         return owned.state.hostsBehind(heads, in: scheduler, at: moment) { awaited(by: $0, at: now) }
     }
 
-    /// The host that a tier's record waits for, if for nothing else, and the lane that it would have.
+    /// The host that a record of a delay topic waits for, if it waits for nothing else, and the record's lane.
     private func awaited(by record: Record, at now: WallTime) -> HostLane? {
         guard let note = try? RetryNote(record), note.cause.isOfHost, note.notBefore <= now else { return nil }
         let groups = configuration.permits.origins.groups
@@ -159,8 +162,8 @@ extension Worker: LogListener {
         return host.map { HostLane($0, lane) }
     }
 
-    /// A slice is decoded; if its partition went or the worker is stopping meanwhile, its records are read again by the next
-    /// owner.
+    /// Takes a decoded batch. If its partition went or the worker is stopping meanwhile, the next owner reads its
+    /// records again.
     private func arrive(
         _ events: [PartitionEvent], _ looks: [SourceKey: SnapshotCache.Look], _ recent: RecentParts,
         _ topic: Topic, _ owner: Ownership
@@ -175,24 +178,24 @@ extension Worker: LogListener {
         let moment = moment
         for (place, event) in events.enumerated() {
             feed(event, to: owned, at: moment)
-            // Or the jobs of a host that is left alone would fill its share of the memory.
+            // Otherwise the jobs of a blocked host would fill its share of memory.
             if place % 32 == 31 { grant() }
         }
         settle()
         turnSoon()
     }
 
-    /// So few records are not worth the way to another thread and back.
+    /// Number of records up to which decoding on another thread does not pay.
     static let decodedAtOnce = 16
 
-    /// Whether every answer that was decided is durable.
+    /// Whether every decided outcome is durable.
     var isAnswered: Bool { partitions.values.allSatisfy(\.outbox.isEmpty) }
 
     /// Whether there is nothing to do now, as far as this worker knows: its partitions are restored, no record is
-    /// unread, none unfinished, nothing on its way.
+    /// unread or unfinished, and nothing is being appended.
     package var isQuiet: Bool { isQuiet(for: nil) }
 
-    /// - Parameter patience: what becomes due later than this does not count.
+    /// - Parameter patience: jobs that become due later than this do not count.
     func isQuiet(for patience: Duration?) -> Bool {
         guard underWay == 0, isAnswered, !ports.consumer.isAwaiting,
             !partitions.isEmpty || ports.consumer.ownsNothing
@@ -210,18 +213,18 @@ extension Worker: LogListener {
             && owned.readable.allSatisfy { wait(of: $0, owned).map { $0 > patience } ?? false }
     }
 
-    /// For how long nothing of a tier becomes due; nil if that is not known.
+    /// Time until a record of a delay topic becomes due; nil if that is not known.
     private func wait(of topic: Topic, _ owned: OwnedPartition) -> Duration? {
         guard var head = owned.heads[topic], !head.isEmpty else { return nil }
         let wait = head.due - now
         guard let share = head.awaited(by: { awaited(by: $0, at: now) }) else { return wait }
         guard let left = blockLeft(of: [share.host]) else { return nil }
-        // Jobs of hosts that are left alone only move on when they are due.
+        // Jobs of blocked hosts only move on when they are due.
         if head.isOfHostsAlone, let least = blockLeft(of: owned.state.hostWaits.keys) { return min(left, least) }
         return min(wait, left)
     }
 
-    /// For how long none of the hosts is asked; nil where one may be now.
+    /// Time for which none of the hosts is asked; nil if one may be asked now.
     private func blockLeft(of hosts: some Collection<OriginHost>) -> Duration? {
         var least = Instant.distantFuture - monotonic
         for host in hosts {
@@ -231,7 +234,7 @@ extension Worker: LogListener {
         return least
     }
 
-    /// Jobs of this worker's partitions that are not answered, as far as the log tells.
+    /// Counts the jobs of this worker's partitions that have no outcome, as far as the log shows.
     func countWaiting() async {
         let found = (try? await ports.log.partitionOffsets(Topic.worked, partitions.keys.sorted())) ?? []
         for offsets in found {
@@ -242,23 +245,23 @@ extension Worker: LogListener {
         waiting += unread
     }
 
-    /// What the log holds for a worker that is quiet.
+    /// Content of the log for a worker that is quiet.
     enum Rest {
         case nothing
         case records
-        /// As much as an open transaction hides, from this record on.
+        /// Records from this one on that an open transaction hides, with their number.
         case hidden(LogPoint, Int64)
-        /// Partitions that were added to these topics hold records, and nobody will read them while any worker runs.
+        /// Partitions that were added to these topics hold records, which stay unread while any worker runs.
         case unread([GrownTopic])
     }
 
-    /// What the log still holds for the partitions of this worker, which is quiet.
+    /// Records that the log still holds for the partitions of this quiet worker.
     func rest() async -> Rest {
         guard let found = try? await ports.log.partitionOffsets(Topic.worked, Array(partitions.keys)) else {
             return .records
         }
         for offsets in found {
-            // What is behind a head that is not due is not due either.
+            // Records behind a head that is not due are not due either.
             if configuration.patience != nil, partitions[offsets.partition]?.heads[offsets.topic]?.isEmpty == false {
                 continue
             }
@@ -276,7 +279,8 @@ extension Worker: LogListener {
         return .hidden(LogPoint(first.topic, first.partition, first.bounds.upperBound), first.hidden)
     }
 
-    /// What a topic ends in may be no record, as a transaction's marker is: once all before it is finished, so is that.
+    /// Commits gaps at the end of topics, such as a transaction's marker. A gap is finished once all records before it
+    /// are.
     func passGaps(_ owned: OwnedPartition) {
         for topic in Topic.worked
         where !owned.readable.contains(topic) && !owned.decoding.contains(topic) && owned.isOpen(topic)
@@ -291,7 +295,7 @@ extension Worker: LogListener {
 }
 
 extension LogFailure {
-    /// Nothing more would ever come of reading.
+    /// Whether further reading would never succeed.
     fileprivate var endsWorker: Bool {
         switch self {
         case .unreadable, .topics: true
@@ -301,7 +305,7 @@ extension LogFailure {
 }
 
 extension FlightID {
-    /// By which a slice of a topic's records is watched: no flight has such a number.
+    /// Id under which a batch of a topic's records is watched. No flight has such a number.
     fileprivate static func slice(of topic: Topic, _ partition: PartitionID) -> FlightID {
         FlightID(partition, -1 - topic.ordinal)
     }

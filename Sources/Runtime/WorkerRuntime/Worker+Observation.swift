@@ -7,18 +7,18 @@ internal import Ports
 internal import Records
 package import Telemetry
 
-/// Where spans of sampled jobs go.
+/// Destination of the spans of sampled jobs.
 package struct TraceSink: Sendable {
-    /// Of the jobs whose publisher says nothing, between 0 and 1.
+    /// Sampled share of the jobs whose publisher decides nothing, between 0 and 1.
     package let share: Double
     package let send: @Sendable ([Span]) -> Void
 
     package init(share: Double, send: @escaping @Sendable ([Span]) -> Void) { (self.share, self.send) = (share, send) }
 }
 
-/// What is measured of jobs on their way. Nothing here decides anything.
+/// Measurements of jobs in progress. They decide nothing.
 extension Worker {
-    /// A step of a flight ended.
+    /// Notes a step of a flight that ended.
     func note(_ step: Step, of flight: FlightID, _ lane: Lane) {
         timings.note(step, on: lane)
         guard let traces = configuration.traces, let owned = partitions[flight.partition] else { return }
@@ -31,12 +31,13 @@ extension Worker {
         JobTrace(pending.record, job: pending.job.id, traceparent: pending.job.traceparent, share: traces.share)
     }
 
-    /// A source is to be fetched, though variants of it may be stored.
+    /// Counts why stored variants were not used for a source that will be fetched.
     func noteRefusals(of flight: FlightID, _ owned: OwnedPartition, at now: WallTime) {
         timings.refuse(owned.state.donorRefusals(of: flight, at: now))
     }
 
-    /// What a flight made is announced: each of its jobs waited until the first permit, and has what it asked for.
+    /// Measures a flight whose results are announced. Each of its jobs waited until the first permit, and now has its
+    /// variants.
     func noteMade(_ flight: FlightID) {
         guard let owned = partitions[flight.partition], let began = owned.state.beginning(of: flight) else { return }
         let work = monotonic - began
@@ -47,7 +48,7 @@ extension Worker {
         }
     }
 
-    /// A record's answer is decided.
+    /// Measures a record whose outcome is decided.
     func noteAnswer(_ record: Record, _ disposition: Disposition, of owned: OwnedPartition, at now: WallTime) {
         if let outcome = disposition.outcome, outcome.kind == .unchanged {
             timings.wait(now - record.timestamp, on: outcome.lane)

@@ -7,13 +7,14 @@ internal import Permits
 internal import Ports
 internal import Records
 
-/// Hosts are told of, and heard of, through the topic `origins`: `HostBoard` says when, and what.
+/// Exchange of host state through the topic `origins`. `HostBoard` decides when and what.
 extension Worker {
-    /// What the log does not take or give now is tried again in a second: all goes on without it.
+    /// Reads and writes rows of hosts. If the log cannot be read or written now, it is retried in a second, and the
+    /// work continues without it.
     func shareHosts() async {
         let (isFirst, assigned) = (!duties.hosts.hasRead, assignments)
         var isUpToDate = false
-        // Or places that are read before the first partition comes would be lost.
+        // Otherwise positions that are read before the first partition comes would be lost.
         if isFirst { ownSlots() }
         if let rows = try? await newRows(isFirst: isFirst) {
             for row in rows { apply(row, isOld: isFirst) }
@@ -22,7 +23,7 @@ extension Worker {
         } else if duties.hosts.isLate(at: monotonic) {
             scheduler.knowSlots()
         }
-        // What a worker that ends has to tell, it tells last.
+        // A worker that ends writes its last rows elsewhere.
         guard !phase.isEnded else { return }
         let rows = rowsToTell()
         if !rows.isEmpty {
@@ -34,18 +35,20 @@ extension Worker {
             }
         }
         await passSlots()
-        // Only after reading the newest rows under the same assignment: otherwise a row that is in use could be deleted.
+        // Only after reading the newest rows under the same assignment: otherwise a row that is in use could be
+        // deleted.
         if isUpToDate { await sweepRows() } else { duties.hosts.giveUpSweep() }
         duties.hosts.shared()
         settle()
     }
 
-    /// Looks at one page of rows, and deletes some that may go once it has seen all. Rows of workers go by the owner of the first partition; a slot's
-    /// row by the owner of the partition where it is at home, which is where it stands without a row, too.
+    /// Examines one page of rows, and deletes some once it has seen all. The owner of the first partition deletes rows
+    /// of workers. The owner of a slot's default partition deletes the slot's row, because the slot is there without a
+    /// row, too.
     private func sweepRows() async {
         guard !partitions.isEmpty else { return }
         if case .begin = duties.hosts.sweepStep(at: monotonic) {
-            // What is refused here is asked again in a second.
+            // A refused question is asked again in a second.
             guard let bounds = try? await ports.log.bounds(.origins, OriginRow.partition) else { return }
             duties.hosts.beginSweep(bounds)
         }
@@ -69,7 +72,7 @@ extension Worker {
         }
     }
 
-    /// Not on the thread that decides: to read a page takes some 50 ms.
+    /// Decodes a page, which takes some 50 ms, so not on the thread that decides.
     private nonisolated func rows(of records: [Record], slotsAlone: Bool) async -> [OriginRow?] {
         records.map { slotsAlone && !$0.key.starts(with: OriginRow.slotPrefix.utf8) ? nil : OriginRow($0) }
     }
@@ -82,7 +85,8 @@ extension Worker {
         return row.at < now - OriginRow.kept && partitions[place] != nil && scheduler.isAtHome(slot, at: place)
     }
 
-    /// Written as owner of the partition where the slot stands: refused if that is another's by now.
+    /// Writes passed slots as owner of the partition where each slot is. The append is refused if another worker owns
+    /// that by now.
     private func passSlots() async {
         let wishes = duties.hosts.beginPassing(at: monotonic, slowWait: scheduler.rules.slowWait)
         for pass in scheduler.pass(wishes, at: moment) {
@@ -94,13 +98,13 @@ extension Worker {
             let record = row.newRecord()
             duties.hosts.keep([record])
             let results = await ports.log.append([record], as: owner)
-            // One that is not known to be there is written again.
+            // A row without an acknowledgement is written again.
             if results.first?.offset != nil { scheduler.move(pass.slot, to: pass.to, at: monotonic) }
         }
         duties.hosts.passed()
     }
 
-    /// Of hosts' ceilings this worker has what belongs to its partitions.
+    /// Sets this worker's part of the hosts' limits, by its partitions.
     func ownSlots() {
         guard configuration.tellsOrigins else { return }
         scheduler.own(Set(partitions.keys), of: ports.log.partitionCount)
@@ -127,7 +131,7 @@ extension Worker {
         return isFirst ? reading.rows : rows
     }
 
-    /// What others have found out of a host holds for this worker, too; and whatever somebody wants is done.
+    /// Applies a row: findings of other workers hold for this one, too, and operators' commands are carried out.
     private func apply(_ row: OriginRow, isOld: Bool) {
         let host = OriginHost(group: row.host)
         if let slot = row.slot {
@@ -136,10 +140,10 @@ extension Worker {
             }
             return
         }
-        // What is there before the first reading was told by a worker of the same name, which ended.
+        // A row from before the first reading was written by a worker of the same name, which ended.
         let isOwn = row.by == configuration.owner
         guard isOld || !isOwn else { return }
-        // Clocks differ: only what was there before is judged by its time.
+        // Clocks differ, so only rows from before the first reading are judged by their time.
         if !isOwn, !isOld || now - row.at < OriginSummary.freshness { duties.hosts.hear(row, at: monotonic) }
         if scheduler.hear(row, isOld: isOld, isOwn: isOwn, at: moment) { tell(host) }
     }
@@ -163,7 +167,7 @@ extension Worker {
         return duties.hosts.rowsToTell(hosts, at: monotonic)
     }
 
-    /// A worker that ends leaves what it knows of hosts, and asks none of them any more.
+    /// Last rows of a worker that ends. It leaves its state of hosts, and asks none of them any more.
     func lastRowsToTell() -> [OriginRow] {
         scheduler.origins.map { host, origin in
             var row = row(of: host, origin, .none, isAway: false)

@@ -12,9 +12,9 @@ internal import Positions
 internal import Records
 internal import Telemetry
 
-/// How the steps of a job begin and end: `JobSteps` has the steps.
+/// Start and end of a job's steps. `JobSteps` has the steps.
 extension Worker {
-    /// What a partition decided is begun.
+    /// Performs an effect that a partition decided.
     func perform(_ effect: Effect, of owned: OwnedPartition, at now: WallTime) {
         switch effect {
         case .await(let pending): owned.pendingJobs.append(pending)
@@ -47,7 +47,7 @@ extension Worker {
     }
 
     private func beginFetch(_ flight: FlightID, _ request: FetchRequest) async {
-        // No child of the worker's group: a group cancels all its tasks or none.
+        // Not a child of the worker's task group, because a group cancels all its tasks or none.
         let fetch = Task(executorPreference: ports.tasks) { await self.fetch(flight, request) }
         if has(flight) { fetches[flight] = fetch } else { fetch.cancel() }
         await withTaskCancellationHandler {
@@ -55,11 +55,11 @@ extension Worker {
         } onCancel: {
             fetch.cancel()
         }
-        // Where it was redirected, its next fetch may have begun.
+        // After a redirect, the flight's next fetch may have begun.
         if fetches[flight] == fetch { fetches[flight] = nil }
     }
 
-    /// - Parameter isAsked: the source's own host was asked; not counted for each redirect.
+    /// - Parameter isAsked: whether the source's own host was asked. Redirects do not count again.
     func fetched(
         _ event: PartitionEvent, _ step: Step, _ flight: FlightID, _ lane: Lane, _ bytes: Int?, isAsked: Bool
     ) {
@@ -69,7 +69,7 @@ extension Worker {
         done(event)
     }
 
-    /// What the flight has to say is on its way to the log: it is stored, so the disk has room for another.
+    /// Notes that the flight's rows are being appended. It is stored, so the disk has room for another.
     func announcing(_ flight: FlightID) {
         let wasFull = isStoreFull
         duties.standstill.end(flight)
@@ -90,26 +90,26 @@ extension Worker {
         done(.announced(flight, original: original, rows: rows, position: position))
     }
 
-    /// The partition, if that ownership still stands: what came of an earlier one's work says nothing of this one.
+    /// The partition, if that ownership still holds. Results of an earlier one do not concern the current one.
     func owned(by owner: Ownership) -> OwnedPartition? {
         partitions[owner.partition].flatMap { $0.ownership == owner ? $0 : nil }
     }
 
-    /// Before something is tried again that the log, the store or the index refused: a log that is full refuses as fast as it
-    /// is asked.
+    /// Waits before a retry of an operation that the log, the store or the index refused, because a log that is full
+    /// refuses at once.
     nonisolated func pauseAfterRefusal() async { await ports.time.sleep(for: .milliseconds(500)) }
 
-    /// Whether the flight's ownership still stands.
+    /// Whether the flight's ownership still holds.
     private func has(_ flight: FlightID) -> Bool { partitions[flight.partition]?.state.has(flight) ?? false }
 
-    /// A step ended: its event is fed, and what follows from it is begun.
+    /// Ends a step: applies its event and performs the effects.
     func done(_ event: PartitionEvent) {
         underWay -= 1
         if let flight = event.flight { duties.standstill.end(flight) }
         switch event {
         case .failed(_, let note), .unannounced(_, let note), .refusedVariants(_, _, let note, _):
             counters.countFailure(note.code)
-        // One that was aborted did not fail.
+        // An aborted fetch did not fail.
         case .unfetched(let flight, let report) where has(flight): counters.countFailure(report.note.code)
         default: break
         }
@@ -122,7 +122,7 @@ extension Worker {
         if let owned = partitions[flight.partition], owned.state.has(flight) {
             feed(event, to: owned)
         } else {
-            // Given up meanwhile: nobody else lets its permits go.
+            // The flight was released meanwhile, and nothing else returns its permits.
             scheduler.forget(flight)
         }
         if case .rendered = event {
@@ -131,7 +131,8 @@ extension Worker {
         }
     }
 
-    /// Steps throw their own failures; anything else must not leave a flight without an end.
+    /// Failure note of an error. Steps throw their own failures; any other error must not leave a flight without an
+    /// end.
     nonisolated func note(of error: any Error) -> FailureNote {
         if let failure = error as? any StageFailure { return FailureNote(failure) }
         logger.error("A step ended with an error that is none of its own: \(error)")

@@ -2,9 +2,9 @@ internal import Ledger
 internal import Partition
 internal import Permits
 
-/// Permits: what is granted begins, and what its host holds back waits elsewhere.
+/// Permits: granted work starts, and flights that their host holds back wait elsewhere.
 extension Worker {
-    /// Grants what can be granted, and begins it: at once, or once it is named (`Suspects`).
+    /// Grants the available permits and starts the work: at once, or once it is named (`Suspects`).
     func grant() {
         endSolitude()
         passOnHeld()
@@ -15,7 +15,7 @@ extension Worker {
             }
             if !waitsForName(kind, flight, owned) { feed(granted(kind, flight), to: owned) }
         }
-        // What was granted may be a probe, behind which all others of its host wait elsewhere.
+        // A granted flight may be a probe. All others of its host then wait elsewhere.
         passOnHeld()
         nameWaiting()
     }

@@ -9,10 +9,10 @@ internal import Positions
 internal import Records
 internal import Telemetry
 
-/// How far partitions have come outlives their owner: where reading begins, whether a topic's log is still the one that
-/// was read, and the progress rows for the next owner.
+/// Progress of partitions, which outlives their owner: where reading begins, whether a topic's log is still the same
+/// one, and the progress rows for the next owner.
 extension Worker {
-    /// Asks what the log shows of the topics whose time it is.
+    /// Checks the logs of the topics that are due.
     func look(at owned: OwnedPartition) {
         lookAtChangelog(of: owned)
         guard owned.isRestored, !owned.isLeaving, owned.answers != nil else { return beginLooks() }
@@ -28,7 +28,7 @@ extension Worker {
         beginLooks()
     }
 
-    /// One question for all that wait: each costs the brokers a round trip.
+    /// Sends one question for all waiting checks, because each costs the brokers a round trip.
     func beginLooks() {
         guard let asked = looks.begin() else { return }
         tasks.yield {
@@ -64,13 +64,14 @@ extension Worker {
             {
                 tell(.expired(Int64(lost.count)), topic, owned, first: lost.upperBound)
             }
-            // What was finished while the log was suspected.
+            // Records that were finished while the log was suspected.
             if let next = owned.state.committable(topic), next > ports.consumer.committed(topic, owned.id) ?? -1 {
                 commit(topic, below: next, of: owned)
             }
             return
         }
-        // Where the log still has the anchor, it must have what was read last, too: the group's offset is no lower than that.
+        // If the log still has the anchor, it must also have the last record that was read, because the group's offset
+        // is not lower.
         if found.isFirst, proof == nil, let next = found.afterAnchor(sight) { return looks.ask(next) }
         let committed = ports.consumer.committed(topic, owned.id)
         let start = StartingPoint(
@@ -86,7 +87,7 @@ extension Worker {
             if start.position != committed ?? sight.bounds.lowerBound {
                 try ports.consumer.rewind(topic, owned.id, to: start.position)
             }
-            // Lag is told from committed offsets, so there is one from the beginning.
+            // Lag is computed from committed offsets, so there is one from the beginning.
             if committed ?? -1 < start.position { ports.consumer.commit(topic, owned.id, below: start.position) }
         }
         owned.state.begin(
@@ -100,7 +101,7 @@ extension Worker {
         owned.readable.insert(topic)
     }
 
-    /// Unless the topic's log may be another one: the offset would pass over its records.
+    /// Commits, unless the topic's log may be another one: the offset would skip its records.
     func commit(_ topic: Topic, below offset: Int64, of owned: OwnedPartition) {
         if owned.isOpen(topic) { ports.consumer.commit(topic, owned.id, below: offset) }
     }
@@ -118,7 +119,7 @@ extension Worker {
         case .expired(let count):
             let before = owned.lost.flatMap { $0.isRecent(at: now) ? $0.records : nil } ?? 0
             owned.lost = ProgressRow.Lost(records: min(ProgressRow.Lost.most, before + min(ProgressRow.Lost.most, count)), at: now)
-            // Each record is lost.
+            // Counted once for each lost record.
             error(.expired(topic: topic, partition: owned.id, count: count, first: position), times: Int(count))
         case .skip(let count):
             logger.warning(
@@ -135,7 +136,7 @@ extension Worker {
         }
     }
 
-    /// Reading failed: nothing more is taken up before the log was looked at.
+    /// Suspects the topic's log after a failed reading. No more records are accepted before it is checked.
     func suspect(_ topic: Topic, _ owned: OwnedPartition, _ failure: LogFailure) {
         if case .recreated(_, _, let why) = failure {
             owned.watches[topic].suspect(why)
@@ -146,8 +147,8 @@ extension Worker {
         look(at: owned)
     }
 
-    /// What is finished of every topic, with what only the log knows; and whether all answers can be told of, too. The next
-    /// owner must find those that it cannot know of by the topics.
+    /// Progress of every topic, without that which only the log knows, and whether it covers all outcomes. The next
+    /// owner must find the other outcomes in the topics.
     func progress(of owned: OwnedPartition) -> (topics: [Topic: TopicProgress], isWhole: Bool) {
         var current: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.worked.count)
         for topic in Topic.worked { current[topic] = tellable(topic, owned) }
@@ -165,10 +166,12 @@ extension Worker {
         return (topics, isWhole)
     }
 
-    /// Of a topic that was begun, and is not known to have another log. Of one that is only suspected it is told what was done
-    /// and how often jobs were tried: the next owner looks at the anchor, and knows as well as this one whether that counts.
+    /// Progress for a row, of a topic that has begun and whose log is not known to be another one. For a log that is
+    /// only suspected, the row keeps the finished records and the attempts of jobs. The next owner checks the anchor,
+    /// and can judge as well as this one whether they count.
     ///
-    /// It has a durable offset, too: beside an old log's, a row that knows the new log would let the old offset count.
+    /// The topic must have a durable offset, too. A row that knows the new log would otherwise make an old log's offset
+    /// count.
     private func tellable(_ topic: Topic, _ owned: OwnedPartition) -> TopicProgress? {
         guard owned.watches[topic].proof == nil, let progress = progress(topic, owned), progress.committed != nil else {
             return nil
@@ -183,7 +186,7 @@ extension Worker {
         return progress
     }
 
-    /// Writes the progress row if it is due; true if that began.
+    /// Writes the progress row if it is due. Returns whether that began.
     @discardableResult
     func writeProgress(of owned: OwnedPartition, isLast: Bool = false) -> Bool {
         guard owned.isRestored, owned.ledger.isLookDue(at: monotonic, isLast: isLast),
@@ -202,7 +205,7 @@ extension Worker {
         owned.state.forgetNames(but: row)
         tasks.yield { [ports, owner = owned.ownership, record = row.newRecord(in: owned.epoch)] in
             let failure = await ports.log.append([record], as: owner).first?.failure
-            // Not again at once: a log that is full refuses as fast as it is asked.
+            // Not again at once, because a log that is full refuses at once.
             if failure != nil { await self.pauseAfterRefusal() }
             await self.wroteProgress(row, owner, failure)
         }
@@ -214,7 +217,8 @@ extension Worker {
             counters.countFailure(failure.code)
             owned.ledger.failed(row, at: monotonic)
             giveUpNaming(owned, FailureNote(failure))
-            // It goes without: its successor does again what was finished ahead. But the row may be there, and name a job alone.
+            // The partition goes without the row, and its successor repeats the jobs that were finished ahead. But the
+            // row may be in the log, and name a job that runs alone.
             if owned.isLeaving, !owned.state.isUnderWay, owned.outbox.isEmpty, !owned.ledger.blames {
                 return giveUp(owned.id)
             }
@@ -227,8 +231,8 @@ extension Worker {
         settle()
     }
 
-    /// Whether what is finished is committed, too: the last progress rows say what is, so that an operator's reset while no
-    /// worker runs is known as one.
+    /// Whether all finished offsets are committed, too. The last progress rows contain them, so that an operator's
+    /// reset while no worker runs is recognised.
     var isCommitted: Bool {
         partitions.values.allSatisfy { owned in
             Topic.worked.allSatisfy { topic in
@@ -238,22 +242,22 @@ extension Worker {
         }
     }
 
-    /// Whether no progress row is on its way: the last one comes after it.
+    /// Whether no progress row is being written. The last one comes after it.
     var isProgressWritten: Bool { partitions.values.allSatisfy(\.ledger.isIdle) }
 
-    /// For the end of a drain; nil if there is nothing new to say.
+    /// Last row, for the end of a drain; nil if nothing has changed.
     func lastProgressRow(of owned: OwnedPartition) -> NewRecord? {
         guard owned.isRestored else { return nil }
         let row = newestRow(of: owned, after: owned.ledger.written, isLast: true)
         return owned.ledger.written?.isSame(as: row) == true ? nil : row.newRecord(in: owned.epoch)
     }
 
-    /// All that there is to tell now.
+    /// The row with the current state.
     private func newestRow(of owned: OwnedPartition, after written: ProgressRow?, isLast: Bool) -> ProgressRow {
         marked(newestProgress(of: owned) ?? written, owned, isLast: isLast, naming: owned.state.namedStill)
     }
 
-    /// nil: it cannot be told yet.
+    /// nil: the progress is not known yet.
     func newestProgress(of owned: OwnedPartition) -> ProgressRow? {
         guard owned.isRestored, let answers = owned.answers else { return nil }
         let progress = progress(of: owned)
@@ -262,16 +266,16 @@ extension Worker {
             away: owned.state.away, at: now)
     }
 
-    /// The row, with what is known of its owner and of suspects now.
+    /// The row, with the current state of its owner and of suspects.
     func marked(
         _ row: ProgressRow?, _ owned: OwnedPartition, isLast: Bool = false, naming places: Set<RecordPlace>
     ) -> ProgressRow {
         var row = row ?? ProgressRow(partition: owned.id, topics: [:], at: now)
         let suspects = owned.state.suspects
         let isAlone = scheduler.solitude.flight?.partition == owned.id
-        // One that was told to stop or to leave may end before it has, and no job is to blame.
+        // An owner that was told to stop or to leave may end before its work has, and no job is to blame.
         (row.store, row.isClean) = (owned.store, isLast || owned.isLeaving || !phase.isRunning)
-        // Readers see by it who lives.
+        // Readers use it to see which workers live.
         row.at = ports.time.wall
         (row.deaths, row.suspects) = (suspects.deaths, suspects.rows(naming: places, isAlone: isAlone))
         row.lost = owned.lost.flatMap { $0.isRecent(at: now) ? $0 : nil }
@@ -279,22 +283,22 @@ extension Worker {
     }
 }
 
-/// What a worker knows of a partition that it lost, and the row that the changelog had then.
+/// Progress of a partition that a worker lost, and the row that the changelog had then.
 struct KeptProgress {
     let topics: [Topic: TopicProgress]
     let row: ProgressRow?
-    /// Whether this worker wrote that.
+    /// Whether this worker wrote that row.
     let isOwn: Bool
 }
 
-/// Looks at the log that are asked for: those that wait go together, once those before them are answered.
+/// Requested checks of the log. Waiting ones go together, once those before them are done.
 struct LogLooks: Sendable {
     private var waiting: [LogLook] = []
     private var isUnderWay = false
 
     mutating func ask(_ look: LogLook) { waiting.append(look) }
 
-    /// nil: there are none, or others are under way.
+    /// nil: there are none, or others are in progress.
     mutating func begin() -> [LogLook]? {
         guard !isUnderWay, !waiting.isEmpty else { return nil }
         defer { (waiting, isUnderWay) = ([], true) }
@@ -304,15 +308,16 @@ struct LogLooks: Sendable {
     mutating func end() { isUnderWay = false }
 }
 
-/// One topic of one partition, to be looked at in the log.
+/// A check of one topic-partition in the log.
 struct LogLook: Sendable {
     let owner: Ownership
     let progress: TopicProgress?
-    /// The partition has just come: reading begins by what the look finds.
+    /// Whether the partition has just come: reading then starts according to the result.
     let isFirst: Bool
     let point: LogPoint
 
-    /// The look at the last record that was read, once the anchor was found in place; nil where there is no such record.
+    /// Check of the last record that was read, once the anchor was found in its position; nil if there is no such
+    /// record.
     func afterAnchor(_ sight: LogSight) -> LogLook? {
         guard var progress, let last = progress.last, progress.breakIn(sight.bounds, anchored: sight.timestamp) == nil
         else { return nil }
@@ -328,7 +333,7 @@ extension OwnedPartition {
     /// nil while the topic's log may be another one.
     func finished(_ topic: Topic) -> FinishedRecords? { isOpen(topic) ? state.finishedRecords(topic) : nil }
 
-    /// Records came: they belong to the log that is read now.
+    /// Notes records that came, and marks them with the log that is read now.
     func note(_ records: inout [Record], of topic: Topic, at now: Instant) {
         watches[topic].receive(records, at: now)
         let incarnation = state.incarnation(topic)

@@ -5,16 +5,16 @@ internal import Positions
 internal import Records
 internal import Telemetry
 
-/// What an owner that was killed had answered already is in the log, and is not done again.
+/// Recovery of outcomes: jobs whose outcome a killed owner left in the log are not repeated.
 extension Worker {
-    /// Reads the answers that no progress row tells of; the partition's topics are begun after that.
+    /// Reads the outcomes that no progress row covers. The partition's topics begin after that.
     func recoverAnswers(_ owner: Ownership) async {
         while let owned = recovering(owner) {
             do throws(LogFailure) {
                 var committed: [Topic: Int64] = [:]
                 for topic in Topic.worked { committed[topic] = ports.consumer.committed(topic, owner.partition) }
-                // The topics begin by what was left, and so must the answers. This owner's own row may tell of later ones: a
-                // zombie's row came between two tries to append it.
+                // The topics begin with the progress that was left, and so must the outcomes. This owner's own row may
+                // cover later ones: a zombie's row came between two attempts to append it.
                 let row = owned.left?.answers == nil ? owned.index.progress : owned.left
                 let tail = try await answers(of: owner.partition, into: AnswerTail(after: row, committed: committed))
                 guard let owned = recovering(owner) else { return }
@@ -32,7 +32,8 @@ extension Worker {
         }
     }
 
-    /// An index that is made anew meanwhile tells nothing: once it is restored, it begins again.
+    /// The partition, if its outcomes must still be read. An index that is rebuilt meanwhile shows nothing: once it is
+    /// restored, recovery begins again.
     private func recovering(_ owner: Ownership) -> OwnedPartition? {
         guard let owned = owned(by: owner), owned.answers == nil,
             owned.isRestored, !phase.isEnded
@@ -40,10 +41,10 @@ extension Worker {
         return owned
     }
 
-    /// One question for the ends; topics that have nothing new are not read.
+    /// Reads the outcome topics. One question gets their ends, and topics without news are not read.
     ///
-    /// A dead letter's or a tier's partition that cannot be asked is left out: what it answers may be done again. Without
-    /// its outcomes nothing of a partition can be answered, so those are waited for.
+    /// If the partition of dead letters or of a delay topic cannot be asked, it is left out: jobs that it completes may
+    /// be repeated. No job of a partition can be completed without its outcomes, so those are waited for.
     nonisolated func answers(
         of partition: PartitionID, into tail: AnswerTail
     ) async throws(LogFailure) -> AnswerTail {

@@ -12,17 +12,17 @@ internal import Posix
 internal import Records
 internal import VariantSpec
 
-/// One decode, of fetched bytes or of what is stored, and what becomes of blobs that are not what was stored.
+/// Renders from fetched or stored bytes in one decode, and handles blobs that are missing or damaged.
 extension Worker {
     enum Rendered {
         case made(Pictures)
-        /// These cannot be rendered. The others may, and some of them are rendered.
+        /// These variants cannot be rendered. The others may, and some of them are rendered.
         case refused([VariantSpec], FailureNote, [RenderedVariant])
-        /// What is stored is gone, or is no picture any more.
+        /// The stored blob is missing, or is no image any more.
         case unusable
     }
 
-    /// - Parameter earlier: what was made of the batch before.
+    /// - Parameter earlier: variants of the batch that were rendered before.
     nonisolated func render(
         _ batch: RenderBatch, of task: RenderTask, _ flight: FlightID,
         after earlier: [RenderedVariant] = []
@@ -36,7 +36,7 @@ extension Worker {
             guard let stored = try await stored(batch.renderSource) else { return try await removed(input) }
             picture = stored
         }
-        // To read what is stored takes time, and the partition may have come back with a flight of its own.
+        // Reading stored blobs takes time, and the partition may have come back with its own flight.
         _ = try await owner(of: flight)
         let inspected = batch.inspected(picture.facts.regions)
         let orders = inspected.distinct
@@ -70,23 +70,24 @@ extension Worker {
         return .made(Pictures(source: inspected.renderSource, variants: variants, facts: picture.facts.ofSource))
     }
 
-    /// The stored picture; nil if its file is gone or damaged.
+    /// The stored image; nil if its file is missing or damaged.
     private nonisolated func stored(_ source: RenderSource) async throws -> Picture? {
-        // Other bytes under the name may still decode, to another picture than the source's.
+        // Different bytes under the name may still decode, to another image than the source's.
         guard let file = try await ports.store.open(source.input.location, if: { source.isStored(as: $0) }) else {
             return nil
         }
         do throws(RenderFailure) { return try await ports.renderer.inspect(file) } catch {
             switch error {
-            // The machine's fault: it says nothing of what is stored. Nor is that damaged where the settings have become
-            // stricter since.
+            // The machine's fault, which shows nothing about the stored file. Nor is the file damaged if the settings
+            // have become stricter since.
             case .noSpace, .unavailable, .unsupported, .tooManyPixels, .tooMuchMemory: throw error
             default: return nil
             }
         }
     }
 
-    /// Looks at the pixels of a kept original for formats that depend on its alpha: a fetch would bring the same bytes.
+    /// Examines the pixels of a kept original, for formats that depend on its alpha. A fetch would bring the same
+    /// bytes.
     nonisolated func look(at batch: RenderBatch, of task: RenderTask, _ flight: FlightID) async throws {
         let input = batch.renderSource.input
         guard case .original(var row, _) = input, let picture = try await stored(batch.renderSource) else {
@@ -103,31 +104,32 @@ extension Worker {
         await done(.looked(flight, row))
     }
 
-    /// A deadline that passed may be the machine's: the same bytes have a second try, without another fetch.
+    /// Renders a part. A missed deadline may be the machine's fault, so the same bytes get a second attempt, without
+    /// another fetch.
     private nonisolated func renderTwice(
         _ picture: Picture, _ part: [RenderOrder], _ isReuse: Bool, _ origin: String, _ flight: FlightID
     ) async throws(RenderFailure) -> [RenderedVariant] {
         do throws(RenderFailure) {
             return try await ports.renderer.render(picture, part, isReuse: isReuse, origin: origin)
         } catch {
-            // Its partition may have gone meanwhile, and come back with a flight of its own.
+            // The partition may have gone meanwhile, and come back with its own flight.
             guard case .deadline = error, (try? await owner(of: flight)) != nil else { throw error }
             await comesOn(flight)
             return try await ports.renderer.render(picture, part, isReuse: isReuse, origin: origin)
         }
     }
 
-    /// Jobs of one source may ask for so much that each part is done in time, and all of them are not.
+    /// Notes progress. Jobs of one source may request so much that each part is done in time, and all of them are not.
     private func comesOn(_ flight: FlightID) { duties.standstill.comeOn(flight) }
 
-    /// What is stored is gone or damaged, not the source. Its file goes too, or a put would find it under its name and keep
-    /// it.
+    /// Removes the file of a stored blob that is missing or damaged, while the source is not. Otherwise a put would
+    /// find the file under its name and keep it.
     private nonisolated func removed(_ input: RenderSource.Input) async throws -> Rendered {
         try await ports.store.remove(input.location)
         return .unusable
     }
 
-    /// The blobs are gone: their rows go too, so that nobody tries them again, and the flight is planned without them.
+    /// Drops the rows of missing blobs, so that they are not used again, and plans the flight without them.
     nonisolated func forget(_ inputs: [RenderSource.Input], of flight: FlightID) async throws(LogFailure) {
         // No permit is held for as long as the log takes.
         await feed(.rendered(flight))
@@ -145,8 +147,8 @@ extension Worker {
         await done(.blobsGone(flight, locations: inputs.map(\.location)))
     }
 
-    /// Those of stored rows whose blobs are not what was stored. Read in full, since they are about to be promised for as
-    /// long again; once in a source's life time, and after a fetch that cost more.
+    /// Rows whose blobs differ from the stored ones. Blobs are read in full, because they are about to be promised for
+    /// as long again. That happens once in a source's lifetime, after a fetch that cost more.
     nonisolated func damaged(_ rows: [VariantRow]) async throws(StoreFailure) -> [VariantRow] {
         var damaged: [VariantRow] = []
         for row in rows where try await ports.store.open(row.location, if: { $0 == row.digest }) == nil {
@@ -156,7 +158,7 @@ extension Worker {
         return damaged
     }
 
-    /// Appends as the flight's owner; the position after the records.
+    /// Appends as the flight's owner. Returns the position after the records.
     nonisolated func append(_ records: [NewRecord], of flight: FlightID) async throws(LogFailure) -> Int64 {
         let (owner, epoch, folded) = try await owner(of: flight)
         var position: Int64 = 0

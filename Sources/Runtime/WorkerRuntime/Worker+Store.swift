@@ -8,14 +8,14 @@ internal import Positions
 internal import Records
 internal import Telemetry
 
-/// Rows name files of one store: jobs wait while what is there is not that one.
+/// The store that rows are bound to. Rows name files of one store, and jobs wait while another one is mounted.
 extension Worker {
-    /// What a partition's first progress row tells of answers and progress: as before; and the store that it is bound to.
-    /// nil while its jobs must wait for another store.
+    /// Content of a partition's first progress row: outcomes and progress as before, with the store that it is bound
+    /// to. nil while its jobs must wait for another store.
     func firstProgressRow(of owned: OwnedPartition) async -> (ProgressRow, StoreIdentity)? {
         do {
             let sight = try await ports.store.sight()
-            // Its index may be another ownership's by now.
+            // The index may belong to another ownership by now.
             guard partitions[owned.id] === owned else { return nil }
             let rows = owned.index.progress?.store
             let binding = StoreBinding(
@@ -50,8 +50,8 @@ extension Worker {
         return nil
     }
 
-    /// Whether a wanted file is known to be gone. Where the store itself is, that says nothing of the file. A store that does
-    /// not know is believed to have it: who reads the file finds out.
+    /// Whether a wanted file is known to be missing. If the store itself is unavailable, that shows nothing about the
+    /// file. A store that does not know is assumed to have it: reading the file will show.
     func isGone(_ location: String, bytes: Int) -> Bool {
         guard ports.store.isGone(location, bytes: bytes) == true else { return false }
         if duties.store.absence == nil { duties.store.missed(ports.store.absence) }

@@ -9,9 +9,9 @@ internal import Positions
 internal import Records
 internal import Telemetry
 
-/// After an owner died, its successor names what it begins: see `Suspects`.
+/// After an owner crashed, its successor names the jobs that it starts. See `Suspects`.
 extension Worker {
-    /// Whether the flight begins once a durable row names it, and not at once.
+    /// Whether the flight starts only once a durable row names it.
     func waitsForName(_ kind: PermitKind, _ flight: FlightID, _ owned: OwnedPartition) -> Bool {
         guard owned.state.needsName(flight) else { return false }
         owned.naming.add(Naming.Grant(kind, flight), at: monotonic)
@@ -22,7 +22,7 @@ extension Worker {
         for owned in partitions.values where owned.naming.isWaiting { name(owned) }
     }
 
-    /// A flight that ran alone is over: others begin again, once no durable row says that nothing else runs.
+    /// Ends an isolated run. Others start again, once no durable row says that nothing else runs.
     func endSolitude() {
         guard let ended = scheduler.solitude.ended else { return }
         if let owned = partitions[ended.partition], owned.state.suspects.isAlone {
@@ -32,24 +32,25 @@ extension Worker {
         }
     }
 
-    /// A row that names what is under way and what waits to begin, unless another is on its way.
+    /// Writes a row that names the flights in progress and those that wait to start, unless another is being written.
     func name(_ owned: OwnedPartition) {
         guard owned.ledger.beginMarker() else { return }
         let places = owned.state.names(with: owned.naming.begin())
-        // By the newest progress it is known of which logs these are the offsets.
+        // The newest progress shows to which logs these offsets belong.
         write(marked(newestProgress(of: owned) ?? owned.ledger.written, owned, naming: places), of: owned)
     }
 
-    /// The row is durable: what it names begins.
+    /// Starts the flights that a durable row names.
     func named(by row: ProgressRow, _ owned: OwnedPartition) {
         owned.state.name(by: row)
-        // Some may have been given up meanwhile.
+        // Some may have been released meanwhile.
         for grant in owned.naming.named(at: monotonic) where scheduler.holds(grant.kind, grant.flight) {
             feed(granted(grant.kind, grant.flight), to: owned)
         }
     }
 
-    /// The log does not take the row: the flights end as those do whose rows it does not take.
+    /// Ends the waiting flights, because the log does not accept the row. They end like flights whose rows it does not
+    /// accept.
     func giveUpNaming(_ owned: OwnedPartition, _ cause: FailureNote) {
         for grant in owned.naming.giveUp() where scheduler.holds(grant.kind, grant.flight) {
             feed(.unannounced(grant.flight, cause), to: owned)

@@ -11,13 +11,13 @@ internal import Records
 internal import Synchronization
 package import Telemetry
 
-/// The worker: takes jobs from the partitions it owns and brings each through fetch, render, store and announce.
+/// The worker: takes jobs from its partitions and brings each through fetch, render, store and announce.
 ///
-/// `PartitionState`, `PermitScheduler` and the other values of `Partition` decide; `JobSteps` performs. When a drain is over is
-/// decided here.
+/// `PartitionState`, `PermitScheduler` and the other values of `Partition` decide; `JobSteps` performs. The worker
+/// itself decides when a drain is over.
 ///
-/// - Concurrency: runs on the log consumer's thread, so that reading a partition and giving it up cannot race. What
-///   awaits (fetch, render, store, append) runs in child tasks of `run()`.
+/// - Concurrency: runs on the log consumer's thread, so that reading a partition and releasing it cannot race. Work
+///   that awaits (fetch, render, store, append) runs in child tasks of `run()`.
 package actor Worker {
     nonisolated let ports: WorkerPorts
     nonisolated let configuration: WorkerConfiguration
@@ -27,54 +27,54 @@ package actor Worker {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     var partitions: [PartitionID: OwnedPartition] = [:]
-    /// Of partitions that went, should they come back.
+    /// Indexes of partitions that went, in case they come back.
     var keptIndexes: [PartitionID: any VariantIndex] = [:]
     var keptProgress: [PartitionID: KeptProgress] = [:]
     var looks = LogLooks()
     var tierTurns = TierTurns()
-    /// When it was last looked whether jobs in tiers could begin behind others.
+    /// Time of the last check whether jobs in delay topics could start behind others.
     var searchedAt = Instant.distantPast
     var duties: Duties
     package internal(set) var scheduler: PermitScheduler
-    /// Fetches under way, so that one can be cancelled without the others.
+    /// Fetches in progress, so that one can be cancelled without the others.
     var fetches: [FlightID: Task<Void, Never>] = [:]
-    /// How often a partition was assigned; no two ownerships share the number of a flight.
+    /// Number of assignments of partitions. No two ownerships share the number of a flight.
     var assignments = 0
     var idle = IdleWatch()
-    /// What it ended without.
+    /// Failure that the worker ended with although it became idle.
     var undone: LogFailure?
-    /// Fetches, renders and announcements under way.
+    /// Fetches, renders and announcements in progress.
     var underWay = 0
-    /// When the last fetch or render began, or lanes' records were last taken up.
+    /// Time when the last fetch or render started, or records of lanes were last accepted.
     var busyAt = Instant.distantPast
     package internal(set) var counters = Counters()
-    /// Jobs that were left when it ended.
+    /// Jobs that were left when the worker ended.
     var waiting = 0
-    /// Those of them that open transactions hid.
+    /// Number of them that open transactions hid.
     var hidden = 0
-    /// Those of them in partitions that no worker reads, as a run until idle found them.
+    /// Number of them in partitions that no worker reads, as a run until idle found them.
     var unread = 0
     package internal(set) var timings = Timings()
     private nonisolated let clock: Mutex<TrustedClock>
-    /// Told to who asks whether it lives, and must not have to wait for it.
+    /// Reported to health checks, which must not have to wait for the worker.
     nonisolated let hanging = Mutex<Standstill?>(nil)
     package nonisolated var standstill: Standstill? { hanging.withLock { $0 } }
     var phase = Phase.running
-    /// When it was last said what all jobs wait for, by code.
+    /// Time when each code was last logged that all jobs wait for.
     var told: [String: Instant] = [:]
-    /// When it was last said that partitions go.
+    /// Time when it was last logged that partitions go.
     var toldLeaving: Instant?
-    /// When it last looked at its work, monotonic nanoseconds: who asks whether it lives must not have to wait for it.
+    /// Monotonic nanoseconds of the last tick. Health checks must not have to wait for the worker.
     nonisolated let ticked: Atomic<Int64>
     private var isTurnDue = false
-    /// Reused between turns.
+    /// Buffer reused between turns.
     private var decided: [Effect] = []
 
     nonisolated let tasks = WorkQueue()
 
     enum Phase {
         case running
-        /// Nothing new is begun; what runs may finish until this time.
+        /// Nothing new starts. Running work may finish until this time.
         case draining(until: Instant)
         case ended((any StageFailure)?)
 
@@ -95,10 +95,10 @@ package actor Worker {
         scheduler = PermitScheduler(configuration.permits)
     }
 
-    /// Works until told to stop by `drain()`, until nothing is left if so configured, or until the log or an index
-    /// fails (`LogFailure`, `IndexFailure`).
+    /// Works until `drain()` stops it, until nothing is left if so configured, or until the log or an index fails
+    /// (`LogFailure`, `IndexFailure`).
     ///
-    /// - Parameter begun: called once the log is this worker's to read.
+    /// - Parameter begun: called once this worker can read the log.
     package func run(begun: @Sendable () -> Void = {}) async throws {
         guard try await startWithRoom() else { return }
         begun()
@@ -113,8 +113,8 @@ package actor Worker {
         if case .ended(let failure?) = phase { throw failure }
     }
 
-    /// Begins to own partitions. A full disk is waited for: nothing is lost meanwhile, and to end would be to be started
-    /// again at once. False if it was told to stop before there was room.
+    /// Starts to own partitions. It waits while the disk is full: nothing is lost meanwhile, and a worker that ended
+    /// would be restarted at once. False if it was told to stop before there was space.
     private func startWithRoom() async throws -> Bool {
         while phase.isRunning {
             do throws(LogFailure) {
@@ -135,28 +135,29 @@ package actor Worker {
         tasks.finish()
     }
 
-    /// Flights that are being stored: their pictures take memory and files that no permit counts, so a disk slower than the
-    /// renderers holds back what is begun. Those that are announced count for their partition alone.
+    /// Whether so many flights are being stored that nothing new starts. No permit counts their images, which take
+    /// memory and files, so a disk slower than the renderers must hold new work back. Announced flights count for their
+    /// partition alone.
     var isStoreFull: Bool {
-        // Seldom are so many under way at all, and the scheduler is asked at every step.
+        // So many are seldom in progress at all, and the scheduler is asked at every step.
         underWay >= Self.storingLimit
             && underWay - scheduler.running(.fetch) - scheduler.running(.render) - scheduler.announcements
                 >= Self.storingLimit
     }
     private static let storingLimit = 128
 
-    /// By the clock that decisions go by.
+    /// Time by the clock that decisions use.
     nonisolated var now: WallTime { moment.wall }
     nonisolated var moment: Moment {
-        // In this order a pause between the two is taken for a clock ahead, and soon seen to be none.
+        // In this order, a pause between the two looks like a clock that is ahead, which is soon refuted.
         let monotonic = monotonic
         let wall = ports.time.wall
         return clock.withLock { $0.moment(wall: wall, monotonic: monotonic) }
     }
-    /// For rules, which count whole milliseconds.
+    /// Time for rules, which count whole milliseconds.
     nonisolated var monotonic: Instant { ports.time.monotonic.wholeMilliseconds }
 
-    /// Asks for a turn; asked many times, there is one.
+    /// Requests a turn. Several requests get one turn.
     func turnSoon() {
         guard !isTurnDue else { return }
         isTurnDue = true
@@ -170,7 +171,7 @@ package actor Worker {
         settle()
     }
 
-    /// Time passes for retries, ageing lanes, a drain's deadline and idleness.
+    /// Advances time for retries, ageing lanes, a drain's deadline and idleness.
     private func tickWhileRunning() async {
         while !Task.isCancelled {
             await ports.time.sleep(for: .milliseconds(50))
@@ -188,7 +189,7 @@ package actor Worker {
             feed(.tick, to: owned)
             owned.snapshots.tick(monotonic)
             republish(owned)
-            // An index that could not be asked for what the fence needs is asked again, though nothing comes to be folded.
+            // An index that could not give the data for the fence is asked again, even if no rows arrive.
             noteRestored(owned)
             look(at: owned)
             if !owned.isLeaving { writeProgress(of: owned) }
@@ -197,7 +198,7 @@ package actor Worker {
         }
         scheduler.checkInvariants()
         let restoring = partitions.values.count { !$0.isRestored }
-        // In this order a pause between the two is taken for no jump of the clock.
+        // In this order, a pause between the two does not look like a jump of the clock.
         let wall = ports.time.wall
         duties.tick(WorkerView(now: moment, wall: wall, restoring: restoring, isRunning: phase.isRunning)).forEach(perform)
         settle()
@@ -218,20 +219,20 @@ package actor Worker {
         }
     }
 
-    /// How far this machine's clock is ahead of the brokers' at least; nil: not known.
+    /// Minimum lead of this machine's clock over the brokers'; nil: not known.
     var clockSkew: Duration? { duties.clock.skew(at: moment) }
 
-    /// Grants permits, hands answers to the log, and asks for a turn if there is more to read.
+    /// Grants permits, sends outcomes to the log, and requests a turn if there is more to read.
     func settle() {
         if !phase.isEnded, !isStoreFull { grant() }
         send()
         finishLeaving()
     }
 
-    /// The partition's reducer decides; what it leaves to do is begun.
+    /// Passes an event to the partition's reducer, and performs its effects.
     func feed(_ event: PartitionEvent, to owned: OwnedPartition) { feed(event, to: owned, at: moment) }
 
-    /// Of events that came together: clocks are read once for all.
+    /// Passes one of several events that came together, so that clocks are read once for all.
     func feed(_ event: PartitionEvent, to owned: OwnedPartition, at moment: Moment) {
         var decided = decided
         self.decided = []

@@ -5,34 +5,35 @@ package import Permits
 package import Ports
 package import Records
 
-/// What the runtime itself is told; the adapters have configurations of their own.
+/// Settings of the runtime itself. The adapters have their own configurations.
 package struct WorkerConfiguration: Sendable {
     package var partition: PartitionRules
     package var permits: PermitRules
     package var canonical: CanonicalRules
-    /// Records of one topic's partition taken up and not finished, at most.
+    /// Maximum number of accepted, unfinished records of one topic-partition.
     package var readAhead: Int
-    /// Sources of at most so many bytes are kept as originals.
+    /// Maximum size in bytes of sources that are kept as originals.
     package var originalsLimit: Int
-    /// Whether rows are bound to the store that is there, though they are bound to another.
+    /// Whether rows are bound to the configured store although they are bound to another.
     package var adoptsStore = false
-    /// Who may ask: jobs that none of these has signed are dead. nil: whoever can write to the topics.
+    /// Keys of clients. Jobs that none of these has signed are dead. nil: every client that can write to the topics is
+    /// accepted.
     package var keys: JobKeys?
-    /// nil: nobody wants spans.
+    /// nil: spans are not exported.
     package var traces: TraceSink?
     /// How long running work may take to finish once the worker is told to stop.
     package var drain: Duration
-    /// A worker of whose work nothing comes on for so long hangs.
+    /// Time without any progress after which a worker counts as hung.
     package var standstill = Duration.seconds(300)
-    /// Ends when nothing is left to do.
+    /// Whether the worker ends when nothing is left to do.
     package var untilIdle: Bool
-    /// Then what becomes due later than this is left; nil: nothing is.
+    /// Jobs that become due later than this are then left; nil: none are.
     package var patience: Duration?
-    /// Whether it tells others of hosts, and hears of them.
+    /// Whether the worker shares the state of hosts with others.
     package var tellsOrigins = false
-    /// Of the jitter of retries.
+    /// Seed of the jitter of retries.
     package var seed: UInt64
-    /// For people: host and process.
+    /// Name of the worker for operators: host and process.
     package var owner: String
 
     package init(
@@ -57,7 +58,7 @@ package struct WorkerPorts: Sendable {
     package let store: any BlobStore
     package let indexes: any VariantIndexes
     package let time: any TimeSource
-    /// Where tasks run that are on no actor; nil for Swift's own threads.
+    /// Executor of tasks that are on no actor; nil for Swift's own threads.
     package let tasks: (any TaskExecutor)?
 
     package init(

@@ -6,46 +6,47 @@ package import Ports
 package import Records
 internal import Synchronization
 
-/// What a worker has done and has to do at one moment: the progress line, the health and the metrics all go by it.
+/// Work that a worker has done and has left at one moment. The progress line, the health report and the metrics all use
+/// it.
 package struct WorkerStatus: Sendable {
     package let counters: Counters
     package let restore: RestoreProgress
-    /// Partitions that are owned now.
+    /// Partitions that the worker owns now.
     package let owned: [PartitionID]
-    /// How often a partition came.
+    /// Number of assignments of partitions.
     package let assignments: Int
     /// Owned partitions that are not restored.
     package let restoring: Int
     /// Changelog records that those lack, at most.
     package let rowsLeft: Int64
-    /// Records taken up and not finished.
+    /// Accepted records that are not finished.
     package let unfinished: [Topic: Int]
-    /// When the oldest record that was taken up and is not finished was appended.
+    /// Append time of the oldest accepted record that is not finished.
     package let oldestTimes: [PartitionID: [Topic: WallTime]]
-    /// What is finished of each, committed or not.
+    /// Finished records of each topic, committed or not.
     package let finished: [PartitionID: [Topic: FinishedRecords]]
-    /// Finished behind a record that is not: a successor must be told of each.
+    /// Records finished behind an unfinished one. A successor must learn of each.
     package let finishedAhead: [Topic: Int]
-    /// Answers that are decided and not acknowledged.
+    /// Outcomes that are decided and not acknowledged.
     package let answers: Int
-    /// Jobs that were left when it ended; 0 before.
+    /// Jobs that were left when the worker ended; 0 before.
     package let waiting: Int
-    /// Those of them that open transactions hid.
+    /// Number of them that open transactions hid.
     package let hidden: Int
-    /// Those of them in partitions that no worker reads, as a run until idle found them.
+    /// Number of them in partitions that no worker reads, as a run until idle found them.
     package let unread: Int
-    /// Fetches, renders and announcements.
+    /// Fetches, renders and announcements in progress.
     package let underWay: Int
     package let permits: [(kind: String, used: Int, all: Int)]
-    /// How far this machine's clock is ahead of the brokers' at least; nil: not known.
+    /// Minimum lead of this machine's clock over the brokers'; nil: not known.
     package let clockSkew: Duration?
     /// Sources in each step that nobody but this worker can end.
     package let steps: [(step: StandstillWatch.Step, sources: Int, oldest: Duration)]
-    /// Whether jobs can be taken up: it runs, and all that it owns is restored; or it has nothing to own.
+    /// Whether jobs can be accepted: the worker runs and all its partitions are restored, or it has nothing to own.
     package let isReady: Bool
     package let isStopping: Bool
 
-    /// Rows that came back into indexes, of the restore under way too.
+    /// Rows that were restored into indexes, including the restore in progress.
     package var restoredRows: Int { counters.restoredRows + restore.rows }
 
     /// Records that are not finished, as far as this worker knows.
@@ -85,7 +86,7 @@ extension Worker {
         Dictionary(uniqueKeysWithValues: Topic.consumed.compactMap { topic in value(topic).map { (topic, $0) } })
     }
 
-    /// Of all partitions, by topic.
+    /// Sum over all partitions, by topic.
     private func records(_ count: (borrowing PartitionState, Topic) -> Int) -> [Topic: Int] {
         guard !partitions.isEmpty else { return [:] }
         return Dictionary(
@@ -94,7 +95,7 @@ extension Worker {
             })
     }
 
-    /// How long ago the worker last looked at its work; it does twenty times a second.
+    /// Time since the worker last ticked; it ticks twenty times a second.
     package nonisolated var silence: Duration {
         ports.time.monotonic - Instant(nanoseconds: ticked.load(ordering: .relaxed))
     }

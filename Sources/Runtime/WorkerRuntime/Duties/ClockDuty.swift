@@ -2,18 +2,18 @@ internal import Clocks
 internal import Ports
 internal import Telemetry
 
-/// Warns when this machine's clock jumped, or differs from the brokers'.
+/// Duty that warns if this machine's clock jumped, or differs from the brokers'.
 struct ClockDuty: Duty {
     private var brokers = LogClock()
     private var isDoubted = false
     private var isSkewTold = false
 
-    /// A record that this program wrote was read back, as `LogClock.note` says.
+    /// Notes a record that this program wrote and read back. See `LogClock.note`.
     mutating func note(written: WallTime, appended: WallTime, at now: Moment) {
         brokers.note(written: written, appended: appended, wall: now.wall, monotonic: now.monotonic)
     }
 
-    /// How far this machine's clock is ahead of the brokers' at least; nil: not known.
+    /// Minimum lead of this machine's clock over the brokers'; nil: not known.
     func skew(at now: Moment) -> Duration? { brokers.skew(wall: now.wall, monotonic: now.monotonic) }
 
     mutating func tick(_ view: WorkerView) -> [DutyEffect] {

@@ -2,37 +2,37 @@ internal import Clocks
 internal import Failures
 internal import Telemetry
 
-/// A standing task of the worker: a value with private state, asked with each tick what is to be done.
+/// A standing task of the worker: a value with private state. Each tick calls it for the effects that are due.
 ///
-/// It never awaits, reads a clock, or touches a file. `Worker.perform` performs what it returns. A new one is a property
-/// and a line of `Duties`.
+/// It never awaits, reads a clock, or touches a file. `Worker.perform` performs the effects that it returns. A new duty
+/// is a property and a line of `Duties`.
 protocol Duty: Sendable {
     mutating func tick(_ view: WorkerView) -> [DutyEffect]
 }
 
-/// What a duty may know of the worker.
+/// State of the worker that a duty may use.
 struct WorkerView: Sendable {
-    /// By the clock that decisions go by.
+    /// Time by the clock that decisions use.
     let now: Moment
-    /// By this machine's clock, believed or not.
+    /// Time by this machine's clock, trusted or not.
     let wall: WallTime
     /// Partitions whose indexes are not restored yet.
     let restoring: Int
-    /// Told neither to stop nor ended.
+    /// Whether the worker has not been told to stop, and has not ended.
     let isRunning: Bool
 }
 
 enum DutyEffect: Sendable {
     case log(Logger.Level, String, Logger.Metadata = [:])
-    /// Counted, and logged once in ten seconds.
+    /// Counts the failure, and logs it once in ten seconds.
     case note(any StageFailure)
-    /// Those who ask whether the worker lives are told.
+    /// Reports liveness to readers of the worker's health.
     case tell(Standstill?)
-    /// Rows of hosts are read and written; `HostBoard.shared` follows.
+    /// Reads and writes rows of hosts. `HostBoard.shared` follows.
     case shareHosts
-    /// `StoreDuty.heard` gets the answer.
+    /// Asks the store. `StoreDuty.heard` gets the reply.
     case askStore
-    /// Jobs that waited for the store are looked up.
+    /// Looks up jobs that waited for the store.
     case resumeJobs
 }
 

@@ -4,37 +4,38 @@ internal import Hosts
 internal import Ports
 internal import Records
 
-/// What this worker and others tell of hosts through the topic `origins`: when it is read and written, how far it was read,
-/// and which rows may go. `Worker+Origins` reads and appends.
+/// Schedule of the topic `origins`, through which workers share the state of hosts: when it is read and written, how
+/// far it was read, and which rows may be deleted. `Worker+Origins` reads and appends.
 struct HostBoard: Duty {
-    /// Whether workers tell each other of hosts at all.
+    /// Whether workers share the state of hosts at all.
     private let isOn: Bool
     /// The next record to read; nil before the first reading.
     private var next: Int64?
-    /// When it was last read and written.
+    /// Time of the last reading and writing.
     private var sharedAt = Instant.distantPast
     private var isSharing = false
-    /// When a partition last came.
+    /// Time when a partition last came.
     private var assignedAt = Instant.distantFuture
-    /// Rows of slots are on their way: their partitions stay until they are there.
+    /// Whether rows of slots are being appended. Their partitions stay until the rows are there.
     private(set) var isPassing = false
-    /// Workers that want a slot of a host.
+    /// Workers that request a slot of a host.
     private var wishes = SlotWishes()
-    /// What was last written, by host, and when.
+    /// Last row that was written for each host, with its time.
     private var told: [OriginHost: (row: OriginRow, at: Instant)] = [:]
-    /// Of each host, how often it had been asked when its rate was last taken, and what that was.
+    /// For each host, its number of fetches when its rate was last computed, and that rate.
     private var askings: [OriginHost: (count: Int, at: Instant, perMinute: Int)] = [:]
-    /// When rows of hosts that nobody tells of any more were last looked for, and the look that is under way.
+    /// Time of the last sweep for rows of hosts that no worker publishes any more, and the sweep in progress.
     private var sweptAt = Instant.distantPast
     private var sweep: OriginSweep?
 
     private static let interval = Duration.seconds(1)
     private static let sweepInterval = OriginRow.kept / 2
-    /// Those of which something is so now (`OriginRow.isLive`) are told of again, or that would be taken for gone.
+    /// Interval after which live rows (`OriginRow.isLive`) are written again. Otherwise they would count as gone.
     private static let refresh = OriginSummary.freshness / 3
-    /// Rows that are appended at once.
+    /// Maximum rows of one append.
     private static let limit = 256
-    /// Rows that cannot be read hold back fetches no longer than this: slots are at home then.
+    /// Time after which rows that cannot be read delay fetches no more. All slots then count as being at their default
+    /// partitions.
     private static let patience = Duration.seconds(10)
 
     init(isOn: Bool) { self.isOn = isOn }
@@ -45,20 +46,20 @@ struct HostBoard: Duty {
         return [.shareHosts]
     }
 
-    /// All is read and written that was due.
+    /// Ends a round: all due rows are read and written.
     mutating func shared() { isSharing = false }
 
-    /// A partition came: rows are read at once.
+    /// Notes that a partition came, so that rows are read at once.
     mutating func assigned(at now: Instant) { (sharedAt, assignedAt) = (.distantPast, now) }
 
-    /// Whether rows were read once.
+    /// Whether rows were read at least once.
     var hasRead: Bool { next != nil }
 
-    /// Whether rows are not waited for: they were read, or could not be for too long.
+    /// Whether fetches need not wait for rows: they were read, or could not be for too long.
     func isReady(at now: Instant) -> Bool { !isOn || hasRead || isLate(at: now) }
     func isLate(at now: Instant) -> Bool { now - assignedAt >= Self.patience }
 
-    /// Where reading goes on; isAnew: the log was recreated, or lost its end.
+    /// Position where reading continues. `isAnew`: the log was recreated, or lost its end.
     mutating func begin(reading bounds: Range<Int64>) -> (from: Int64, isAnew: Bool) {
         let isAnew = next.map { $0 > bounds.upperBound } ?? false
         if isAnew { (next, sweep) = (nil, nil) }
@@ -70,7 +71,7 @@ struct HostBoard: Duty {
     mutating func keep(_ records: some Sequence<Record>) { for record in records { sweep?.keep(record.key) } }
     mutating func keep(_ records: some Sequence<NewRecord>) { for record in records { sweep?.keep(record.key) } }
 
-    /// Another worker's row.
+    /// Takes another worker's row.
     mutating func hear(_ row: OriginRow, at now: Instant) { wishes.hear(row, of: OriginHost(group: row.host), at: now) }
 
     mutating func beginPassing(at now: Instant, slowWait: Duration) -> [HostSlots.Wish] {
@@ -81,10 +82,10 @@ struct HostBoard: Duty {
     mutating func passed() { isPassing = false }
 }
 
-/// What is told.
+/// Rows to write.
 extension HostBoard {
-    /// Of these rows, as hosts are now, those that say something new, or would be taken for gone: those of which nothing was
-    /// told for longest, if there are too many.
+    /// Rows among these, the current state of hosts, that contain news or would soon count as gone. If there are too
+    /// many, those come first whose host was written longest ago.
     mutating func rowsToTell(
         _ hosts: [OriginHost: (row: OriginRow, count: Int)], at now: Instant
     ) -> [OriginRow] {
@@ -99,11 +100,11 @@ extension HostBoard {
                 continue
             }
             told.row.at = row.at
-            // Of two clocks, and so never the same to the millisecond.
+            // The value comes from two clocks, so it never repeats to the millisecond.
             if let old = told.row.waitingSince, let new = row.waitingSince, (new - old).magnitude < Self.interval {
                 row.waitingSince = old
             }
-            // Told with what else is, and when it ends.
+            // A change of the rate is written with other changes, and when the fetches end.
             if (told.row.perMinute > 0) == (row.perMinute > 0) { told.row.perMinute = row.perMinute }
             if told.row != row || row.isLive && now - told.at >= Self.refresh { rows.append((row, told.at)) }
         }
@@ -113,7 +114,7 @@ extension HostBoard {
 
     mutating func tell(_ row: OriginRow, at now: Instant) { told[OriginHost(group: row.host)] = (row, now) }
 
-    /// How often the host is asked: as of the last ten seconds.
+    /// Fetches of the host per minute, from the last ten seconds.
     private mutating func perMinute(_ host: OriginHost, count: Int, at now: Instant) -> Int {
         var last = askings[host] ?? (0, now - Self.refresh, 0)
         if now - last.at >= Self.refresh {
@@ -125,12 +126,12 @@ extension HostBoard {
     }
 }
 
-/// Rows that may go.
+/// Deletion of rows.
 extension HostBoard {
-    /// From where a page is to be read for the look; nil: none is.
+    /// Next step of the sweep.
     enum SweepStep {
         case none
-        /// The topic's bounds are asked for, and `beginSweep` gets them.
+        /// Ask for the topic's bounds, which `beginSweep` gets.
         case begin
         case page(from: Int64)
         case delete
@@ -151,7 +152,7 @@ extension HostBoard {
         sweep?.take(records, rows, mayGo: mayGo)
     }
 
-    /// Tombstones that are to be appended now; what the log does not take is found again by the next look.
+    /// Tombstones to append now. If the log does not accept them, the next sweep finds the rows again.
     mutating func tombstones(at now: Instant) -> [(NewRecord, PartitionID?)] {
         guard var sweep else { return [] }
         let found = sweep.takeFound(4 * Self.limit)

@@ -2,20 +2,21 @@ internal import Clocks
 internal import Ports
 internal import Records
 
-/// When a run until idle ends: nothing is left to do, the log says the same, and no partition came or went meanwhile.
+/// Decides when a run until idle ends: nothing is left to do, the log confirms it, and no partition came or went
+/// meanwhile.
 struct IdleWatch: Sendable {
-    /// Since when nothing was to be done.
+    /// Time since which nothing was left to do.
     private var quietSince: Instant?
-    /// The first record that an open transaction hides, and since when nothing else is left.
+    /// First record that an open transaction hides, and the time since which nothing else is left.
     private var hidden: (place: LogPoint, since: Instant)?
 
-    /// As long as Kafka lets a producer that is gone keep its transaction open, by default.
+    /// Kafka's default for how long a producer that is gone may keep its transaction open.
     private static let hiddenPatience = Duration.seconds(60)
 
-    /// A partition came or went, or there is work.
+    /// Restarts the wait, because a partition came or went, or there is work.
     mutating func interrupt() { quietSince = nil }
 
-    /// Whether the log is to be asked what it holds: since when it has been quiet, which `heard` takes; nil: not yet.
+    /// Start of the quiet time, if it is time to ask the log for its content. `heard` takes it; nil: not yet.
     mutating func quiet(atLeast quietTime: Duration, at now: Instant) -> Instant? {
         let since = quietSince ?? now
         quietSince = since
@@ -24,12 +25,12 @@ struct IdleWatch: Sendable {
 
     enum Ending: Sendable { case done, without(LogFailure) }
 
-    /// What the log holds. nil: the worker goes on.
+    /// Applies the log's content. nil: the worker continues.
     ///
     /// - Parameters:
-    ///   - asked: what `quiet` returned.
-    ///   - isQuiet: whether nothing is to be done still.
-    ///   - tools: the topic's name as the broker's tools take it.
+    /// - asked: the value that `quiet` returned.
+    /// - isQuiet: whether there is still nothing to do.
+    /// - tools: the topic's name for the broker's tools.
     mutating func heard(
         _ rest: Worker.Rest, asked: Instant, isQuiet: Bool, at now: Instant, tools: (Topic) -> ToolTopic?
     ) -> Ending? {

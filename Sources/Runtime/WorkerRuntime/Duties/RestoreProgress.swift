@@ -1,21 +1,22 @@
 package import Clocks
 internal import Telemetry
 
-/// How far the indexes of partitions that came are restored from the changelog; nothing where all are.
+/// Progress of restoring indexes from the changelog. It is empty if no partition is being restored.
 package struct RestoreProgress: Duty {
-    /// Taken in so far.
+    /// Rows that were restored so far.
     package private(set) var rows = 0
-    /// To be taken in: at most, since offsets have gaps.
+    /// Records to restore: at most, since offsets have gaps.
     package private(set) var expected: Int64 = 0
     private var began: Instant?
     private var told = Instant.distantPast
 
-    /// Between two lines.
+    /// Interval between two log lines.
     private static let interval = Duration.seconds(5)
 
     package init() {}
 
-    /// A partition came, whose changelog holds so many records more than its index: at most, since offsets have gaps.
+    /// Adds a partition whose changelog holds this number of records more than its index: at most, since offsets have
+    /// gaps.
     package mutating func begin(_ records: Int64, at now: Instant) {
         expected += max(0, records)
         guard began == nil else { return }
@@ -24,10 +25,11 @@ package struct RestoreProgress: Duty {
 
     package mutating func add(_ count: Int) { rows += count }
 
-    /// A partition went before it was restored, or is restored anew: so many of its records are not waited for any more.
+    /// Removes records that need not be restored any more, because their partition went first, or its restore begins
+    /// again.
     package mutating func leave(_ records: Int64) { expected = max(0, expected - max(0, records)) }
 
-    /// What to say now; nil if it is too soon, or nothing has to be restored.
+    /// Log line that is due; nil if it is too soon, or nothing has to be restored.
     package mutating func text(at now: Instant) -> String? {
         guard rows > 0, now - told >= Self.interval else { return nil }
         told = now
@@ -43,7 +45,7 @@ package struct RestoreProgress: Duty {
         ]
     }
 
-    /// Nothing restores any more, and what is restored next begins anew. nil if nothing had to be restored.
+    /// Ends the restore of all partitions; the next one counts from zero. nil if nothing had to be restored.
     package mutating func end(at now: Instant) -> (text: String, rows: Int)? {
         defer { self = RestoreProgress() }
         return rows > 0 ? ("Restored \(rows) rows from the changelog in \(pace(now)).", rows) : nil

@@ -3,43 +3,43 @@ package import Ledger
 internal import Partition
 internal import Telemetry
 
-/// Whether each source that could come on does: what liveness goes by.
+/// Check whether each source that could progress does, for the worker's liveness.
 ///
-/// Looked at are the steps that nobody but this process and its children can end. A source that stays in one of them for long
-/// has a thread that hangs, or a child, and a new process would go on: that others come on beside it does not give the seat
-/// back. Whatever waits for the log, for its time, or for a permit is in no step: brokers may be away for hours, and no new
-/// process brings them back.
+/// It watches the steps that only this process and its children can end. A source that stays in one of them for long
+/// has a thread or a child that hangs, and a new process would continue. Progress of other sources does not free its
+/// place. Work that waits for the log, for its time, or for a permit is in no step: brokers may be unavailable for
+/// hours, and no new process brings them back.
 ///
-/// It costs an entry for each source under way, and permits bound those.
+/// It costs an entry for each source in progress, and permits bound those.
 package struct StandstillWatch: Duty {
     package enum Step: String, Sendable, CaseIterable {
         case fetch = "fetched"
         case render = "rendered"
         case store = "stored"
-        /// Of the sources of a slice of records: a file system that hangs holds back the partition's jobs.
+        /// Look-up of the sources of a batch of records. A file system that hangs holds back the partition's jobs.
         case look = "looked up"
     }
 
-    /// Each source's step, and when it began, by `clock`.
+    /// Each source's step, with its start by `clock`.
     private var steps: [FlightID: (step: Step, since: Duration)] = [:]
-    /// The time in which somebody looked.
+    /// Total time during which the worker ticked.
     private var clock = Duration.zero
     private var last: Instant?
-    /// A step that makes no progress for this long counts as hung.
+    /// Time without progress after which a step counts as hung.
     private let limit: Duration
     private var isStill = false
 
     package init(limit: Duration = .seconds(300)) { self.limit = limit }
 
-    /// Ends the step before, if there is one.
+    /// Starts a step, and ends the one before, if any.
     package mutating func begin(_ step: Step, of flight: FlightID) { steps[flight] = (step, clock) }
 
-    /// Its step has come on, if it is still in one.
+    /// Notes progress of the flight's step, if it is still in one.
     package mutating func comeOn(_ flight: FlightID) { steps[flight]?.since = clock }
 
     package mutating func end(_ flight: FlightID) { steps[flight] = nil }
 
-    /// Time in which nobody looked, since the process was stopped, counts little.
+    /// Advances the clock. Time without ticks, while the process was stopped, counts little.
     package mutating func tick(at now: Instant) {
         clock += min(now - (last ?? now), Self.longestTick)
         last = now
@@ -53,7 +53,7 @@ package struct StandstillWatch: Duty {
         return [.log(.critical, "\(found)"), .tell(found)]
     }
 
-    /// The step in which one has stood still for longest, if that is longer than may be.
+    /// The step that has been without progress for longest, if that exceeds the limit.
     package func standstill(after limit: Duration) -> Standstill? {
         let (began, clock) = (self.clock - limit, clock)
         guard let oldest = steps.values.min(by: { $0.since < $1.since }), oldest.since < began else { return nil }
@@ -62,7 +62,7 @@ package struct StandstillWatch: Duty {
             running: steps.values.count { $0.step == oldest.step }, seconds: (clock - oldest.since).components.seconds)
     }
 
-    /// Sources in each step, and the longest time without progress among them.
+    /// Number of sources in each step, and the longest time without progress among them.
     package var loads: [(step: Step, sources: Int, oldest: Duration)] {
         Step.allCases.map { step in
             let times = steps.values.filter { $0.step == step }.map { clock - $0.since }
@@ -76,11 +76,11 @@ package struct StandstillWatch: Duty {
 /// Work that hangs.
 package struct Standstill: Sendable, Equatable, CustomStringConvertible {
     package let step: StandstillWatch.Step
-    /// Sources that have not come on for too long.
+    /// Sources without progress for too long.
     package let count: Int
-    /// All in that step.
+    /// All sources in that step.
     package let running: Int
-    /// Of the oldest.
+    /// Time without progress of the oldest.
     package let seconds: Int64
 
     package var description: String {

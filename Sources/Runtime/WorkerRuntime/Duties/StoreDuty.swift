@@ -2,23 +2,24 @@ internal import Clocks
 internal import Ports
 internal import Telemetry
 
-/// Rows name files of one store: while another store is there, or none, jobs wait for it.
+/// Duty that waits for the right store. Rows name files of one store: while another store is mounted, or none, jobs
+/// wait.
 struct StoreDuty: Duty {
-    /// Why the store is not the one that rows are bound to.
+    /// Reason why the store is not the one that rows are bound to.
     private(set) var absence: StoreFailure?
     private var askedAt = Instant.distantPast
 
-    /// A wanted file is gone, and this is why the store may be.
+    /// Notes the reason why the store may be unavailable, because a wanted file is missing.
     mutating func missed(_ reason: StoreFailure?) { if absence == nil { absence = reason } }
 
-    /// Asks once a second for a store that is away.
+    /// Checks a store that is unavailable once a second.
     mutating func tick(_ view: WorkerView) -> [DutyEffect] {
         guard absence != nil, view.now.monotonic - askedAt >= .seconds(1) else { return [] }
         askedAt = view.now.monotonic
         return [.askStore]
     }
 
-    /// - Parameter reason: why the store is away still; nil: it is there.
+    /// - Parameter reason: why the store is still unavailable; nil: it is available.
     mutating func heard(_ reason: StoreFailure?) -> [DutyEffect] {
         defer { absence = reason }
         if reason != nil { return absence.map { [.note($0)] } ?? [] }
