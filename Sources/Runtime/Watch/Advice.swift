@@ -1,6 +1,6 @@
-/// What to do about a failure, by its code, with the name of the host that it is of.
+/// Advice about a failure, by its code and the name of its host.
 enum Advice {
-    /// nil: the cause's own action is the best that is known.
+    /// The next step; nil: the cause's own action is the best that is known.
     static func action(_ code: String, host: String = "") -> String? {
         let name = host.isEmpty ? "the host" : Words.cut(host, 100)
         let unblock = host.isEmpty ? "HOST" : Words.cut(host, 100)
@@ -45,11 +45,11 @@ enum Advice {
         }
     }
 
-    /// Of a late lane that neither renderers nor a host hold up.
+    /// Advice for a late lane that neither renderers nor a host hold up.
     static let idleRenderers =
         "Renderers are idle, so more cores do not help. If all fetch permits are in use (Workers, below), raise fetch.concurrency or start more workers; otherwise the worker's log says what its sources wait for."
 
-    /// Of a host that a person has blocked.
+    /// Advice for a host that an operator has blocked.
     static func unblock(_ host: String) -> String {
         "End the block when its reason is gone: mezzotint origins unblock \(Words.cut(host, 100)). It ends by itself at the time that is shown."
     }
@@ -61,7 +61,7 @@ enum Advice {
         return Words.cut(String(rest[..<colon]), 100)
     }
 
-    /// Hosts with these cannot be reached at all, whatever they would have said.
+    /// Codes of hosts that cannot be reached at all, so that their response is unknown.
     static let unreachable: Set<String> = [
         "fetch.resolution", "fetch.connection", "fetch.deadline", "fetch.unreachable",
     ]

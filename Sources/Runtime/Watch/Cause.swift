@@ -1,6 +1,6 @@
-/// What holds the work up, or that nothing does: one of a list that scripts rely on.
+/// The cause that holds the work up, or `fine`: one of a list that scripts rely on.
 ///
-/// `Cause.table` has their texts and the order in which they are looked for.
+/// `Cause.table` has their texts and the order of the checks.
 package enum Cause: String, Sendable, CaseIterable {
     case clockSkewed = "clock-skewed"
     case crashLoop = "crash-loop"
@@ -37,13 +37,13 @@ package enum Cause: String, Sendable, CaseIterable {
     case topicsUnusable = "topics-unusable"
     case workerSilent = "worker-silent"
 
-    /// In the order of the table. Of causes that alternate, `SteadyDiagnosis` keeps the first in this order.
+    /// The causes in the order of the table. Of causes that alternate, `SteadyDiagnosis` keeps the first in this order.
     package static let inOrder = table.compactMap { $0.texts == nil ? nil : $0.cause }
 
     package var meaning: String { texts.meaning }
-    /// The next step, where no code and no name of the fault says a better one.
+    /// The next step, if no code and no name of the fault gives a better one.
     package var action: String { texts.action }
-    /// Whether it is over as soon as it is not seen; other causes come and go from one look to the next.
+    /// Whether it ends as soon as it is not found. Other causes come and go from one poll to the next.
     var isExact: Bool { texts.traits.contains(.exact) }
     /// Whether it holds up jobs of all hosts, at one worker at least.
     var stopsJobs: Bool { texts.traits.contains(.stopsJobs) }
@@ -58,11 +58,11 @@ package enum Cause: String, Sendable, CaseIterable {
 }
 
 extension Cause {
-    /// One thing to look for. Each cause has one row with its texts; a row with `also` looks for it by another sign, elsewhere
-    /// in the order.
+    /// One check. Each cause has one row with its texts. A row with `also` checks for the cause by another sign,
+    /// elsewhere in the order.
     struct Row: Sendable {
         let cause: Cause
-        /// Returns nil if nothing is found, or another cause if that explains what is found.
+        /// Returns nil if nothing is found, or another cause if that explains the finding.
         let finding: @Sendable (Findings) -> Diagnosis?
         let texts: Texts?
 
@@ -87,8 +87,8 @@ extension Cause {
 
     enum Trait { case exact, stopsJobs }
 
-    /// Every cause, in the order in which they are looked for: the first one found is shown. Metrics, the reference and the
-    /// runbook follow this order.
+    /// Every cause, in the order of the checks: the first one found is shown. Metrics, the reference and the runbook
+    /// follow this order.
     static let table: [Row] = [
         Row(
             .topicsUnusable, [.exact, .stopsJobs],

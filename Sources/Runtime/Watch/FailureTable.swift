@@ -2,13 +2,13 @@ internal import Clocks
 internal import Ports
 internal import Records
 
-/// Failed and dead jobs by code and host, as far as the ends of `outcomes` and `dead` were read.
+/// Failed and dead jobs by code and host, as far as `outcomes` and `dead` were read.
 struct FailureTable: Sendable {
     struct Key: Sendable, Hashable {
         let code: String
         let host: String
 
-        /// As outcomes have it: they hide a code that may reveal the workers' network.
+        /// The key as outcomes show it. They hide a code that may reveal the workers' network.
         var told: Key {
             let isHidden =
                 FetchFailure.Code(rawValue: code)?.isConfidential ?? RetryCause.Code(rawValue: code)?.isConfidential
@@ -19,7 +19,7 @@ struct FailureTable: Sendable {
     struct Row: Sendable, Hashable {
         var count = 0
         var first = WallTime.distantFuture
-        /// The newest of them: when, what it says, and a job that it befell.
+        /// Time of the newest failure, with its message and an affected job.
         var last = WallTime.distantPast
         var message = ""
         var job = ""

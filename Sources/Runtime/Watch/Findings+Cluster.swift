@@ -2,9 +2,9 @@ internal import Clocks
 internal import Ports
 internal import Records
 
-/// What others do to a cluster that the workers' group shares.
+/// Causes from outside, in a cluster where others may use the workers' group.
 extension Findings {
-    /// The brokers answer, and the topics are not what a worker can use.
+    /// The brokers respond, but a worker cannot use the topics.
     var topics: Diagnosis? {
         let silence = state.silence.flatMap { $0.code == LogFailure.Code.topics.rawValue ? ($0.since, $0.reason) : nil }
         guard let (since, reason) = silence ?? state.unusableTopics else { return nil }
@@ -32,7 +32,7 @@ extension Findings {
             })
     }
 
-    /// The one that has hidden records for longest.
+    /// The transaction that has hidden records for longest.
     var openTransaction: Diagnosis? {
         let open = state.openTransactions(at: now)
         guard let first = open.min(by: { began($0.hidden) < began($1.hidden) }) else { return nil }
@@ -56,7 +56,7 @@ extension Findings {
 
     private func began(_ hidden: HiddenRecords) -> WallTime { hidden.appended ?? hidden.since }
 
-    /// Records stand where nobody reads them.
+    /// Partitions with records that nobody reads.
     var unreadPartitions: Diagnosis? { state.grown.contains { $0.unread ?? 0 > 0 } ? addedPartitions : nil }
 
     var addedPartitions: Diagnosis? {

@@ -3,13 +3,13 @@ internal import ImageModel
 internal import Records
 
 extension Findings {
-    /// An outage of several hosts is told apart from one of ours by so many.
+    /// Number of failing hosts from which this side's network is suspected.
     private static let manyHosts = 5
     private static let leastJobs = 20
     private static let leastOfHost = 10
 
-    /// Hosts that jobs wait for as they could not be reached, with the code of each: by what workers tell of hosts, else by
-    /// the jobs' own.
+    /// Hosts that could not be reached and that jobs wait for, with the code of each: from the workers' rows of hosts,
+    /// else from the jobs' own failures.
     private var unreachable: [String: String] {
         var codes: [String: String] = [:]
         for wait in report.waits where !wait.host.isEmpty {
@@ -22,7 +22,7 @@ extension Findings {
         return codes
     }
 
-    /// Many hosts at once that cannot be reached, while none sends anything: it is this side's network.
+    /// Many hosts cannot be reached at once while none sends anything, so this side's network is the cause.
     var egress: Diagnosis? {
         let hosts = unreachable
         guard hosts.count >= Self.manyHosts else { return nil }
@@ -39,7 +39,7 @@ extension Findings {
             since: waits.map(\.since).min())
     }
 
-    /// Several hosts that fail, none of which most jobs wait for.
+    /// Several hosts fail, and none of them has most of the pending jobs.
     var failingHosts: Diagnosis? {
         let blocked = Set(report.blockedHosts?.lazy.filter { $0.code != OriginRow.operatorName }.map(\.host) ?? [])
         let waits = report.waits.filter {
@@ -64,7 +64,7 @@ extension Findings {
     var mostExpire: Diagnosis? { mostEndBadly?.only(.jobsExpire) }
     var mostFail: Diagnosis? { mostEndBadly?.only(.jobsFail) }
 
-    /// A fifth of the last five minutes' did; or all of the few that ended; or all of one host.
+    /// A fifth of the jobs of the last five minutes ended badly, or all of the few that ended, or all of one host.
     var someFail: Diagnosis? {
         let tally = state.ends.tally(RecentEnds.span, to: now)
         if let found = failing(tally, "5 minutes", over: 0.2) { return found }
@@ -87,7 +87,7 @@ extension Findings {
     private func failing(
         _ tally: RecentEnds.Tally, _ span: String, over share: Double, of least: Int = leastJobs
     ) -> Diagnosis? {
-        // Dead letters are a cause of their own.
+        // Dead letters have their own cause.
         let bad = tally.failed + tally.expired
         guard tally.jobs >= least, Double(bad) > share * Double(tally.jobs) else { return nil }
         let isExpiry = tally.expired > tally.failed
@@ -118,8 +118,8 @@ extension Findings {
         return "Example: job \(Words.cut(end.job, 80))\(url)\(key.kind == .expired ? "." : Words.detail(end.message))"
     }
 
-    /// A late lane that no cause above explains: its late jobs failed, or wait for a host, and are a small part of what is
-    /// pending.
+    /// A late lane that no cause above explains. Its late jobs failed, or wait for a host, and are a small part of the
+    /// pending ones.
     var retrying: Diagnosis? {
         guard let lane = report.lanes.first(where: { $0.isLate(at: now) }) else { return nil }
         let own = report.waits.filter { $0.lane == lane.lane.rawValue }

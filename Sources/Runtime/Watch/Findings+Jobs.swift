@@ -5,14 +5,14 @@ internal import Records
 extension Findings {
     var killer: Diagnosis? { suspected(deaths: 1) }
 
-    /// - Parameter deaths: so many crashes one record at least was under way in; workers that end for another reason leave
-    ///   each crash's records, seldom the same.
+    /// - Parameter deaths: minimum number of crashes during which one record was in progress. Workers that end for
+    ///   another reason leave the records of each crash, seldom the same.
     func suspected(deaths: Int) -> Diagnosis? {
         for number in 0..<state.partitionCount {
             guard let progress = state.partitions[number].progress, progress.deaths >= 2,
                 progress.at > now - Self.letterTime
             else { continue }
-            // A record that was finished since did not make anything crash.
+            // A record that was finished since then did not make anything crash.
             let pending = progress.suspects.filter { $0.offset >= state.place($0.topic, number).start ?? 0 }
             let suspects = pending.sorted { ($0.deaths, $1.offset) > ($1.deaths, $0.offset) }
             guard let worst = suspects.first, worst.deaths >= deaths else { continue }
@@ -29,7 +29,7 @@ extension Findings {
         return nil
     }
 
-    /// It is over: what is late now has another cause.
+    /// The poison job is over. A lane that is late now has another cause.
     var killed: Diagnosis? {
         guard let letter = state.letters.newest(JobFailure.Code.poison.rawValue, since: now - Self.letterTime)
         else { return nil }
@@ -52,7 +52,7 @@ extension Findings {
             since: state.place(pin.topic, partition.number).movedAt)
     }
 
-    /// Our own share of what is read ahead holds back most of a late lane, though renders could run.
+    /// The worker's own limit of read-ahead holds back most of a late lane, though renderers could run.
     var readAhead: Diagnosis? {
         for lane in readyLate where report.hasIdleRenderers {
             let own = report.waits.filter { $0.lane == lane.lane.rawValue }
@@ -78,7 +78,7 @@ extension Findings {
             since: late.compactMap(\.ready).min(), action: report.hasIdleRenderers ? Advice.idleRenderers : nil)
     }
 
-    /// The topic whose oldest pending job is nearest to its end, and when retention may take that.
+    /// The topic whose oldest pending job is nearest to its removal by retention, with its age.
     private var expiring: (topic: Topic, age: Duration, kept: Duration)? {
         let found = state.retention.compactMap { topic, kept -> (topic: Topic, age: Duration, kept: Duration)? in
             guard let oldest = state.lag(of: [topic]).oldest, (now - oldest) * 2 > kept else { return nil }
@@ -113,7 +113,7 @@ extension Findings {
             since: loss.last)
     }
 
-    /// What is shown whatever the cause is: jobs that were lost within the last day, and those that soon are.
+    /// Warnings that are shown beside any cause: jobs that were lost within the last day, or soon will be.
     func warnings(beside cause: Cause) -> [String] {
         let lost = report.loss.map { "Lost within the last day: at least \(Words.counted(Int($0.records), "job"))." }
         return [cause == .jobsLost ? nil : lost, cause == .retentionShort ? nil : expiringText].compactMap { $0 }
@@ -142,7 +142,8 @@ extension Findings {
             action: newest.flatMap { Advice.action($0.code, host: $0.host) }, example: example)
     }
 
-    /// `; 98 % of the jobs that ended in the last 5 minutes are dead letters.`, where that is a fifth at least, and one of them.
+    /// `; 98 % of the jobs that ended in the last 5 minutes are dead letters.`, if that is at least a fifth, with one
+    /// of them.
     private var deadShare: (text: String, example: String?) {
         let tally = state.ends.tally(RecentEnds.span, to: now)
         let dead = tally.bad.filter { $0.key.kind == .dead }

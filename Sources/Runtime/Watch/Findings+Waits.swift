@@ -9,7 +9,8 @@ extension Findings {
     var haltedStore: Diagnosis? { halted(.store) }
     var haltedRenderers: Diagnosis? { halted(.renderer) }
 
-    /// By what workers tell that fails now, or failed when they fell silent: it explains their silence.
+    /// A failure of the store or of renderers that workers report now, or reported before they fell silent: it explains
+    /// their silence.
     private func failing(_ reason: Reason) -> Diagnosis? {
         let codes = report.workers.flatMap { worker in
             worker.failedAt.filter {
@@ -20,7 +21,7 @@ extension Findings {
         return code.map { halted(reason, $0, retries { $0 == reason }) }
     }
 
-    /// By what most retries wait for.
+    /// The part that most retries wait for.
     private func halted(_ reason: Reason) -> Diagnosis? {
         let waits = retries { $0 == reason }
         return dominant(waits)?.code.map { halted(reason, $0, waits) }
@@ -43,7 +44,8 @@ extension Findings {
             since: since, action: Advice.action(code))
     }
 
-    /// A store that neither takes files nor fails: no failure is counted then, and workers have all their permits in it.
+    /// A store that neither accepts files nor fails. No failure is counted then, and workers have all their permits in
+    /// it.
     var hungStore: Diagnosis? {
         var worst: (age: Duration, headline: String)?
         for worker in report.workers where worker.silence == nil {
@@ -72,12 +74,12 @@ extension Findings {
         ("store", "The store does", "is storing"), ("look", "The store or the disk of data does", "is looking up"),
     ]
 
-    /// A person has blocked it (`mezzotint origins block`).
+    /// An operator has blocked the host (`mezzotint origins block`).
     var paused: Diagnosis? { blocked(.paused, why: "by a person") { $0.code == OriginRow.operatorName } }
 
     var blockedHost: Diagnosis? { blocked(.hostBlocked) { $0.code != OriginRow.operatorName } }
 
-    /// Of those that workers leave alone the one that most waits for; one of many with little to do is no cause.
+    /// The blocked host with the largest backlog. A blocked host with a small share of the backlog is no cause.
     private func blocked(
         _ cause: Cause, why: String? = nil, _ isMeant: (OriginSummary) -> Bool
     ) -> Diagnosis? {
@@ -97,7 +99,7 @@ extension Findings {
 
     var waitingHost: Diagnosis? {
         guard let (waits, host, reason) = dominantHost(.host) else { return nil }
-        // That its jobs wait for the end of its block says nothing of the host.
+        // The end of its block, which its jobs wait for, shows nothing about the host.
         let code = report.code(ofHost: host) ?? reason
         return Diagnosis(
             .hostBlocked,
@@ -105,7 +107,7 @@ extension Findings {
             since: waits.map(\.since).min(), action: Advice.action(code, host: host))
     }
 
-    /// By deadlines that it passed; or by its full limit, which most jobs wait for while renderers are idle.
+    /// The host missed deadlines, or most jobs wait for its full limit while renderers are idle.
     var slowHost: Diagnosis? {
         if let (waits, host, code) = dominantHost(.hostSlow) {
             return Diagnosis(

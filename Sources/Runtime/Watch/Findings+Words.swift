@@ -38,7 +38,7 @@ extension Findings {
 
     func clock(_ time: WallTime) -> String { Words.clock(time, at: now) }
 
-    /// What was so at the first look may have been so for days.
+    /// A state found at the first poll may have lasted for days.
     func sinceText(_ since: WallTime?) -> String {
         since.map { " since\($0 == state.ownersKnownSince ? " at least" : "") \(clock($0))" } ?? ""
     }
@@ -49,7 +49,8 @@ extension Findings {
 
     func sum(_ waits: [WatchReport.WaitReport]) -> Double { waits.reduce(0) { $0 + $1.jobs } }
 
-    /// The largest of these, where they are most of what is retried: what a halted part holds back does not stay unread.
+    /// The largest of these, if they are most of the retried jobs: jobs that a halted part holds back do not stay
+    /// unread.
     func dominant(_ waits: [WatchReport.WaitReport]) -> WatchReport.WaitReport? {
         holdsMost(waits, of: sum(retries { _ in true })) ? waits.first : nil
     }
@@ -58,7 +59,7 @@ extension Findings {
         sum(waits) > 0 && sum(waits) >= Self.dominance * all
     }
 
-    /// Of hosts with jobs that are retried for this reason the one with the most, if it has most of all that is pending.
+    /// The host with the most jobs that are retried for this reason, if it has most of all pending jobs.
     func dominantHost(
         _ reason: WatchReport.WaitReport.Reason
     ) -> (waits: [WatchReport.WaitReport], host: String, code: String)? {
@@ -75,7 +76,7 @@ extension Findings {
         return "\(isEstimate ? "about " : "")\(Words.counted(count, "job"))"
     }
 
-    /// `about 1,240 of 1,500 pending jobs (83 %) wait`, `all 3 pending jobs wait`: of unread and retried ones together.
+    /// `about 1,240 of 1,500 pending jobs (83 %) wait`, `all 3 pending jobs wait`: unread and retried jobs together.
     func shareText(_ waits: [WatchReport.WaitReport]) -> String {
         let (jobs, pending) = (Int(sum(waits).rounded()), Int(max(report.pending, sum(waits)).rounded()))
         let about = waits.contains(where: \.isEstimate) ? "about " : ""
@@ -89,7 +90,7 @@ extension Findings {
             "\(about)\(Words.count(jobs)) of \(Words.count(pending)) pending jobs (\(share)) \(jobs == 1 ? "waits" : "wait")"
     }
 
-    /// The same as the beginning of a sentence.
+    /// The same text at the beginning of a sentence.
     func shareTitle(_ waits: [WatchReport.WaitReport]) -> String {
         let text = shareText(waits)
         return text.prefix(1).uppercased() + text.dropFirst()

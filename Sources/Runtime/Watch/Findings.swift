@@ -3,7 +3,7 @@ internal import ImageModel
 internal import Ports
 internal import Records
 
-/// What each cause is looked for by. A cause that is not so is nil.
+/// The check for each cause. It is nil if the cause does not apply.
 struct Findings {
     let report: WatchReport
     let state: WatchState
@@ -17,16 +17,16 @@ struct Findings {
 
     func jobs(for host: String) -> Double { jobsByHost[host] ?? 0 }
 
-    /// A question that was lost is asked again first.
+    /// Time without a reply after which the log counts as silent. A lost request is first repeated.
     static let answerTime: Duration = .seconds(3)
-    /// Longer than any look takes.
+    /// Longer than any poll takes.
     static let staleTime: Duration = .seconds(15)
-    /// In a rebalance nobody owns anything, and it is over within seconds.
+    /// Time for which no owner is normal: in a rebalance nobody owns anything, and it is over within seconds.
     static let rebalanceTime: Duration = .seconds(5)
     static let workerTime: Duration = .seconds(5)
-    /// A worker joins its group and takes up partitions within this time after its start.
+    /// A worker joins its group and gets partitions within this time after its start.
     static let joinTime: Duration = .seconds(10)
-    /// As a worker warns of its clock (`LogClock.tolerance`).
+    /// Difference from which a worker warns of its clock (`LogClock.tolerance`).
     static let skew: Duration = .seconds(10)
     static let sameSkew: Duration = .seconds(2)
     static let haltTime: Duration = .seconds(30)
@@ -37,7 +37,7 @@ struct Findings {
     /// Renderers are idle while less of them than this are busy on average.
     static let idleRenders = 0.5
     static let diskBytes = 64 << 20
-    /// A host has most of what waits when it has this share.
+    /// Share of the pending jobs from which a host has most of them.
     static let dominance = 0.5
 
     var unpublished: Diagnosis? {
@@ -66,7 +66,8 @@ struct Findings {
             since: answeredAt, action: advice)
     }
 
-    /// Until owners, every place and every worker were seen once, for half a minute at most: nothing is known to be well.
+    /// Owners, topic-partitions and workers were not all seen once, within the first half minute. Until then nothing is
+    /// known to be fine.
     var starting: Diagnosis? {
         if report.answeredAt == nil, state.silence == nil {
             return Diagnosis(.starting, "Nothing was seen yet.", since: nil)
@@ -102,20 +103,20 @@ struct Findings {
             since: first)
     }
 
-    /// Ownership without a group goes from one process to the next at once.
+    /// Without a group, ownership passes from one process to the next at once.
     private func unowned(for grace: Duration) -> [PartitionWatch] {
         guard state.areOwnersKnown else { return [] }
         let grace = state.isShared ? grace : .zero
         return state.partitions.filter { $0.unownedSince.map { now - $0 >= grace } ?? false }
     }
 
-    /// No partition has an owner: since when, the workers that respond, those of them that are still joining, and whether
-    /// that is only the moment between two processes of a worker.
+    /// State in which no partition has an owner: its start, the workers that respond, those of them that are still
+    /// joining, and whether it is only the moment between two processes of a worker.
     private var ownerless: (since: WallTime?, responding: Int, joining: Int, isBrief: Bool)? {
         let unowned = unowned(for: Self.rebalanceTime)
         guard !unowned.isEmpty, unowned.count == state.partitionCount else { return nil }
         let since = unowned.compactMap(\.unownedSince).max()
-        // After a crash the group waits for the dead member's session to end; a worker may also fail to join.
+        // After a crash the group waits for the dead member's session to end. A worker may also fail to join.
         let least = (since ?? now) + Self.rebalanceTime
         let workers = state.workers.values.filter { $0.silence == nil && $0.answeredAt ?? .distantPast >= least }
         // Without this the cause changes for some seconds at each start.
@@ -123,7 +124,7 @@ struct Findings {
         return (since, workers.count, joining, since != state.ownersKnownSince && now < least)
     }
 
-    /// Whether a worker that was restarted within the last ten minutes died as the process before it did.
+    /// Whether a worker that was restarted within the last ten minutes crashed like the process before it.
     private var isDyingAgain: Bool {
         let ends = state.partitions.compactMap { $0.progress?.isClean }
         return !ends.isEmpty && !ends.contains(true) && report.workers.contains { !$0.restarts.isEmpty }
@@ -142,7 +143,7 @@ struct Findings {
         return Diagnosis(.noWorker, "No worker has been running\(sinceText(since)).", since: since)
     }
 
-    /// A run that ended as it should leaves nothing behind, but jobs that failed or were lost are no reason to be calm.
+    /// A run that ended as it should leaves nothing behind. Jobs that failed or were lost are still reported.
     var idle: Diagnosis? {
         guard let (since, responding, joining, isBrief) = ownerless, responding == joining, report.isEmpty,
             isBrief || !isDyingAgain
@@ -210,7 +211,7 @@ struct Findings {
             since: nil)
     }
 
-    /// An owner that none of its jobs come on with, for whatever reason, where nothing else explains it.
+    /// An owner without progress in any of its jobs, for any reason, if nothing else explains it.
     var standstill: Diagnosis? {
         var owners: [String: (still: Int, moving: Int, since: WallTime)] = [:]
         for number in 0..<state.partitionCount {
@@ -241,7 +242,7 @@ struct Findings {
         let seen = report.partitions.count { $0.state == .restoring }
         let count = state.restoringByWorkers ?? max(told, seen)
         guard count > 0 else { return nil }
-        // A worker of an older version does not tell them.
+        // A worker of an older version does not export them.
         let rows = workers.map { $0.figures?.rowsLeft }
         let still = workers.compactMap(\.restoredAt).min()
         var sentence = "\(count) of \(state.partitionCount) partitions are being restored"

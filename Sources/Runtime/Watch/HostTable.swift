@@ -2,7 +2,7 @@ internal import Clocks
 internal import ImageModel
 internal import Records
 
-/// What workers tell of hosts, folded from `origins`: the newest row of each worker and host.
+/// State of hosts as workers report it in `origins`: the newest row of each worker and host.
 struct HostTable: Sendable {
     private struct Key: Hashable {
         let host: String
@@ -15,7 +15,7 @@ struct HostTable: Sendable {
     mutating func take(_ new: [OriginRow]) {
         for row in new {
             let key = Key(host: row.host, by: row.by)
-            // A worker that asks a host as usual, and has nothing for it, has nothing to say of it.
+            // A worker that asks a host as usual, and has nothing for it, has nothing to report.
             let isIdle = row.inFlight + row.waiting.sum == 0
             if row.state == .open, isIdle, !row.isOperators {
                 rows[key] = nil
@@ -26,15 +26,16 @@ struct HostTable: Sendable {
         }
     }
 
-    /// Who has a row here.
+    /// Workers that have a row here.
     var tellers: Set<String> { Set(rows.keys.map(\.by)) }
 
-    /// A tenth at once: to look for the oldest one each time would take as long as there are rows.
+    /// Drops a tenth at once. A search for the oldest row each time would take as long as there are rows.
     private mutating func forgetOldest() {
         for (key, _) in rows.sorted(by: { $0.value.at < $1.value.at }).prefix(Self.limit / 10) { rows[key] = nil }
     }
 
-    /// Why workers last blocked a host or asked it less, though that may be over: jobs of then still wait.
+    /// Last reasons why workers blocked or throttled each host. The block may be over while jobs from that time still
+    /// wait.
     var codes: [String: String] {
         Dictionary(grouping: rows.values.lazy.filter { $0.code != nil && !$0.isOperators }, by: \.host)
             .compactMapValues { $0.max { $0.at < $1.at }?.code }

@@ -1,27 +1,27 @@
 internal import Clocks
 
-/// The last hour of a lane, a point a minute, and the last minute, look by look.
+/// The last hour of a lane with one point a minute, and the last minute with each poll.
 struct LaneHistory: Sendable {
     static let span: Duration = .hours(1)
     static let minute: Duration = .minutes(1)
     private static let rateWindow: Duration = .minutes(1)
-    /// What is published at once counts for so long in the estimate of the time to drain.
+    /// Window of the estimated time to drain, for which jobs that are published at once count.
     private static let drainWindow: Duration = .seconds(15)
     private static let points = 60
 
     struct Point: Sendable, Hashable {
-        /// When the minute began.
+        /// Start of the minute.
         let at: WallTime
-        /// The worst of the minute; nil where it was never known.
+        /// The highest age of the minute; nil if it was never known.
         var oldest: Duration?
-        /// At its end.
+        /// Pending records at its end.
         var waiting: Int64?
         var published: Int64
         var finished: Int64
     }
 
     private(set) var minutes: [Point] = []
-    /// Counted since the first look.
+    /// Counts since the first poll.
     private var (published, finished): (Int64, Int64) = (0, 0)
     private var looks: [(at: WallTime, published: Int64, finished: Int64)] = []
 
@@ -33,7 +33,7 @@ struct LaneHistory: Sendable {
         minutes[last].finished += finished
     }
 
-    /// What was counted before is of this look.
+    /// Ends a poll. Earlier counts belong to it.
     mutating func look(at now: WallTime, oldest: WallTime?, waiting: Int64?) {
         let begun = now.begun(Self.minute)
         let age = oldest.map { max(.zero, now - $0) } ?? (waiting == 0 ? .zero : nil)
@@ -50,7 +50,7 @@ struct LaneHistory: Sendable {
         looks.removeAll { $0.at < now - Self.rateWindow }
     }
 
-    /// By how many jobs a second what waits shrinks, as far as the last seconds tell; nil before there are two looks.
+    /// Jobs a second by which the backlog shrinks, from the last seconds; nil before there are two polls.
     var drain: Double? {
         guard let last = looks.last,
             let first = looks.last(where: { $0.at <= last.at - Self.drainWindow }) ?? looks.first,
@@ -60,7 +60,7 @@ struct LaneHistory: Sendable {
         return Double(gone) / (last.at - first.at).seconds
     }
 
-    /// Records a second over the last minute; nil before there are two looks.
+    /// Records a second over the last minute; nil before there are two polls.
     var rates: (in: Double, out: Double)? {
         guard let first = looks.first, let last = looks.last, last.at > first.at else { return nil }
         let seconds = (last.at - first.at).seconds
@@ -69,7 +69,7 @@ struct LaneHistory: Sendable {
 }
 
 extension WallTime {
-    /// When the minute, or whatever is of this length, began that this time is in.
+    /// Start of the minute, or of another period of this length, that contains this time.
     func begun(_ length: Duration) -> WallTime {
         WallTime(milliseconds: milliseconds / length.milliseconds * length.milliseconds)
     }

@@ -1,18 +1,19 @@
 internal import Clocks
 internal import Records
 
-/// Dead letters that stand, folded from `dead` as `DeadLetter.standing` does: one that retention took stands no longer.
+/// Open dead letters from `dead`, by the rules of `DeadLetter.standing`. A letter that retention removed is not open
+/// any more.
 struct LetterTable: Sendable {
     private typealias Letter = LetterChange.Letter
 
-    /// By id, which takes them back, then by the record that they are of.
+    /// Dead letters by id, which a discard names, then by the record that each belongs to.
     private var letters: [PartitionID: [String: [RecordOrigin: LetterChange.Letter]]] = [:]
     private var bounds: [PartitionID: Range<Int64>] = [:]
     private var whole: Set<PartitionID> = []
     private let partitionCount: Int
     private let limit: Int
     private var kept = 0
-    /// Letters beyond those that are kept came: there are at least as many.
+    /// Whether more dead letters came than are kept, so that the count is a minimum.
     private(set) var isMore = false
 
     init(partitions: Int, limit: Int = 10_000) { (partitionCount, self.limit) = (partitions, limit) }
@@ -30,7 +31,7 @@ struct LetterTable: Sendable {
         }
     }
 
-    /// What stands in the partition's topic now: letters before its beginning are gone, and all where it was recreated.
+    /// Drops dead letters below the topic's new beginning, or all if the topic was recreated.
     mutating func keep(_ new: Range<Int64>, of partition: PartitionID) {
         let old = bounds.updateValue(new, forKey: partition)
         guard let old, old.lowerBound != new.lowerBound || old.upperBound > new.upperBound else { return }
@@ -43,14 +44,14 @@ struct LetterTable: Sendable {
         }
     }
 
-    /// Whether those that were passed over can be told now: nothing is kept then, so that all can be read from the beginning.
+    /// Whether skipped dead letters can be read now. Nothing is kept then, so that all can be read from the beginning.
     mutating func forgot() -> Bool {
         guard isMore, kept * 2 < limit else { return false }
         (letters, whole, kept, isMore) = ([:], [], 0, false)
         return true
     }
 
-    /// Of the partitions whose topic was read to its end.
+    /// Counts of the partitions whose topic was read to its end.
     var counts: [PartitionID: Int] {
         Dictionary(
             uniqueKeysWithValues: whole.map { ($0, letters[$0]?.values.reduce(0) { $0 + $1.count } ?? 0) })
@@ -63,7 +64,7 @@ struct LetterTable: Sendable {
 
     var newest: LetterChange.Letter? { all.max { $0.at < $1.at } }
 
-    /// Of the last hour, with this code.
+    /// The newest dead letter since `since` with this code.
     func newest(_ code: String, since: WallTime) -> LetterChange.Letter? {
         all.filter { $0.code == code && $0.at >= since }.max { $0.at < $1.at }
     }

@@ -2,10 +2,10 @@ internal import Clocks
 internal import ImageModel
 internal import Records
 
-/// Records that retention removed before they were finished: what the last day has of them.
+/// Records that retention removed before they were finished, within the last day.
 ///
-/// Lagwatch sees it in the offsets, workers count it, and progress rows outlive both; all tell of the same records, so the
-/// largest number counts.
+/// Lagwatch sees losses in the offsets, workers count them, and progress rows outlive both. All three cover the same
+/// records, so the largest number counts.
 struct LostRecords: Sendable {
     static let span = ProgressRow.Lost.span
 
@@ -13,7 +13,7 @@ struct LostRecords: Sendable {
 
     private struct Slot: Hashable {
         let topic: Topic
-        /// When it began.
+        /// Start of the hour.
         let hour: WallTime
     }
 
@@ -29,15 +29,15 @@ struct LostRecords: Sendable {
         seen = seen.filter { $0.key.hour >= (now - Self.span).begun(.hours(1)) }
     }
 
-    /// What a worker has counted.
+    /// Adds a worker's own count.
     mutating func count(_ records: Int64, by worker: String, at now: WallTime) {
         guard records > 0, told.count < WatchState.workerLimit || told[worker] != nil else { return }
-        // A worker may count what it likes: the sum of all of them stays a number.
+        // A worker may report any count. The sum over all of them must not overflow.
         told[worker] = (now, min((told[worker]?.count ?? 0) + min(records, Self.most), Self.most))
         last = now
     }
 
-    /// What a partition's newest row says.
+    /// Sets the losses in a partition's newest progress row.
     mutating func take(_ lost: ProgressRow.Lost?, of partition: PartitionID) { rows[partition] = lost }
 
     /// nil: none.

@@ -1,12 +1,12 @@
 internal import Clocks
 internal import Records
 
-/// Outcomes of the last five minutes, by kind, code and host, as far as `outcomes` was read.
+/// Outcomes of the last five minutes, by status, code and host, as far as `outcomes` was read.
 ///
-/// Bounded: so many kinds of ends in each five seconds, and an example of each kind that failed.
+/// Its size is limited: a number of keys in each five seconds, and an example of each key that failed.
 struct RecentEnds: Sendable {
     static let span: Duration = .minutes(5)
-    /// What began within this has not been diluted by the calm before it.
+    /// Window for new failures, which are not diluted by the calm before them.
     static let newSpan: Duration = .seconds(30)
 
     struct Key: Sendable, Hashable {
@@ -15,12 +15,12 @@ struct RecentEnds: Sendable {
         let host: String
     }
 
-    /// What ended within a time.
+    /// Outcomes within a period.
     struct Tally: Sendable {
         private(set) var jobs = 0
         private(set) var bad: [Key: Int] = [:]
         private var byHost: [String: (jobs: Int, bad: Int)] = [:]
-        /// Hosts that sent a source.
+        /// Hosts that delivered a source.
         private(set) var sending: Set<String> = []
 
         fileprivate mutating func add(_ key: Key, _ count: Int) {
@@ -42,7 +42,7 @@ struct RecentEnds: Sendable {
         var dead: Int { count { $0 == .dead } }
         var expired: Int { count { $0 == .expired } }
 
-        /// The host with the most jobs that has no other end than bad ones.
+        /// The host with the most jobs, all of which ended badly.
         func hopelessHost(of least: Int) -> (host: String, jobs: Int)? {
             byHost.filter { !$0.key.isEmpty && $0.value.jobs >= least && $0.value.bad == $0.value.jobs }
                 .max { ($0.value.jobs, $1.key) < ($1.value.jobs, $0.key) }.map { ($0.key, $0.value.jobs) }

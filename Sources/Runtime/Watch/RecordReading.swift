@@ -4,7 +4,7 @@ internal import Failures
 internal import ImageModel
 package import Records
 
-/// What the watch takes from records that anybody may have written: nothing of a job that people must not see.
+/// Reads records that any client may have written. It keeps no data of a job that must not be shown.
 package struct RecordReading: Sendable {
     private let rules: CanonicalRules
     private let intake: Intake
@@ -14,7 +14,7 @@ package struct RecordReading: Sendable {
         (self.rules, intake, self.groups) = (rules, Intake(rules: rules), groups)
     }
 
-    /// The unfinished records of a place, from its first on.
+    /// Sample of the unfinished records of a topic-partition, from its first on.
     package func sample(_ records: [Record], of topic: Topic, _ partition: PartitionID) -> PlaceSample {
         var sample = PlaceSample(topic, partition)
         for record in records.prefix(PlaceSample.most) {
@@ -33,17 +33,18 @@ package struct RecordReading: Sendable {
         return sample
     }
 
-    /// Empty where the record names none.
+    /// Host of the record. Empty if it names none.
     private func host(of record: Record) -> String {
         intake.url(ofRefused: record).map { groups.origin(of: $0.fetched).description } ?? ""
     }
 
-    /// Ends of jobs, of records of `outcomes`; cancelled ones are nobody's failure. Records of others are skipped.
+    /// Ends of jobs in records of `outcomes`. Cancelled jobs are no failures, and unreadable records are skipped.
     package func ends(_ records: [Record]) -> [JobEnd] {
         records.compactMap { record in
             guard let report = try? OutcomeReport(record), report.kind != .cancelled else { return nil }
             let host = groups.origin(of: report.url).description
-            // The worker's clock or the brokers' may be behind ours: what was just read would count as old.
+            // The worker's clock or the brokers' may be behind this one: outcomes that were just read would count as
+            // old.
             let at = max(report.at, record.timestamp)
             guard !report.kind.isSuccess else { return JobEnd(report.kind, host: host, at: at) }
             let url = ShownURL(report.url, hiding: rules.hidden).description
@@ -55,7 +56,7 @@ package struct RecordReading: Sendable {
         }
     }
 
-    /// Every outcome, as a source's own page tells them.
+    /// Every outcome, for a source's page.
     package func allEnds(_ records: [Record]) -> [SourceReport.End] {
         records.compactMap { record in
             guard let report = try? OutcomeReport(record) else { return nil }
@@ -66,9 +67,10 @@ package struct RecordReading: Sendable {
         }
     }
 
-    /// Jobs that wait, as a source's own page tells them.
+    /// Waiting jobs, for a source's page.
     ///
-    /// - Parameter blocked: as `WatchState.blockedHosts`: their jobs are not begun before.
+    /// - Parameter blocked: the result of `WatchState.blockedHosts`. Jobs of these hosts do not start before the given
+    ///   times.
     package func waiting(_ records: [Record], blocked: [String: WallTime] = [:]) -> [SourceReport.Waiting] {
         records.map { record in
             let note = try? RetryNote(record)
@@ -84,7 +86,7 @@ package struct RecordReading: Sendable {
         for record in records {
             if record.value == nil {
                 guard let id = record.header(EventHeader.discards) else { continue }
-                // What came and went within these records never stood.
+                // A dead letter that was added and discarded within these records was never open.
                 change.added.removeAll { $0.id == id }
                 change.discarded.append(id)
             } else if let letter = try? DeadLetter(record) {
@@ -98,7 +100,7 @@ package struct RecordReading: Sendable {
         return change
     }
 
-    /// What is told of hosts, of records of `origins`.
+    /// State of hosts in records of `origins`.
     package func hosts(_ records: [Record]) -> [OriginRow] {
         records.compactMap { record in
             guard var row = OriginRow(record) else { return nil }
@@ -108,7 +110,7 @@ package struct RecordReading: Sendable {
         }
     }
 
-    /// Who owned the partition and how far its owners came, of records of `variants`: the newest of each.
+    /// Owner of the partition and the progress of its owners, from records of `variants`: the newest row of each.
     package func ownership(_ records: [Record]) -> [WatchEvent] {
         var (epoch, progress): (EpochRow?, ProgressRow?)
         for record in records where record.key.first == UInt8(ascii: "@") {
@@ -121,7 +123,7 @@ package struct RecordReading: Sendable {
         return (epoch.map { [.epoch($0)] } ?? []) + (progress.map { [.progress($0)] } ?? [])
     }
 
-    /// Outcomes and letters of older workers have texts as they came.
+    /// Message without hidden parts. Outcomes and dead letters of older workers contain unfiltered texts.
     private func shown(_ message: String, _ limit: Int = 1_024) -> String {
         Words.cut(rules.hidden.hide(in: message), limit)
     }

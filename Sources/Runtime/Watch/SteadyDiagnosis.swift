@@ -1,6 +1,7 @@
 package import Clocks
 
-/// Shows a cause for a while after it was last found, so that the page does not flip between causes that come and go.
+/// Keeps showing a cause for a while after it was last found, so that the page does not flip between causes that come
+/// and go.
 ///
 /// A cause that comes before the shown one in `Cause.inOrder` is shown at once.
 package struct SteadyDiagnosis: Sendable {
@@ -10,7 +11,7 @@ package struct SteadyDiagnosis: Sendable {
 
     package init() {}
 
-    /// What to show where this was found.
+    /// The diagnosis to show after this one was found.
     package mutating func settle(_ found: Diagnosis, at now: WallTime) -> Diagnosis {
         if let (last, seenAt) = shown, !last.cause.isExact, found.cause != last.cause,
             Self.ranks[found.cause, default: 0] > Self.ranks[last.cause, default: 0], now - seenAt < Self.hold
@@ -23,7 +24,7 @@ package struct SteadyDiagnosis: Sendable {
 }
 
 extension Diagnosis {
-    /// The figures of the headline are of then, those of the lanes of now.
+    /// The headline keeps its old figures; those of the lanes are current.
     fileprivate func kept(since time: String, lanes: [String]) -> Diagnosis {
         var copy = self
         copy.headline += " Last seen at \(time)."

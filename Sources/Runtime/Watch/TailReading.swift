@@ -1,16 +1,16 @@
 package import Ports
 package import Records
 
-/// How far the topics are read that tell what has ended, or is so: their newest records, and all of `dead`.
+/// Positions of reading in the topics of outcomes and state: their newest records, and all of `dead`.
 ///
-/// What comes faster than it is read is passed over, but for dead letters: those that stand are counted.
+/// Records that come faster than they are read are skipped, except dead letters, because the open ones are counted.
 package struct TailReading: Sendable {
     package let topics: [Topic]
     private var bounds: [LogPoint: Range<Int64>] = [:]
     private var cursors: [LogPoint: Int64] = [:]
-    /// Places in the order in which they are read.
+    /// Topic-partitions in reading order.
     private var order: [LogPoint]
-    /// Partitions whose `dead` was not found empty or read to its end yet.
+    /// Partitions whose `dead` was not yet found empty or read to its end.
     private var unread: Set<PartitionID>
 
     package init(partitions: Int, topics: [Topic]) {
@@ -20,13 +20,13 @@ package struct TailReading: Sendable {
         unread = Set(numbers)
     }
 
-    /// Not read until its bounds are known again: its broker may be away.
+    /// Stops reading until the bounds are known again, because the broker may be unavailable.
     package mutating func forget(_ point: LogPoint) { bounds[LogPoint(point.topic, point.partition, nil)] = nil }
 
     package mutating func learn(_ offsets: PartitionOffsets) {
         guard topics.contains(offsets.topic) else { return }
         let place = LogPoint(offsets.topic, offsets.partition, nil)
-        // Recreated: from its beginning.
+        // The topic was recreated and is read from its beginning.
         if let cursor = cursors[place], cursor > offsets.bounds.upperBound {
             cursors[place] = nil
             if place.topic == .dead { unread.insert(place.partition) }
@@ -34,7 +34,7 @@ package struct TailReading: Sendable {
         bounds[place] = offsets.bounds
     }
 
-    /// Where to read on: changelogs of `urgent` partitions, then what was read longest ago.
+    /// Positions to read next: changelogs of `urgent` partitions, then those whose last reading was longest ago.
     package mutating func next(_ limit: Int, records: Int, urgent: Set<PartitionID> = []) -> [LogPoint] {
         if !urgent.isEmpty {
             let isUrgent = { (place: LogPoint) in place.topic == .variants && urgent.contains(place.partition) }
@@ -60,7 +60,7 @@ package struct TailReading: Sendable {
         return found
     }
 
-    /// Returns whether the place was read to its end.
+    /// Notes records that were read. Returns whether that was up to the end.
     package mutating func read(_ point: LogPoint, _ records: [Record]) -> Bool {
         let place = LogPoint(point.topic, point.partition, nil)
         let end = bounds[place]?.upperBound ?? 0
@@ -72,7 +72,7 @@ package struct TailReading: Sendable {
         return isWhole
     }
 
-    /// Whether nothing newer stands in the place than was read.
+    /// Whether the topic-partition has no records newer than those that were read.
     package func isRead(_ topic: Topic, _ partition: PartitionID) -> Bool {
         let place = LogPoint(topic, partition, nil)
         guard let bounds = bounds[place] else { return false }
@@ -84,7 +84,7 @@ package struct TailReading: Sendable {
         !bounds.isEmpty && bounds.allSatisfy { place, bounds in bounds.isEmpty || cursors[place] == bounds.upperBound }
     }
 
-    /// All of `dead` is to be read from its beginning.
+    /// Reads all of `dead` again from its beginning.
     package mutating func rereadLetters() {
         for place in order where place.topic == .dead {
             cursors[place] = nil
@@ -92,7 +92,7 @@ package struct TailReading: Sendable {
         }
     }
 
-    /// Partitions that were found to have no dead letter, each told once.
+    /// Partitions that were found to have no dead letter, each reported once.
     package mutating func emptyLetters() -> [PartitionID] {
         let empty = unread.filter { bounds[LogPoint(.dead, $0, nil)]?.isEmpty ?? false }
         unread.subtract(empty)

@@ -2,28 +2,28 @@ package import Clocks
 package import Ports
 package import Records
 
-/// What one question from outside was answered.
+/// Result of one request to the log, the group or a worker.
 package enum WatchEvent: Sendable {
-    /// Bounds and committed offsets; each place has a result of its own.
+    /// Bounds and committed offsets, with a result for each topic-partition.
     case offsets([Result<PartitionOffsets, LogFailure>], of: [LogPoint])
-    /// The log as a whole did not answer.
-    /// - Parameter code: of the failure, where it has one.
+    /// The log as a whole did not respond.
+    /// - Parameter code: code of the failure, if it has one.
     case silence(String, code: String? = nil)
-    /// No log is there: nothing was published to this place yet.
+    /// No log exists: nothing was published at this path yet.
     case unpublished(String)
-    /// Who holds which partition. A partition that is not there is nobody's.
+    /// Owners of partitions. A partition that is missing has none.
     case owners([PartitionID: String])
     /// All members of the group.
     case members([LogMember])
-    /// All of a partition's changelog was looked through for the row of its last owner.
+    /// All of a partition's changelog was searched for the row of its last owner.
     case searched(PartitionID)
     /// Topics that have more partitions than are used.
     case grown([GrownTopic])
-    /// What is wrong with the topics though the brokers answer; nil: nothing.
+    /// Fault of the topics although the brokers respond; nil: none.
     case unusableTopics(String?)
-    /// When the first record that an open transaction hides was appended; nil where it is none any more.
+    /// Append time of the first record that an open transaction hides; nil if it hides none any more.
     case hidden(LogPoint, appended: WallTime?)
-    /// When the first record at or after the offset was appended; nil where there is none.
+    /// Append time of the first record at or after the offset; nil if there is none.
     case head(LogPoint, appended: WallTime?)
     case sample(PlaceSample)
     /// Records of `outcomes`, in their order.
@@ -31,27 +31,27 @@ package enum WatchEvent: Sendable {
     case letters(LetterChange)
     case epoch(EpochRow)
     case progress(ProgressRow)
-    /// Up to when a partition's changelog was read to its end; nil where newer rows are unread.
+    /// Time up to which a partition's changelog was read to its end; nil if newer rows are unread.
     case changelog(PartitionID, readAt: WallTime?)
     case workers([WorkerSight])
-    /// Where workers are asked: nowhere else is one shown, and each from now on.
+    /// Addresses of the workers that are asked. Only these are shown, each from now on.
     case asked([String])
-    /// Rows of `origins` in their order: what workers tell of hosts.
+    /// Rows of `origins` in their order: the state of hosts as workers report it.
     case hosts([OriginRow])
-    /// For how long topics keep records.
+    /// Retention time of topics.
     case retention([Topic: Duration])
 }
 
-/// A job's end as its outcome tells it; of a job that succeeded the host and the time alone.
+/// End of a job from its outcome. For a job that succeeded, only the host and the time.
 package struct JobEnd: Sendable, Hashable {
     package let kind: OutcomeKind
     package let code: String
     package let host: String
     package let message: String
     package let job: String
-    /// As people may see it, and cut: it need not lead to the source.
+    /// URL as it may be shown, and shortened: it need not lead to the source.
     package let url: String
-    /// The source's key; nil where the outcome names none.
+    /// The source's key; nil if the outcome names none.
     package let source: String?
     package let at: WallTime
     package init(
@@ -64,7 +64,7 @@ package struct JobEnd: Sendable, Hashable {
     }
 }
 
-/// Dead letters that came to a partition's topic, and ids that were taken back there.
+/// Dead letters that came to a partition's topic, and ids that were discarded there.
 package struct LetterChange: Sendable {
     package let partition: PartitionID
     package var added: [Letter] = []
@@ -77,9 +77,9 @@ package struct LetterChange: Sendable {
         package let code: String
         package let host: String
         package let at: WallTime
-        /// The record that its bytes came from: jobs of one id are letters of their own.
+        /// Record that its bytes came from. Jobs with the same id have separate dead letters.
         package let origin: RecordOrigin
-        /// Where it stands in `dead`.
+        /// Offset in `dead`.
         package let offset: Int64
         package let message: String
         package init(
@@ -94,22 +94,22 @@ package struct LetterChange: Sendable {
     package init(_ partition: PartitionID, isWhole: Bool) { (self.partition, self.isWhole) = (partition, isWhole) }
 }
 
-/// What the unfinished records of one place are, by a sample of its beginning.
+/// Content of the unfinished records of one topic-partition, from a sample of its beginning.
 package struct PlaceSample: Sendable {
     package let topic: Topic
     package let partition: PartitionID
-    /// Records that were looked at.
+    /// Number of examined records.
     package private(set) var seen = 0
     package private(set) var groups: [Group: Figures] = [:]
 
-    /// The most records of one place that are looked at.
+    /// Maximum records of one topic-partition that are examined.
     package static let most = 500
 
     package struct Group: Sendable, Hashable {
         package let lane: String
-        /// Scheme, name and port, or the name of its group; empty where the record names none.
+        /// Scheme, name and port, or the name of its group; empty if the record names none.
         package let host: String
-        /// Why it waits; nil in a lane's own topic.
+        /// Reason why it waits; nil in a lane's own topic.
         package let code: String?
         package init(lane: String, host: String, code: String?) {
             (self.lane, self.host, self.code) = (lane, host, code)
@@ -118,7 +118,7 @@ package struct PlaceSample: Sendable {
 
     package struct Figures: Sendable, Hashable {
         package var count = 0
-        /// When the first of them came.
+        /// Time when the first of them came.
         package var since = WallTime.distantFuture
         package var message = ""
     }

@@ -5,8 +5,8 @@ package import Telemetry
 
 /// Every family of metrics that `mezzotint-lagwatch` serves.
 ///
-/// They survive the worker that held a backlog. What is not known has no sample, rather than 0. What workers tell, too, has
-/// the same name, so that one rule reads both.
+/// They survive the worker that held a backlog. An unknown value has no sample, rather than 0. Metrics that workers
+/// also export have the same name, so that one rule reads both.
 package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
     case lagRecords = "mezzotint_consumer_lag_records"
     case lagSeconds = "mezzotint_consumer_lag_seconds"
@@ -83,7 +83,7 @@ extension WatchReport {
     private func samples(of metric: WatchMetric) -> [MetricsPage.Sample] {
         typealias Sample = MetricsPage.Sample
         func one(_ value: Int?) -> [Sample] { value.map { [Sample($0)] } ?? [] }
-        // As a worker's: left out while the log does not answer.
+        // As in a worker's metrics, lag is left out while the log does not respond.
         let isLag = [.lagRecords, .lagSeconds, .oldest, .oldestReady].contains(metric)
         if isLag, [.logUnreachable, .topicsUnusable].contains(diagnosis.cause) { return [] }
         switch metric {

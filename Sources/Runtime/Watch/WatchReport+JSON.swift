@@ -5,7 +5,7 @@ internal import Ports
 internal import Records
 
 extension WatchReport {
-    /// `/api/v1/state`: what scripts rely on; config/lagwatch.md says what each field is. What is not known is null.
+    /// `/api/v1/state`, which scripts rely on. config/lagwatch.md describes each field. Unknown values are null.
     package var json: [UInt8] {
         var json = JSONWriter(reserving: 1 << 16)
         json.beginObject()
@@ -46,7 +46,7 @@ extension WatchReport {
         }
         json.endObject()
         json.endLine()
-        // Read on a terminal, too: see `PlainText`.
+        // It may be read on a terminal. See `PlainText`.
         return Array(PlainText.of(json.withBytes { String(decoding: $0, as: UTF8.self) }, keepingLines: true).utf8)
     }
 }
@@ -72,7 +72,7 @@ extension JSONWriter {
 
     fileprivate mutating func optional(_ name: StaticString, _ value: Double?) {
         key(name)
-        // Three digits tell all that is known.
+        // Three digits cover the known precision.
         if let value { number((value * 1000).rounded() / 1000) } else { null() }
     }
 
@@ -200,7 +200,7 @@ extension JSONWriter {
 extension WatchReport {
     private static let later = "They start once the cause at the top of the page is gone."
 
-    /// What to do about something that waits: never another thing than the sentence says.
+    /// Next step for pending jobs. It never contradicts the diagnosis.
     package func action(of wait: WaitReport) -> String {
         switch (wait.reason, diagnosis.cause) {
         case (.turn, .saturated), (.owner, .noWorker): diagnosis.action
@@ -213,14 +213,15 @@ extension WatchReport {
 }
 
 extension WatchReport {
-    /// Why something waits: of a job that waits for a blocked host, why that is or was blocked.
+    /// Code of the reason why jobs wait. For a blocked host, it is the reason of the current or last block.
     private func code(of wait: WaitReport) -> String? {
         guard wait.reason == .host else { return wait.code }
         if let blocked = blockedHosts?.first(where: { $0.host == wait.host })?.code { return blocked }
         return wait.code?.hasPrefix("fetch.") == true ? wait.code : code(ofHost: wait.host) ?? wait.code
     }
 
-    /// Why jobs wait for a host: what workers report, else how its jobs fail, else why it was blocked last.
+    /// Code of the reason why jobs wait for a host: from workers' reports, else from its jobs' failures, else from its
+    /// last block.
     func code(ofHost host: String) -> String? {
         blockedHosts?.first { $0.host == host }?.code
             ?? waits.first { $0.host == host && $0.code?.hasPrefix("fetch.") == true }?.code ?? hostCodes[host]
@@ -228,7 +229,7 @@ extension WatchReport {
 }
 
 extension WatchReport.WaitReport.Reason {
-    /// What the jobs wait for, in words.
+    /// Description of the reason that the jobs wait for.
     package var meaning: String {
         switch self {
         case .turn: "their turn"

@@ -3,9 +3,9 @@ package import ImageModel
 internal import Ports
 package import Records
 
-/// What there is to show at one moment: the page, its JSON and the metrics are all made from it.
+/// State to show at one moment. The page, its JSON and the metrics are all derived from it.
 package struct WatchReport: Sendable {
-    /// When it was made, and when the log last answered.
+    /// Time of the report, and of the log's last reply.
     package let at: WallTime
     package let answeredAt: WallTime?
     package internal(set) var diagnosis = Diagnosis(.starting, "Nothing was seen yet.", since: nil)
@@ -15,53 +15,53 @@ package struct WatchReport: Sendable {
     package let partitions: [PartitionReport]
     package let workers: [WorkerReport]
     package let marks: [(at: WallTime, text: String)]
-    /// Dead letters that stand; nil until all were read. More may stand than are counted.
+    /// Open dead letters; nil until all were read. There may be more than are counted.
     package var letters: Int? {
         guard !partitions.isEmpty, lettersByPartition.count == partitions.count else { return nil }
         return lettersByPartition.values.reduce(0, +)
     }
-    /// Of the partitions whose letters were all read.
+    /// Counts for the partitions whose dead letters were all read.
     let lettersByPartition: [PartitionID: Int]
     package let hasMoreLetters: Bool
-    /// Hosts as workers tell of them; nil until that was read.
+    /// State of hosts as workers report it; nil until that was read.
     package let hosts: [OriginSummary]?
-    /// Those of them that a person has blocked.
+    /// Hosts that an operator has blocked.
     let pausedHosts: Set<String>
-    /// As `HostTable.codes`.
+    /// See `HostTable.codes`.
     let hostCodes: [String: String]
-    /// Who owns partitions now; nil where nobody told.
+    /// Number of workers that own partitions now; nil if that is not known.
     package let owners: Int?
     let foreignMembers: Int
     let openTransactions: Int
     /// Partitions of topics that the workers do not use.
     let partitionsAdded: Int
-    /// What `waits` is told from.
+    /// Sampling that `waits` is based on.
     package let sampled: SampledPlaces
     /// Jobs that ended within `RecentEnds.span`, as far as outcomes were read, and those of them that ended badly.
     package let ended: (jobs: Int, failed: Int, expired: Int)
     /// Jobs that were lost within the last day; nil for none.
     package let loss: LossReport?
-    /// The share of the render permits that was in use while the oldest unread job waited, from 0 to 1; nil where no worker
+    /// Share of the render permits that was in use while the oldest unread job waited, from 0 to 1. nil if no worker
     /// exports it, or for too short a time.
     let rendersInUse: Double?
-    /// Whether renderers are known to be idle. Only then a host's full limit, or our read-ahead, is a cause.
+    /// Whether renderers are known to be idle. Only then a host's full limit, or the worker's read-ahead, is a cause.
     let hasIdleRenderers: Bool
-    /// All jobs that wait, unread ones and retried ones, as far as they are known.
+    /// All pending jobs, unread and retried, as far as they are known.
     let pending: Double
 
     package struct LossReport: Sendable, Hashable {
         package let records: Int64
-        /// Where lagwatch saw it; empty where workers alone tell.
+        /// Topics where lagwatch saw losses; empty if workers alone report them.
         package let topics: [Topic]
-        /// When the last of them were found to be gone.
+        /// Time when the last of them were found to be missing.
         package let last: WallTime
     }
 
-    /// Those that are left alone now, or asked less; nil where that is not known.
+    /// Hosts that are blocked or throttled now; nil if that is not known.
     package var troubledHosts: [OriginSummary]? { hosts?.filter { $0.state != .open } }
     package var blockedHosts: [OriginSummary]? { hosts?.filter { $0.state == .blocked } }
 
-    /// Whether no job is pending anywhere, and all was read to say so.
+    /// Whether no job is pending anywhere, and everything was read to know that.
     var isEmpty: Bool { pending == 0 && lanes.allSatisfy { $0.lag.records == 0 && $0.retried?.jobs == 0 } }
 
     package struct LaneReport: Sendable {
@@ -70,29 +70,30 @@ package struct WatchReport: Sendable {
         package let target: Duration
         package let rates: (in: Double, out: Double)?
         let minutes: [LaneHistory.Point]
-        /// Its jobs that stand in retry topics; nil where that is not known.
+        /// Its jobs in retry topics; nil if that is not known.
         package let retried: RetriedJobs?
-        /// When its oldest job came that no origin holds back; nil where there is none.
+        /// Arrival time of its oldest job that no origin holds back; nil if there is none.
         package let ready: WallTime?
 
-        /// Of its oldest unfinished job, whether it is tried again or not: 0 where there is none, nil where it is not known.
+        /// Age of its oldest unfinished job, retried or not: 0 if there is none, nil if it is not known.
         package func age(at now: WallTime) -> Duration? {
             let oldest = [lag.oldest, retried?.since].compactMap { $0 }.min()
             return oldest.map { max(.zero, now - $0) } ?? (lag.records == 0 && retried?.jobs == 0 ? .zero : nil)
         }
-        /// Whether its oldest job is older than the target, wherever it waits: unread, or in a retry topic.
+        /// Whether its oldest job is older than the target, whether it is unread or in a retry topic.
         package func isLate(at now: WallTime) -> Bool {
             [lag.oldest, retried?.since].compactMap { $0 }.contains { now - $0 > target }
         }
-        /// The same of jobs that no origin holds back: more workers, or more room, would start them.
+        /// The same for jobs that no origin holds back: more workers, or more read-ahead, would start them.
         func isReadyLate(at now: WallTime) -> Bool { ready.map { now - $0 > target } ?? false }
-        /// Seconds until nothing waits, retried jobs among it; nil where it grows or is not known.
+        /// Seconds until no job is pending, retried ones included; nil if the backlog grows or is not known.
         package var drainSeconds: Double? {
             guard let drain, let records = lag.records, drain > 0 else { return nil }
             let pending = Double(records) + Double(retried?.jobs ?? 0)
             return pending > 0 ? pending / drain : nil
         }
-        /// By how many jobs a second what waits shrinks; what went to retry topics still waits. nil where that is not known.
+        /// Jobs a second by which the backlog shrinks. Jobs that went to retry topics are still pending. nil if that is
+        /// not known.
         let drain: Double?
         var drainTime: Duration? { drainSeconds.map { .milliseconds(Int64(min($0, 1e9) * 1000)) } }
     }
@@ -104,11 +105,11 @@ package struct WatchReport: Sendable {
         package let code: String?
         package var jobs: Double
         package var isEstimate: Bool
-        /// When the first of them came.
+        /// Time when the first of them came.
         package var since: WallTime
         package var message: String
 
-        /// What jobs can wait for.
+        /// Parts and events that jobs can wait for.
         package enum Reason: String, Sendable, CaseIterable {
             case turn, owner, restore, store, renderer, host
             case hostSlow = "host-slow"
@@ -127,7 +128,7 @@ package struct WatchReport: Sendable {
         package let job: String
         package let url: String
         package let source: String?
-        /// Dead letters of this kind that stand; nil until all were read.
+        /// Open dead letters of this code and host; nil until all were read.
         package let standing: Int?
     }
 
@@ -137,12 +138,12 @@ package struct WatchReport: Sendable {
         package let state: State
         package let owner: String?
         package let epoch: Int64?
-        /// Of each topic whose records are finished.
+        /// Lag of each topic whose records are finished.
         let topics: [(topic: Topic, lag: Lag)]
         package let retries: Lag
-        /// By lane, as `WatchState.retriedSince`.
+        /// By lane, from `WatchState.retriedSince`.
         let retriedSince: [String: WallTime]
-        /// The unfinished record behind which others are finished, or which has not come on for long.
+        /// The unfinished record that others are finished behind, or that has made no progress for long.
         package let pinned: RecordOrigin?
         package let message: String?
 
@@ -161,11 +162,11 @@ package struct WatchReport: Sendable {
         package let figures: WorkerFigures?
         package let answeredAt: WallTime?
         package let silence: (since: WallTime, reason: String)?
-        /// Since when it has not answered though workers were running; nil until it was asked then.
+        /// Start of its silence while workers were running; nil until it was asked then.
         let silentSince: WallTime?
         package let restoredAt: WallTime?
         let failedAt: [String: WallTime]
-        /// Within the last ten minutes.
+        /// Restarts within the last ten minutes.
         let restarts: [WallTime]
     }
 }
@@ -220,7 +221,8 @@ extension WatchReport {
         diagnosis = Diagnosis(of: self, state, at: now)
     }
 
-    /// What went from a lane to retry topics, and came to its end there, is each lane's by its share of what is there.
+    /// Drain rate of a lane. Jobs that went from lanes to retry topics, and ended there, count for each lane by its
+    /// share of the retried jobs.
     private static func drain(
         _ own: LaneHistory, _ retried: RetriedJobs?, _ retries: LaneHistory, of waits: [WaitReport]
     ) -> Double? {
@@ -229,9 +231,10 @@ extension WatchReport {
         return drain + (all > 0 ? (retries.drain ?? 0) * Double(retried.jobs) / all : 0)
     }
 
-    /// No unread job is older than the lane's first; samples say which of them wait for a host.
+    /// Arrival time of the lane's oldest job that no origin holds back. No unread job is older than the lane's first,
+    /// and samples show which of them wait for a host.
     ///
-    /// - Parameter full: hosts whose limit is full while renderers are idle: their jobs wait for them.
+    /// - Parameter full: hosts whose limit is full while renderers are idle, so that their jobs wait for them.
     private static func ready(
         _ lane: Lane, _ lag: Lag, _ waits: [WaitReport], _ sampled: SampledPlaces, _ full: Set<String>
     ) -> WallTime? {
@@ -248,7 +251,7 @@ extension WatchReport {
 }
 
 extension WatchState {
-    /// A record that stands so long while others are finished behind it is worth a look.
+    /// Time after which a record is reported as pinned, if others are finished behind it.
     static let pinnedTime: Duration = .minutes(1)
 
     fileprivate func partition(_ number: Int, at now: WallTime, restoring: Int?) -> WatchReport.PartitionReport {
@@ -271,7 +274,7 @@ extension WatchState {
             message: failure)
     }
 
-    /// Retry topics stand still by design: their records wait.
+    /// The pinned record of a lane topic. Retry topics do not move by design, because their records wait.
     private func pinned(_ number: Int, at now: WallTime) -> RecordOrigin? {
         for topic in Topic.lanes {
             let place = place(topic, number)

@@ -2,11 +2,11 @@ package import Clocks
 package import Ports
 package import Records
 
-/// How commands name the cluster that is watched.
+/// Names of the watched cluster for use in commands.
 package struct ClusterName: Sendable, Hashable {
     package let bootstrap: String
     package let group: String
-    /// Before the name of every topic.
+    /// Prefix of every topic's name.
     package let prefix: String
 
     package init(bootstrap: String, group: String, prefix: String) {
@@ -16,29 +16,31 @@ package struct ClusterName: Sendable, Hashable {
     func name(_ topic: Topic) -> String { prefix + topic.rawValue }
 }
 
-/// Records that an open transaction hides in one partition of one topic.
+/// Records that an open transaction hides in one topic-partition.
 struct HiddenRecords: Sendable, Hashable {
     /// The first record of the oldest open transaction.
     let offset: Int64
-    /// Since when that offset was seen as the last stable one.
+    /// Time since which that offset was seen as the last stable one.
     let since: WallTime
-    /// When that record was appended; nil: not read yet.
+    /// Append time of that record; nil: not read yet.
     var appended: WallTime?
 }
 
-/// A member of the group, and since when it was seen to hold what it holds.
+/// A member of the group, and the time since which it was seen with its partitions.
 struct MemberWatch: Sendable {
     let member: LogMember
     let since: WallTime
-    /// Whether the changelog of one of its partitions was searched for the row of its last owner, after time enough to write it.
+    /// Whether the changelog of one of its partitions was searched for the row of its last owner, after enough time to
+    /// write it.
     var isSearched = false
 }
 
 extension WatchState {
-    /// A transaction of a producer that is well is over within seconds.
+    /// Maximum duration of a healthy producer's transaction.
     static let transactionTime: Duration = .seconds(10)
 
-    /// Where to read when the first hidden record was appended: those whose transaction is open for longer than a moment.
+    /// Positions to read for the append time of the first hidden record, if the transaction is open for longer than a
+    /// moment.
     package func hiddenToRead(_ limit: Int, at now: WallTime) -> [LogPoint] {
         let open = places.indices.compactMap { index -> LogPoint? in
             guard let hidden = places[index].hidden, hidden.appended == nil,
@@ -50,7 +52,7 @@ extension WatchState {
         return Array(open.prefix(limit))
     }
 
-    /// Places whose transaction is open for longer than one of a producer that is well.
+    /// Topic-partitions with a transaction that is open for longer than that of a healthy producer.
     func openTransactions(at now: WallTime) -> [(index: Int, hidden: HiddenRecords)] {
         places.indices.compactMap { index in places[index].hidden.map { (index, $0) } }
             .filter { now - $0.hidden.since >= Self.transactionTime }
@@ -63,7 +65,7 @@ extension WatchState {
         places[place].hidden?.appended = appended
     }
 
-    /// A member that gets other partitions has to restore those, so that its time begins again.
+    /// Updates the members. A member that gets other partitions has to restore those, so its time begins again.
     mutating func take(_ members: [LogMember], at now: WallTime) {
         let known = Dictionary(self.members.map { ($0.member.id, $0) }) { $1 }
         self.members = members.prefix(Self.workerLimit).map { member in
@@ -74,22 +76,24 @@ extension WatchState {
         }
     }
 
-    /// Whether something that only a worker does shows the member to be one: an epoch row, a word on hosts, its metrics.
+    /// Whether the member is known to be a worker by something that only workers do: an epoch row, a row about hosts,
+    /// or its metrics.
     ///
-    /// The name in a row outlives the worker's standstill: one that is stopped is no foreign member.
+    /// The name in a row outlives the worker's standstill, so a worker that was stopped is not reported as foreign.
     func isWorker(_ member: LogMember) -> Bool {
         partitions.contains { $0.epoch?.owner == member.client }
             || workers.values.contains { $0.figures?.client == member.client }
             || hosts?.tellers.contains(member.client) ?? false
     }
 
-    /// Where to look for the row of the last owner: a partition of each member that has shown nothing of a worker, though there
-    /// was time enough to restore what it holds. Of those the one with the shortest changelog.
+    /// Partitions to search for the row of the last owner: one of each member that has shown no sign of a worker,
+    /// though it had enough time to restore its partitions. It is the one with the shortest changelog.
     package func partitionsToSearch(_ limit: Int, at now: WallTime) -> [PartitionID] {
         let doubtful = members.filter { watch in
             let rows = watch.member.partitions.reduce(0) { $0 + (changelogLengths[$1] ?? 0) }
             let restore: Duration = .milliseconds(rows / Self.restoredPerMillisecond)
-            // Workers mark their client id. One of a version before that may need longer, and is named until it has restored.
+            // Workers mark their client id. One of a version without the mark may need longer, and is reported until it
+            // has restored.
             let allowed = watch.member.partitionsUsed == nil ? min(restore, Self.unmarkedTime) : restore
             return !watch.isSearched && now - watch.since >= Self.foreignTime + allowed
                 && !isWorker(watch.member)
@@ -106,10 +110,10 @@ extension WatchState {
         }
     }
 
-    /// Members that hold partitions, and of whom nothing shows that they are workers.
+    /// Members that hold partitions, and that nothing shows to be workers.
     var foreignMembers: [MemberWatch] { members.filter { $0.isSearched && !isWorker($0.member) } }
 
-    /// Whether a member holds the partition that is not a worker: nobody does its jobs.
+    /// Whether a member that is not a worker holds the partition, so that nobody does its jobs.
     func isForeign(_ number: Int) -> Bool {
         isShared
             && members.contains {
@@ -117,10 +121,10 @@ extension WatchState {
             }
     }
 
-    /// A worker names itself in the changelog as soon as it has restored a partition.
+    /// Time for a worker to name itself in the changelog, which it does as soon as it has restored a partition.
     private static let foreignTime: Duration = .seconds(15)
-    /// With the time above, a look and a search it stays below a minute.
+    /// With the time above, a poll and a search, it stays below a minute.
     private static let unmarkedTime: Duration = .seconds(25)
-    /// A fifth of what was measured on two busy cores: 50,000 rows a second.
+    /// A fifth of the rate that was measured on two busy cores: 50,000 rows a second.
     private static let restoredPerMillisecond: Int64 = 10
 }

@@ -3,22 +3,22 @@ internal import ImageModel
 package import Ports
 internal import Records
 
-/// What waits somewhere; nil where it is not known.
+/// Lag of some topic-partitions; nil if it is not known.
 package struct Lag: Sendable, Hashable {
     private var counted: Int64?
-    /// When the oldest was appended, at the latest; nil where none waits, too.
+    /// Latest possible append time of the oldest record; nil also if no record waits.
     package private(set) var oldest: WallTime?
-    /// Partitions that are not counted in.
+    /// Number of partitions that are not counted in.
     package private(set) var unknown: Int
 
     init(records: Int64? = nil, oldest: WallTime? = nil, unknown: Int = 0) {
         (counted, self.oldest, self.unknown) = (records, oldest, unknown)
     }
 
-    /// nil where it is not known: nothing in what can be read says nothing of what cannot.
+    /// nil if the lag is not known: an empty readable part shows nothing about an unreadable one.
     package var records: Int64? { counted == 0 && unknown > 0 ? nil : counted }
 
-    /// 0 where nothing waits; nil where it is not known.
+    /// 0 if no record waits; nil if the age is not known.
     package func age(at now: WallTime) -> Duration? {
         oldest.map { max(.zero, now - $0) } ?? (records == 0 ? .zero : nil)
     }
@@ -50,8 +50,8 @@ extension WatchState {
         return lag
     }
 
-    /// A partition's retry topics. A retry is appended anew for each attempt, so the oldest is by when jobs were first seen, as
-    /// samples tell; unknown until each topic with records was sampled.
+    /// Lag of a partition's retry topics. A retry is appended again for each attempt, so its age comes from the time
+    /// when its job was first seen, from samples. It is unknown until each topic with records was sampled.
     func retryLag(in partition: Int) -> Lag {
         let all = lag(of: Topic.retries, in: partition)
         let isSampled = retryPlaces(partition).allSatisfy { $0.sample?.seen ?? 0 > 0 }
@@ -59,8 +59,8 @@ extension WatchState {
         return Lag(records: all.records, oldest: oldest, unknown: all.unknown)
     }
 
-    /// When the first retried job of each lane was first seen, by samples; a record that is no job
-    /// belongs to the lane `unknown`.
+    /// Time when the first retried job of each lane was first seen, from samples. A record that is no job belongs to
+    /// the lane `unknown`.
     func retriedSince(in partition: Int) -> [String: WallTime] {
         var since: [String: WallTime] = [:]
         for place in retryPlaces(partition) {
@@ -81,22 +81,23 @@ extension WatchState {
 }
 
 extension WatchState {
-    /// Where to look next for when the oldest record came, the most urgent first: unknown ones, then those whose age is only
-    /// bounded from above.
+    /// Topic-partitions to ask next for the append time of their oldest record, the most urgent first: unknown ones,
+    /// then those whose age has only an upper bound.
     package func headsToRead(_ limit: Int) -> [LogPoint] {
         let places = worked { $0.unfinished ?? 0 > 0 && $0.failure == nil && !$0.isHeadExact }
         return places.sorted { ($0.place.headAt ?? .distantPast) < ($1.place.headAt ?? .distantPast) }
             .prefix(limit).map { LogPoint($0.topic, $0.partition, $0.place.start) }
     }
 
-    /// Where to take a sample next: what was not looked at yet, then what was longest ago.
+    /// Topic-partitions to sample next: those without a sample, then those whose last one was longest ago.
     package func placesToSample(_ limit: Int) -> [LogPoint] {
         let places = worked { $0.unfinished ?? 0 > 0 && $0.failure == nil }
         return places.sorted { ($0.place.sampledAt ?? .distantPast) < ($1.place.sampledAt ?? .distantPast) }
             .prefix(limit).map { LogPoint($0.topic, $0.partition, $0.place.start) }
     }
 
-    /// Retries first: they say why they wait. Then by lane and partition.
+    /// Topic-partitions that match, retry topics first, because their records contain the reason. Then by lane and
+    /// partition.
     private func worked(
         where isWanted: (PlaceWatch) -> Bool
     ) -> [(topic: Topic, partition: PartitionID, place: PlaceWatch)] {

@@ -2,7 +2,8 @@ internal import Clocks
 package import Records
 
 extension WatchState {
-    /// How many partitions their owners restore, where the workers that answer own all that have an owner; else nil.
+    /// Number of partitions that their owners restore, if the workers that respond own all partitions with an owner;
+    /// else nil.
     var restoringByWorkers: Int? {
         let told = workers.values.filter { $0.silence == nil }.compactMap(\.figures)
         let owned = told.reduce(0) { $0 + ($1.owned ?? 0) }
@@ -12,14 +13,14 @@ extension WatchState {
         return told.reduce(0) { $0 + ($1.restoring ?? 0) }
     }
 
-    /// By what its owner tells, or its rows do; nil where neither is known.
+    /// Whether the partition is being restored, by its owner's report or its rows; nil if neither is known.
     ///
-    /// - Parameter told: `restoringByWorkers`.
+    /// - Parameter told: the value of `restoringByWorkers`.
     func isRestoring(_ number: Int, told: Int?) -> Bool? {
         told == 0 || isForeign(number) ? false : partitions[number].isRestoring
     }
 
-    /// Partitions whose owner was not seen at work since it came, those first that were read longest ago.
+    /// Partitions whose owner has shown no work since it came, those first that were read longest ago.
     package var partitionsToProve: [PartitionID] {
         guard restoringByWorkers != 0 else { return [] }
         let open = partitions.indices.filter { partitions[$0].isRestoring != false }

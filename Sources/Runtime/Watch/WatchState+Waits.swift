@@ -5,11 +5,11 @@ internal import Ports
 internal import Records
 
 extension WatchReport.WaitReport.Reason {
-    /// What a failure's code makes a job wait for.
+    /// Creates the reason that a failure's code gives a job to wait.
     init(code: String) { self = Self.byCode[code] ?? (code.hasPrefix("fetch.") ? .host : .retry) }
 
-    /// Those of this machine by their verdict; an origin's deadline and 408 mean that it is slow. That a host's share of the
-    /// read-ahead is full says nothing of the host.
+    /// Codes of this machine by their verdict. An origin's deadline and 408 mean that it is slow. A host's full share
+    /// of the read-ahead shows nothing about the host.
     private static let byCode: [String: Self] = {
         var reasons: [String: Self] = [:]
         for entry in StoreFailure.catalogue where entry.verdict == .wait { reasons[entry.code] = .store }
@@ -23,12 +23,12 @@ extension WatchReport.WaitReport.Reason {
 }
 
 extension WatchState {
-    /// What waits, by reason, lane, host and code: estimated from the samples, the most jobs first. A topic's places that
-    /// were not sampled are taken to be like those that were.
+    /// Pending jobs by reason, lane, host and code, estimated from the samples, the most jobs first. A topic's
+    /// partitions without a sample count like those with one.
     ///
     /// - Parameters:
-    ///   - blocked: hosts that are left alone now: nothing of theirs waits for its turn.
-    ///   - restoring: `restoringByWorkers`.
+    /// - blocked: hosts that are blocked now, so that their jobs do not wait for their turn.
+    /// - restoring: the value of `restoringByWorkers`.
     func waits(blocked: Set<String>, restoring: Int?) -> (reports: [WatchReport.WaitReport], sampled: SampledPlaces) {
         typealias Report = WatchReport.WaitReport
         var found: [Key: Report] = [:]
@@ -44,7 +44,7 @@ extension WatchState {
             for number in seen {
                 let place = place(topic, number)
                 guard let unfinished = place.unfinished, let sample = place.sample else { continue }
-                // Records that were published since stand at the end, and are taken to be like those before them.
+                // Records that were published since are at the end, and count like those before them.
                 let weight = scale * Double(unfinished) / Double(sample.seen)
                 for (group, figures) in sample.groups {
                     var reason =
@@ -71,8 +71,9 @@ extension WatchState {
         return (reports, sampled)
     }
 
-    /// The share of the render permits that was in use at looks since the oldest job came that no failure holds back: what was
-    /// idle before it says nothing of it. nil where no worker exports it, or for fewer looks than tell a moment from a state.
+    /// Share of the render permits in use, at polls since the oldest job came that no failure holds back: idle permits
+    /// before it show nothing. nil if no worker exports it, or if there are too few polls to tell a moment from a
+    /// state.
     func rendersInUse(_ waits: [WatchReport.WaitReport]) -> Double? {
         let ready = waits.filter { $0.code == nil || $0.reason == .readAhead }
         let begun = (ready.map(\.since) + (lag(of: Topic.lanes).oldest.map { [$0] } ?? [])).min() ?? .distantPast
@@ -83,7 +84,7 @@ extension WatchState {
     }
     private static let leastLooks = 3
 
-    /// Until when each blocked host is blocked.
+    /// End of the block of each blocked host.
     package func blockedHosts(at now: WallTime) -> [String: WallTime] {
         let blocked = hosts?.summaries(at: now).filter { $0.state == .blocked } ?? []
         return Dictionary(blocked.map { ($0.host, $0.until ?? now) }) { $1 }

@@ -4,10 +4,10 @@ package import ImageModel
 internal import Ports
 internal import Records
 
-/// What is known of a log, its group and its workers from outside, folded from what questions were answered.
+/// State of a log, its group and its workers from outside, built from the replies to requests.
 ///
-/// Bounded by the number of partitions, whatever comes: samples, failures, letters and workers have limits of their own.
-/// What nobody has told is nil.
+/// Its size is limited by the number of partitions: samples, failures, dead letters and workers have their own limits.
+/// Unknown values are nil.
 package struct WatchState: Sendable {
     package let partitionCount: Int
     package let targets: ByLane<Duration>
@@ -18,12 +18,12 @@ package struct WatchState: Sendable {
     var members: [MemberWatch] = []
     var grown: [GrownTopic] = []
     var unusableTopics: (since: WallTime, reason: String)?
-    /// Records that an owner restores at most.
+    /// Maximum number of records that an owner restores.
     var changelogLengths: [PartitionID: Int64] = [:]
     var places: [PlaceWatch]
     var partitions: [PartitionWatch]
     var lanes: [LaneHistory]
-    /// Of all retry topics together.
+    /// History of all retry topics together.
     var retries = LaneHistory()
     var failures = FailureTable()
     var ends = RecentEnds()
@@ -31,32 +31,33 @@ package struct WatchState: Sendable {
     var letters: LetterTable
     var workers: [String: WorkerWatch] = [:]
     var marks: [Mark] = []
-    /// Since when it is known who owns what; nil: nobody has told.
+    /// Time since which owners are known; nil: they are not.
     var ownersKnownSince: WallTime?
     var areOwnersKnown: Bool { ownersKnownSince != nil }
-    /// Since when some partition has had an owner; nil while none has. A worker that serves no metrics before is starting.
+    /// Time since which a partition has had an owner; nil while none has. A worker that serves no metrics before that
+    /// is starting.
     var ownedSince: WallTime?
-    /// For how long topics keep records; of those that keep them until they are finished nothing.
+    /// Retention time of topics, without topics that keep records until they are finished.
     var retention: [Topic: Duration] = [:]
     /// nil until the topic was read.
     var hosts: HostTable?
-    /// When the log last answered.
+    /// Time of the log's last reply.
     package private(set) var answeredAt: WallTime?
-    /// When it answered first.
+    /// Time of the log's first reply.
     package private(set) var firstAnsweredAt: WallTime?
-    /// Since when, and why it does not.
+    /// Start of the log's silence, with the reason.
     var silence: (since: WallTime, reason: String, code: String?)?
-    /// Since when there is no log, as nothing was published yet, and where it would be.
+    /// Time since which no log exists, because nothing was published yet, with its path.
     var unpublished: (since: WallTime, place: String)?
     package var isSilent: Bool { silence != nil }
 
-    /// What is worth a mark in the last hour's charts.
+    /// Event that is marked in the charts of the last hour.
     struct Mark: Sendable, Hashable {
         let at: WallTime
         let text: String
     }
 
-    /// Places that have a sample, in the order in which they were looked at.
+    /// Topic-partitions that have a sample, in the order of their samples.
     private var sampled: [Int] = []
 
     private static let markLimit = 20
@@ -116,7 +117,7 @@ package struct WatchState: Sendable {
         }
     }
 
-    /// Where nothing at all was answered, what was known stays, as old as it is.
+    /// Applies offsets. If every request failed, the last known values stay, with their age.
     private mutating func take(
         _ results: [Result<PartitionOffsets, LogFailure>], of points: [LogPoint], at now: WallTime
     ) {
@@ -156,7 +157,7 @@ package struct WatchState: Sendable {
         }
     }
 
-    /// The newest are kept: each may name five hundred hosts.
+    /// Stores a sample. Only the newest samples are kept, because each may name five hundred hosts.
     private mutating func take(_ sample: PlaceSample, at now: WallTime) {
         guard let place = index(sample.topic, sample.partition) else { return }
         places[place].sample = sample
@@ -201,7 +202,7 @@ package struct WatchState: Sendable {
         }
     }
 
-    /// Those that do not answer, or that are not known not to.
+    /// Workers that do not respond, or all others.
     package func workers(silent: Bool) -> [String] {
         workers.filter { ($0.value.silence != nil) == silent }.map(\.key).sorted()
     }
@@ -212,7 +213,7 @@ package struct WatchState: Sendable {
         if marks.count > Self.markLimit { marks.removeFirst(marks.count - Self.markLimit) }
     }
 
-    /// Whether dead letters were forgotten, so that all of them are to be told again.
+    /// Whether dead letters were dropped, so that all of them must be read again.
     package mutating func forgotLetters() -> Bool { letters.forgot() }
 
     func isHere(_ partition: PartitionID) -> Bool { partitions.indices.contains(Int(partition.number)) }
@@ -222,7 +223,7 @@ package struct WatchState: Sendable {
         places[place].take(partitions[Int(partition.number)].progress?.topics[topic])
     }
 
-    /// Where the place stands; nil if it is none whose records are finished.
+    /// Index of the topic-partition; nil if its records are not finished by workers.
     func index(_ topic: Topic, _ partition: PartitionID) -> Int? {
         guard isHere(partition), let row = Self.rows[topic] else { return nil }
         return row * partitionCount + Int(partition.number)

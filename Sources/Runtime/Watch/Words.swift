@@ -2,16 +2,16 @@ package import Clocks
 internal import JSONText
 internal import Telemetry
 
-/// Times, numbers and strangers' texts as sentences have them.
+/// Times, numbers and texts from outside, formatted for sentences.
 package enum Words {
-    /// `14:02:11 UTC`; of another day `2026-11-23 14:02:11 UTC`.
+    /// `14:02:11 UTC`; on another day `2026-11-23 14:02:11 UTC`.
     package static func clock(_ time: WallTime, at now: WallTime) -> String {
         let text = Timestamp.text(time)
         let day = text.prefix(10) == Timestamp.text(now).prefix(10) ? "" : "\(text.prefix(10)) "
         return "\(day)\(text.dropFirst(11).prefix(8)) UTC"
     }
 
-    /// `82 %`; of anything but all never 100 %.
+    /// `82 %`; 100 % only for all.
     static func percent(_ part: Double, of whole: Double) -> String {
         let share = 100 * part / max(whole, part, 1)
         return "\(share < 100 ? min(99, Int(share.rounded())) : 100) %"
@@ -52,14 +52,15 @@ package enum Words {
         count < 10 << 20 ? "\(Words.count(count >> 10)) KiB" : "\(Words.count(count >> 20)) MiB"
     }
 
-    /// What somebody else wrote, on one line, in at most so many bytes and an ellipsis: one character may have any number.
+    /// Text from outside, on one line, cut to at most `limit` bytes and an ellipsis. Bytes count because a character
+    /// may have any number.
     package static func cut(_ text: String, _ limit: Int = 240) -> String {
-        // Text that is escaped grows, and a scalar has four bytes at most.
+        // Escaping makes text longer, and a scalar has four bytes at most.
         let plain = PlainText.of(scalars(of: text, in: limit + 4))
         return plain.utf8.count > limit ? scalars(of: plain, in: limit) + "…" : plain
     }
 
-    /// The first whole scalars of a text in so many bytes.
+    /// The first whole scalars of a text that fit into `limit` bytes.
     private static func scalars(of text: String, in limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         var end = text.utf8.index(text.startIndex, offsetBy: limit)
@@ -67,7 +68,7 @@ package enum Words {
         return String(text[..<end])
     }
 
-    /// A message behind what it is about.
+    /// A message to append to a sentence.
     static func detail(_ message: String?) -> String {
         guard let message, !message.isEmpty else { return "." }
         return ": " + cut(message)

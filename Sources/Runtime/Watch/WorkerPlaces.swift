@@ -1,10 +1,11 @@
 package import Posix
 
-/// Where workers are asked. A name with several addresses, as a Kubernetes headless service has, is asked at each.
+/// Addresses of the workers to ask. A name with several addresses, such as a Kubernetes headless service, is asked at
+/// each.
 package struct WorkerPlaces: Sendable {
-    /// One of `watch.workers`.
+    /// One entry of `watch.workers`.
     package struct Listed: Sendable {
-        /// As a URL has it.
+        /// Text as in a URL.
         let text: String
         /// nil: it is an address.
         let name: String?
@@ -15,27 +16,27 @@ package struct WorkerPlaces: Sendable {
     }
 
     private let listed: [Listed]
-    /// Of names that had several addresses those that they have now.
+    /// Current addresses of names that have had several.
     private var found: [String: [String]] = [:]
 
     package init(_ listed: [Listed]) { self.listed = listed }
 
-    /// To be looked up.
+    /// Names to look up.
     package var names: Set<String> { Set(listed.compactMap(\.name)) }
 
-    /// What the resolver said; nil, which is that it cannot say, changes nothing.
+    /// Applies the resolver's result. nil, an unknown result, changes nothing.
     ///
-    /// A name that had several addresses is shown by its address while it has one alone: while workers are replaced, those that
-    /// stay keep their place on the page.
+    /// A name that had several addresses is shown by its address while only one is left. So while workers are replaced,
+    /// those that stay keep their position on the page.
     package mutating func learn(_ addresses: [IPAddress]?, of name: String) {
         guard let addresses else { return }
-        // A worker with an address of each family would be two.
+        // A worker with an address of each family would count twice.
         let same = Set(addresses.filter { $0.bits == addresses[0].bits })
         let isOneOfMany = same.count > 1 || found[name] != nil && !same.isEmpty
         found[name] = isOneOfMany ? same.map { $0.bits == 32 ? "\($0)" : "[\($0)]" }.sorted() : nil
     }
 
-    /// Each once, and no more than are shown.
+    /// The addresses, each once, up to the number that is shown.
     package var places: [String] {
         var seen: Set<String> = []
         let all = listed.flatMap { one -> [String] in

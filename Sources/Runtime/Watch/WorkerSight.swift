@@ -1,9 +1,9 @@
 package import Clocks
 internal import Telemetry
 
-/// One worker, as its metrics tell it, or as it does not answer.
+/// One worker by its metrics, or its failure to respond.
 package struct WorkerSight: Sendable {
-    /// Where it was asked.
+    /// Address where it was asked.
     package let address: String
     package let answer: Answer
 
@@ -15,7 +15,7 @@ package struct WorkerSight: Sendable {
     package init(_ address: String, _ answer: Answer) { (self.address, self.answer) = (address, answer) }
 }
 
-/// What is taken from a worker's metrics. What a version does not tell is nil, never 0.
+/// Values from a worker's metrics. A value that a version does not export is nil, never 0.
 package struct WorkerFigures: Sendable, Equatable {
     package struct Use: Sendable, Equatable {
         package var used: Int?
@@ -25,7 +25,7 @@ package struct WorkerFigures: Sendable, Equatable {
     /// Sources in one step of their work.
     package struct Step: Sendable, Equatable {
         package var sources: Int?
-        /// For how long the one that is longest in it has not come on.
+        /// Time without progress of the oldest source in the step.
         package var oldest: Duration?
     }
 
@@ -39,21 +39,21 @@ package struct WorkerFigures: Sendable, Equatable {
     package var rendererLosses: Int?
     package var memory: Int?
     package var rendererMemory: Int?
-    /// By name, of `stepNames`.
+    /// By name, from `stepNames`.
     package var steps: [String: Step] = [:]
     package var started: WallTime?
-    /// Bytes that may still be written, by what is kept there: store, or data.
+    /// Bytes that may still be written, by content of the folder: store, or data.
     package var diskFree: [String: Int] = [:]
-    /// How far its clock is ahead of the brokers'; below 0: behind.
+    /// Lead of its clock over the brokers'; below 0: it is behind.
     package var clockSkew: Duration?
     /// Stages that failed since its start, by code.
     package var failures: [String: Double] = [:]
-    /// The last log line of the process before it.
+    /// The last log line of the previous process.
     package var lastLine: String?
 
-    /// Of a page in Prometheus's text format; nil if it is no worker's.
+    /// Creates the figures from a page in Prometheus's text format; nil if it is no worker's.
     ///
-    /// Families that are not known are passed over, so that a worker of another version is shown by what it tells.
+    /// Unknown families are skipped, so that a worker of another version is shown by the families that are known.
     package init?(_ page: String) {
         var isWorker = false
         for bytes in page.utf8.split(separator: UInt8(ascii: "\n")) where bytes.count <= Self.lineBytes {
@@ -70,13 +70,13 @@ package struct WorkerFigures: Sendable, Equatable {
 
     package init() {}
 
-    /// More than any version's lines have.
+    /// Longer than the lines of any version.
     private static let lineBytes = 4_096
-    /// More codes than any version has: a page that makes them up costs no memory.
+    /// More codes than any version has. A page with invented codes cannot use up memory.
     private static let codes = 500
 
     private mutating func take(_ sample: MetricSample) {
-        // Else it is nonsense, and sums of it would overflow.
+        // Other values are invalid, and sums of them would overflow.
         let whole = (0...1e15).contains(sample.value) ? Int(sample.value.rounded()) : nil
         switch sample.name {
         case "mezzotint_partitions_owned": owned = whole
@@ -119,10 +119,10 @@ struct MetricSample {
     let name: String
     let labels: [String: String]
     let value: Double
-    /// Of a value in seconds, at most 1e15 of them.
+    /// Duration of a value in seconds, at most 1e15 of them.
     var duration: Duration { .milliseconds(Int64(value * 1_000)) }
 
-    /// nil where it is no sample, or one of no finite value.
+    /// nil if it is no sample, or has no finite value.
     init?(_ line: some StringProtocol) {
         var rest = Substring(line)
         let name = rest.prefix { $0 != "{" && $0 != " " }
@@ -146,7 +146,7 @@ struct MetricSample {
         (self.name, self.labels, self.value) = (String(name), labels, value)
     }
 
-    /// Up to the closing quote, which is taken too.
+    /// The text up to the closing quote, which is consumed, too.
     private static func quoted(_ rest: inout Substring) -> String? {
         var value = ""
         while let character = rest.popFirst() {

@@ -1,20 +1,20 @@
 internal import JSONText
 
-/// A page in the making. Text comes in escaped; only what this room itself wrote comes in as markup.
+/// A page that is being written. Text is escaped; only literals of this module are added as markup.
 struct HTML {
     private(set) var text = ""
-    /// Of the table that is written: its columns' titles, and that of the next cell.
+    /// Titles of the current table's columns, and the index of the next cell's.
     private var titles: [String] = []
     private var nextTitle = 0
 
     init(reserving bytes: Int = 1 << 15) { text.reserveCapacity(bytes) }
 
-    /// Markup of ours: never what somebody sent.
+    /// Adds markup from this module, never text from outside.
     mutating func raw(_ markup: StaticString) { markup.withUTF8Buffer { text += String(decoding: $0, as: UTF8.self) } }
 
     mutating func add(_ other: HTML) { text += other.text }
 
-    /// Text, or the value of an attribute in double quotes.
+    /// Adds text, or the value of an attribute in double quotes.
     mutating func put(_ words: String) {
         guard words.utf8.contains(where: { Self.special($0) || $0 < 0x20 || $0 >= 0x7F }) else {
             text += words
@@ -38,7 +38,7 @@ struct HTML {
         [0x22, 0x26, 0x27, 0x3C, 0x3E].contains(byte)
     }
 
-    /// `code` stays on one line; `text` is of words that take several.
+    /// Type of a column. `code` stays on one line; `text` holds words that take several.
     enum Column { case word, code, number, text }
 
     mutating func cell(_ words: String, _ kind: Column = .word) {
@@ -47,7 +47,7 @@ struct HTML {
         raw("</td>")
     }
 
-    /// A cell has its column's title for narrow windows, which show no head.
+    /// Opens a cell. It has its column's title for narrow windows, which show no head.
     mutating func openCell(_ kind: Column) {
         open("td data-title=\"")
         put(titles[nextTitle])
@@ -70,8 +70,8 @@ struct HTML {
         }
     }
 
-    /// A table that scrolls by itself where it has no room, and can be scrolled by keyboard. In a narrow window each row is a
-    /// list of its cells. Each row has a cell for each column.
+    /// Adds a table that scrolls by itself if it is too wide, also by keyboard. In a narrow window each row is a list
+    /// of its cells. Each row has a cell for each column.
     mutating func table(
         _ name: String, _ columns: [(title: String, kind: Column)], _ body: (inout HTML) -> Void
     ) {

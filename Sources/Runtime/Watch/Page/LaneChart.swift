@@ -3,11 +3,11 @@ internal import ImageModel
 internal import Ports
 
 extension WatchReport.LaneReport {
-    /// The worst of the last hour, in words.
+    /// The highest age of the last hour, in words.
     var atMost: String {
         guard let worst = minutes.compactMap(\.oldest).max() else { return "not known" }
         if worst > .zero { return "at most \(Words.span(worst)) old" }
-        // What has just come was not looked at yet.
+        // The age of jobs that have just come is not known yet.
         return lag.records == 0 ? "no job waited" : "not known"
     }
 }
@@ -15,10 +15,11 @@ extension WatchReport.LaneReport {
 extension HTML {
     private static let (width, height) = (600, 100)
 
-    /// The oldest job's age over the last hour, a bar a minute, against the target; what it shows is said beside it.
+    /// Adds a chart of the oldest job's age over the last hour, one bar a minute, against the target. Its label
+    /// describes it.
     mutating func chart(_ lane: WatchReport.LaneReport, at now: WallTime, marks: [(at: WallTime, text: String)]) {
         let known = lane.minutes.compactMap(\.oldest)
-        // The target is a third of the height at least, so that calm looks calm.
+        // The target is a third of the height at least, so that a calm lane looks calm.
         let top = max(known.max() ?? .zero, lane.target * 3, .milliseconds(1))
         let begin = now - LaneHistory.span
         raw("<svg class=chart viewBox=\"0 0 600 100\" preserveAspectRatio=none role=img aria-label=\"")
@@ -46,7 +47,7 @@ extension HTML {
         Int(Double(age.milliseconds) / Double(top.milliseconds) * Double(height))
     }
 
-    /// What was not seen looks like nothing else, calm least of all.
+    /// Marks times without data differently from everything else, above all from a calm lane.
     private mutating func gaps(_ minutes: [LaneHistory.Point], from begin: WallTime, to now: WallTime) {
         var seen = begin
         for minute in minutes where minute.oldest != nil {
@@ -91,7 +92,7 @@ extension HTML {
         raw(" 0v100\" />")
     }
 
-    /// A cell for each partition, in rows; one path for each state, so that a thousand are a few kilobytes.
+    /// Adds a cell for each partition, in rows, with one path for each state, so that a thousand take a few kilobytes.
     mutating func strip(_ report: WatchReport) {
         let columns = 50
         // A run that ended needs no owner.

@@ -1,15 +1,15 @@
 internal import Clocks
 
-/// What every page has around its content; its style and its script are files beside it, for the policy's sake.
+/// The frame of every page. Style and script are separate files, because the policy demands it.
 package enum PageFrame {
-    /// Nothing but what this server itself serves, and nobody's frame.
+    /// Content policy: only files that this server itself serves, and no frames of others.
     package static let policy =
         "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "
         + "base-uri 'none'; frame-ancestors 'none'"
 
     /// - Parameters:
-    ///   - isLive: whether it updates itself: with the script in place, without it as a whole.
-    ///   - age: from what is shown to now; nil where nothing was seen yet.
+    /// - isLive: whether the page updates itself: in place with the script, as a whole without it.
+    /// - age: age of the shown data; nil if nothing was seen yet.
     static func page(
         _ title: String, isLive: Bool, at: String, age: Duration? = nil, _ body: (inout HTML) -> Void
     ) -> [UInt8] {
@@ -65,8 +65,8 @@ package enum PageFrame {
         dl{display:grid;grid-template-columns:minmax(5rem,max-content) 1fr;gap:.1rem 1rem;margin:.3rem 0}dt{color:var(--dim)}dd{margin:0}
         """
 
-    /// Asks for the page again, and puts the new content in the old one's place unless somebody is reading in it. Where no
-    /// answer comes it says so, and how old is what is shown: by the page's own count, as clocks differ.
+    /// Script that fetches the page again and replaces the content, unless a reader has selected text in it. If no
+    /// response comes, it reports that, with the age of the shown data by the page's own count, because clocks differ.
     package static let script = """
         (() => {
           "use strict";

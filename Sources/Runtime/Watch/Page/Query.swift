@@ -1,6 +1,6 @@
-/// Values in the query of a URL of ours.
+/// Values in the query of a URL of lagwatch.
 package enum Query {
-    /// The first value of this name, as forms write it; nil where there is none.
+    /// The first value of this name, as forms encode it; nil if there is none.
     package static func value(_ name: String, in query: String?) -> String? {
         for pair in (query ?? "").split(separator: "&") where pair.hasPrefix(name + "=") {
             return decoded(pair.dropFirst(name.count + 1).utf8)

@@ -5,9 +5,9 @@ internal import JSONText
 internal import Records
 internal import VariantSpec
 
-/// What the log says of one source: what it is, what was made of it from what, and what became of its jobs.
+/// The log's content about one source: its data, its variants with their provenance, and the results of its jobs.
 package struct SourceReport: Sendable {
-    /// As people may see it; nil where it was asked for by its key.
+    /// URL as it may be shown; nil if the request named the source's key.
     package let url: String?
     package let key: String
     package let partition: Int
@@ -16,7 +16,7 @@ package struct SourceReport: Sendable {
     /// The newest outcomes of its jobs, and records that wait for it, as far as they were read.
     package var ends: [End] = []
     package var waiting: [Waiting] = []
-    /// What could not be read, and how far was looked.
+    /// Notes on unread parts, and on how far the search went.
     package var notes: [String] = []
 
     package struct End: Sendable {
@@ -25,7 +25,7 @@ package struct SourceReport: Sendable {
         package let code: String?
         package let message: String?
         package let at: WallTime
-        /// As people may see it.
+        /// URL as it may be shown.
         package let url: String
         package init(job: String, kind: String, code: String?, message: String?, at: WallTime, url: String) {
             (self.job, self.kind, self.code, self.message) = (job, kind, code, message)
@@ -39,7 +39,7 @@ package struct SourceReport: Sendable {
         package let code: String?
         package let message: String?
         package let since: WallTime
-        /// It is not begun before.
+        /// Earliest start of the job.
         package let notBefore: WallTime?
         package init(job: String, topic: String, code: String?, message: String?, since: WallTime, notBefore: WallTime?)
         {
@@ -54,7 +54,7 @@ package struct SourceReport: Sendable {
 }
 
 extension SourceReport {
-    /// What is wrong with a URL, as a page.
+    /// Page that reports an invalid URL.
     package static func refusal(_ message: String) -> [UInt8] {
         PageFrame.page("No source - mezzotint", isLive: false, at: "now") { html in
             html.raw("<h1>No source</h1><p>")
@@ -84,7 +84,7 @@ extension SourceReport {
         }
     }
 
-    /// The one sentence: what there is, and what the next job will do.
+    /// Summary in one sentence: the stored variants, and the effect of the next job.
     private func why(at now: WallTime) -> String {
         if let wait = waiting.first {
             let cause = wait.code.map { " after \($0)" } ?? ""

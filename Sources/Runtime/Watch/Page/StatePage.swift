@@ -4,7 +4,7 @@ internal import Ports
 internal import Records
 
 extension WatchReport {
-    /// The page, top to bottom as a person looks for a cause.
+    /// The page, from top to bottom in the order in which a reader looks for a cause.
     package var page: [UInt8] {
         let title = "\(diagnosis.cause.rawValue) - mezzotint"
         return PageFrame.page(
@@ -23,7 +23,7 @@ extension WatchReport {
 }
 
 extension HTML {
-    /// The rows of a table that people can take in; the JSON has all.
+    /// Maximum rows of a table that a reader can use. The JSON has all.
     private static let rows = 50
 
     fileprivate mutating func verdict(_ report: WatchReport) {
@@ -123,7 +123,7 @@ extension HTML {
         rest(report.waits.count, Int(report.waits.dropFirst(Self.rows).reduce(0) { $0 + $1.jobs }), "jobs")
     }
 
-    /// Blocked ones first, those for which most waits.
+    /// Adds the hosts, blocked ones first, then those with the largest backlog.
     fileprivate mutating func hosts(_ report: WatchReport) {
         guard let troubled = report.troubledHosts else {
             return note("Throttled and blocked origins are unknown: the topic origins was not read.")
@@ -298,8 +298,8 @@ extension HTML {
         }
     }
 
-    /// The URL of a failed job, as a link to its source's own page where the outcome names the source: the URL that is shown
-    /// may have lost what makes it this one.
+    /// Adds the URL of a failed job. If the outcome names the source, the URL links to the source's page, because the
+    /// shown URL may lack the parts that identify it.
     fileprivate mutating func link(toSourceOf failure: WatchReport.FailureReport) {
         guard !failure.url.isEmpty else { return }
         raw(" ")
