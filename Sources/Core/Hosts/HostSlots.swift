@@ -198,8 +198,8 @@ package struct HostSlots: Sendable {
         return (place + partitions * ceiling) / partitions % ceiling
     }
 
-    /// Slot that should serve a request: the partition's own, and after each `patience` the next one, because the
-    /// partition of a slot may have no owner.
+    /// Slot that should serve a request: the partition's own, and the next one after each `patience`. The partition of
+    /// a slot may have no owner.
     private func slot(for wish: Wish, at now: Instant) -> Slot {
         let later = Int(max(.zero, now - wish.since).milliseconds / Self.patience.milliseconds)
         let own = number(for: wish.partition, of: wish.host)

@@ -3,7 +3,7 @@ package import Failures
 internal import Records
 
 /// Cache from the authority of recent URLs to the host that they are counted for. Jobs come by the ten thousand for a
-/// few hosts, and finding the host of a URL was nearly half the cost of deferring a job.
+/// few hosts. Finding the host of a URL was nearly half the cost of deferring a job.
 package struct RecentOrigins: Sendable {
     private var known: [Substring: OriginHost] = [:]
     /// The last crowded host, and its failure note.

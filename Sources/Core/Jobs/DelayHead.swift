@@ -8,7 +8,7 @@ package import Records
 /// Head of a delay topic: its first records, which are read and not due. No more is read before they are taken.
 ///
 /// The clocks of brokers and workers differ. If the worker's clock were ahead by more than the topic's delay, each
-/// record would be due as soon as it is read, and the job would be deferred again at once, many times a second. So the
+/// record would be due as soon as it is read. The job would then be deferred again at once, many times a second. So the
 /// broker's timestamp and the writer's both count, unless they are in the reader's future.
 package struct DelayHead: Sendable {
     private var records: ArraySlice<Record> = []

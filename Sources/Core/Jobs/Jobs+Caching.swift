@@ -131,7 +131,7 @@ extension Flight {
     }
 
     /// Variants to render next. Variants that were rendered together are rendered together again, because the variants
-    /// of a decode affect each other's bytes, and consumers of identical bytes need no change event. `storedAt`
+    /// of a decode affect each other's bytes. If the bytes stay identical, consumers need no change event. `storedAt`
     /// identifies the decode: `JobSteps` gives all its rows the same value, and two decodes of a source take longer
     /// than a millisecond. Variants derived from a donor come after that.
     var next: [VariantSpec] {
@@ -222,7 +222,8 @@ extension SourceRow {
     }
 
     /// The row with the knowledge about its alpha that its rendered variants give. A clear pixel shows in a PNG, WebP
-    /// or AVIF of the whole source if that is reduced to a 21st of its sides at most, as in `Renderer.isOpaque`.
+    /// or AVIF of the whole source, if its sides are reduced to a 21st at most. `Renderer.isOpaque` uses the same
+    /// limit.
     package func checked(by rows: [VariantRow]) -> SourceRow {
         guard isAlphaUnchecked else { return self }
         var row = self

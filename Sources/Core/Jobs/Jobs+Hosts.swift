@@ -30,8 +30,7 @@ extension Jobs {
         fail(id, report.note, by: .machine, now, &effects)
     }
 
-    /// Sets jobs with other URLs of the source aside for a look-up after the flight: the result of its URL shows
-    /// nothing about theirs.
+    /// Moves jobs with other URLs of the source to the late jobs: the result of this URL shows nothing about theirs.
     private mutating func lookUpOthers(_ id: FlightID) {
         guard var flight = flights[id] else { return }
         let url = flight.url
@@ -49,8 +48,8 @@ extension Jobs {
     }
 
     /// Continues a redirected fetch. Another host's permit is requested like a first permit, with the flight's age. If
-    /// it is not available now, the jobs go to a delay topic and start again at their own URL: by then its redirect may
-    /// have changed, or it may be temporary.
+    /// it is not available now, the jobs go to a delay topic and start again at their own URL. Its redirect may have
+    /// changed by then, or may be temporary.
     package mutating func redirected(
         _ id: FlightID, _ redirect: Redirect, _ now: Moment, _ effects: inout [JobEffect]
     ) {
@@ -182,8 +181,8 @@ extension Jobs {
         effects.append(.work(.answer(pending.record, .retry(later, tier, cause))))
     }
 
-    /// Passes on a job whose host holds its share of memory, so that a flood of one host leaves three quarters of its
-    /// lane's read-ahead to others.
+    /// Passes on a job whose host holds its share of memory. So a flood of one host leaves three quarters of its lane's
+    /// read-ahead to others.
     mutating func isCrowded(
         _ share: HostLane, _ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]
     ) -> Bool {
@@ -247,8 +246,8 @@ extension Jobs {
         waits.heldJobs.reduce(into: hostJobs.inTiers) { $0[$1.key, default: .none] = ($0[$1.key] ?? .none) + ByLane($1.value) }
     }
 
-    /// Hosts that are asked, or due for a probe, and have room for jobs that wait behind others in a delay topic:
-    /// behind jobs of other hosts, or fast jobs behind slow ones.
+    /// Hosts that are asked, or due for a probe, and have room for jobs that wait behind others in a delay topic. The
+    /// others are jobs of other hosts, or slow jobs in front of fast ones.
     ///
     /// - Parameters:
     /// - heads: heads of all delay topics that hold records.

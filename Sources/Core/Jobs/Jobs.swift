@@ -7,8 +7,8 @@ package import Permits
 internal import Positions
 package import Records
 
-/// The jobs of one partition that are in memory: jobs of flights, jobs that wait for their time, and the state of
-/// sources and hosts that they need.
+/// The jobs of one partition that are in memory: jobs of flights and jobs that wait for their time. It also keeps the
+/// state of sources and hosts that they need.
 ///
 /// It never awaits, reads a clock, or touches a file, so the same code runs under a simulator. Random numbers come from
 /// a seed.

@@ -5,7 +5,7 @@ package import Records
 
 /// One record that a flight must complete: a job with its position in the log.
 ///
-/// It is immutable and shared, because it passes through several events and effects, and a copy of its parts would cost
+/// It is immutable and shared, because it passes through several events and effects. A copy of its parts would cost
 /// more than all of these do with it.
 package final class PendingJob: Sendable {
     package let job: Job

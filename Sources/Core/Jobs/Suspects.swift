@@ -5,8 +5,10 @@ package import Records
 ///
 /// An owner that finds that the last one crashed names the jobs that it starts in a durable row, for a while. If it
 /// crashes too, the named jobs are suspects: next time each runs alone, with nothing else in progress in its worker. A
-/// job that crashes a worker while it runs alone is not run again. So a crash condemns the jobs of at most one flight,
-/// and only a third crash in a row does: at the first no job is named, and the second names the jobs that ran then.
+/// job that crashes a worker while it runs alone is not run again.
+///
+/// So a job is condemned by the third crash in a row at the earliest, and with it at most one flight's jobs. At the
+/// first crash no job is named, and the second names the jobs that ran then.
 ///
 /// A kill for another reason must hardly ever hit a job that runs alone. So suspects wait first, longer the more owners
 /// crashed in a row, and a suspect that is rendered or completed is cleared. A suspect that is retried for another

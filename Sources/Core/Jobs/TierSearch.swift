@@ -4,10 +4,11 @@ package import Clocks
 /// Search in delay topics for jobs that may start, behind others that may not.
 ///
 /// A delay topic is read in order, and only its head is in memory. Jobs of a host that is open again may be behind jobs
-/// of a host that stays blocked, and behind jobs that wait for a time of their own: for up to an hour. The records in
-/// front of them then move on to the end of a delay topic. A search ends at the last record that existed when it began.
-/// The next one comes after a pause, which is longer the more records moved on. Among a host's jobs are those of its
-/// failing URLs, and each of these holds others back again.
+/// of a blocked host, or behind jobs that wait for their own time. They would wait there for up to an hour. So the
+/// records in front of them move on to the end of a delay topic.
+///
+/// A search ends at the last record that existed when it began. The next one comes after a pause, which is longer the
+/// more records moved on. Among a host's jobs are those of its failing URLs, and each of these holds others back again.
 package struct TierSearch: Sendable {
     /// Start of the last search, and the number of records that have moved on since.
     private var last: (at: WallTime, moved: Int)?

@@ -5,7 +5,7 @@ package enum StoreBinding: Sendable, Hashable {
     /// The store is the one that the rows are bound to.
     case bound
     /// The rows are to be bound to this store: they are older than store identities, or there are none, or an operator
-    /// said so. Only an operator can declare an incomplete store complete.
+    /// allows it. Only an operator can declare an incomplete store complete.
     case adopt
     /// The store is another one. Jobs wait for the right one.
     case foreign

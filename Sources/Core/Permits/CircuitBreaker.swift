@@ -40,9 +40,8 @@ package struct CircuitBreaker: Sendable, Equatable {
         return !isClosed
     }
 
-    /// Removes a flight that is over. A probe that did not fail by this fault ended by its own (its source is gone, its
-    /// body is not an image) and shows nothing. The next probe starts at once, or a run of bad jobs would keep the
-    /// breaker open.
+    /// Removes a flight that is over. A probe that did not fail by this fault (its source is gone, its body is not an
+    /// image) shows nothing. The next probe starts at once, or a run of bad jobs would keep the breaker open.
     package mutating func forget(_ flight: FlightID) {
         guard case .halfOpen(let probes, _) = state, probes.contains(flight) else { return }
         setProbes(probes.subtracting([flight]), .distantPast)

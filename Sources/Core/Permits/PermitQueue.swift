@@ -8,8 +8,8 @@ internal import Records
 /// Turns follow start-time fair queueing: each grant moves its host one turn on, and a host that starts to wait gets
 /// the current turn. So a flood of one host is one flight ahead of others, not its whole length.
 ///
-/// The flights of one partition and one host are a group. A group that may have no permit now is skipped as a whole
-/// when its first flight is met, and returns when its bar is lifted. So a flight that must wait is examined once,
+/// The flights of one partition and one host are a group. If a group may have no permit now, it is skipped as a whole
+/// when its first flight is met. It returns when its bar is lifted. So a flight that must wait is examined once,
 /// however long the queue, and does not block those behind it.
 struct PermitQueue: Sendable {
     struct Ticket: Sendable, Comparable {

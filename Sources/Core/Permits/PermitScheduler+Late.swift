@@ -7,9 +7,10 @@ internal import ImageModel
 /// at a time, would hold all permits until their deadlines, and quick hosts would wait.
 ///
 /// As many fetches may be late as there are permits, and half of them may be of slow flights. At that limit, further
-/// ones keep their permits, and a host with a late fetch starts no other. Hosts that have not responded well may all
-/// become late. When they have fetches for half of the permits, each is limited to one at a time, and all together
-/// leave a quarter of the permits.
+/// ones keep their permits, and a host with a late fetch starts no other.
+///
+/// Hosts that have not responded well may all become late. When they have fetches for half of the permits, each is
+/// limited to one at a time. All together leave a quarter of the permits.
 extension PermitScheduler {
     /// Marks fetches that have become late. Fetches become late by time alone, so this runs before permits are given,
     /// at least at each tick.

@@ -41,7 +41,7 @@ package struct PermitScheduler: Sendable {
         /// State between the end of the render and the acknowledgement of its rows.
         var tail = Tail.none
         /// Number of its ticket. A grant sets it to the newest number of all, so that grants and waiting flights can be
-        /// ordered: a flight granted at 7 came after a flight that waits since 7.
+        /// ordered. For example, a flight granted at 7 came after a flight that waits since 7.
         package internal(set) var ticket = 0
         /// Arrival time of its oldest job.
         package internal(set) var since = WallTime.distantPast
@@ -237,8 +237,9 @@ package struct PermitScheduler: Sendable {
     }
 
     /// Whether a permit is free for fast or for slow flights. A fetched source that waits for its render counts as a
-    /// fetch. If an origin is faster than the renderers, the worker would otherwise fetch its whole backlog at once,
-    /// more than it could finish when a partition goes. Slow flights that wait for a render hold back no fast one.
+    /// fetch. Otherwise, if an origin is faster than the renderers, the worker would fetch its whole backlog at once.
+    /// That is more than it could finish when a partition goes. Slow flights that wait for a render hold back no fast
+    /// one.
     private func hasRoom(_ kind: PermitKind, isFast: Bool) -> Bool {
         let free = free[kind]
         switch (kind, isFast) {

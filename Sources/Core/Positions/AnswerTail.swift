@@ -100,7 +100,7 @@ package struct AnswerTail: Sendable, Equatable {
     package func answered(_ topic: Topic) -> [Int64: WallTime] { answered[topic] ?? [:] }
 
     /// Outcomes of a topic's records between its progress row and the group's offset. Nothing proves that they belong
-    /// to this log, so they only decide what operators are told.
+    /// to this log, so they only decide what is reported to operators.
     package func answeredBelow(_ topic: Topic) -> OffsetSet { answeredBelow[topic] ?? OffsetSet() }
 
     /// Records of a topic that have a dead letter and no outcome, by offset.

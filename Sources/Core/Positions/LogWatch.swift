@@ -4,9 +4,11 @@ package import Records
 /// Schedule of the checks whether the log of an owned topic is still the same one, and the record to check.
 ///
 /// A topic that was recreated keeps its name, and Kafka's clients silently continue at their offset. So the log is
-/// checked when its partition comes, soon after the first record, four times a minute, and at once after reading failed
-/// or went back. A new anchor counts only if its record was received before a check that found the earlier anchor in
-/// its position. Then no other log came in between.
+/// checked when its partition comes, soon after the first record, and four times a minute. It is checked at once after
+/// reading failed or went back.
+///
+/// A new anchor counts only if its record was received before a check that found the earlier anchor in its position.
+/// Then no other log came in between.
 package struct LogWatch: Sendable {
     private var isSuspected = true
     /// Evidence that the log is another one.

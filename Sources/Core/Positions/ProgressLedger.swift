@@ -3,8 +3,8 @@ package import Records
 
 /// Schedule for writing a partition's progress row into its changelog. A row costs an append and a transaction.
 ///
-/// It is written once a second while records are finished ahead of a committable offset, or jobs wait in memory,
-/// because a successor would repeat those. The same applies while the row has outdated suspects, or its number of
+/// The row is written once a second while records are finished ahead of a committable offset, or jobs wait in memory. A
+/// successor would otherwise repeat those. The same applies while the row has outdated suspects, or its number of
 /// deferred jobs is off by a quarter. It is written once a minute if offsets moved, so that the row's anchors stay
 /// within retention.
 package struct ProgressLedger: Sendable {

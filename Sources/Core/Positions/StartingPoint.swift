@@ -4,9 +4,9 @@ package import Records
 /// Position where an owner starts to read a topic, and the records that it need not process again.
 ///
 /// The group's offset is for Kafka's own tools; the progress row knows more. The higher of the two counts, with one
-/// exception: an offset below the one that was known to be durable was set by an operator, and is used. If the log is
+/// exception. An offset below the one that was known to be durable was set by an operator, and is used. If the log is
 /// not the one of the progress, it is read from its beginning (`LogBreak`). If no anchor shows that the log is the one
-/// of the progress, the progress decides no position: that of another cluster would skip jobs of this one.
+/// of the progress, the progress decides no position. The progress of another cluster would skip jobs of this one.
 package struct StartingPoint: Sendable, Equatable {
     package let position: Int64
     /// Offsets finished above `position`, ascending.

@@ -8,8 +8,8 @@ extension Findings {
     private static let leastJobs = 20
     private static let leastOfHost = 10
 
-    /// Hosts that could not be reached and that jobs wait for, with the code of each: from the workers' rows of hosts,
-    /// else from the jobs' own failures.
+    /// Hosts that could not be reached and that jobs wait for, with the code of each. The code comes from the workers'
+    /// rows of hosts, else from the jobs' own failures.
     private var unreachable: [String: String] {
         var codes: [String: String] = [:]
         for wait in report.waits where !wait.host.isEmpty {

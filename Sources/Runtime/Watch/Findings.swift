@@ -110,8 +110,8 @@ struct Findings {
         return state.partitions.filter { $0.unownedSince.map { now - $0 >= grace } ?? false }
     }
 
-    /// State in which no partition has an owner: its start, the workers that respond, those of them that are still
-    /// joining, and whether it is only the moment between two processes of a worker.
+    /// State in which no partition has an owner: its start, the workers that respond, and those of them that are still
+    /// joining. `isBrief`: it is only the moment between two processes of a worker.
     private var ownerless: (since: WallTime?, responding: Int, joining: Int, isBrief: Bool)? {
         let unowned = unowned(for: Self.rebalanceTime)
         guard !unowned.isEmpty, unowned.count == state.partitionCount else { return nil }

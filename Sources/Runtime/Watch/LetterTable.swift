@@ -1,8 +1,8 @@
 internal import Clocks
 internal import Records
 
-/// Open dead letters from `dead`, by the rules of `DeadLetter.standing`. A letter that retention removed is not open
-/// any more.
+/// Open dead letters from `dead`, by the rules of `DeadLetter.standing`. A dead letter that retention removed is not
+/// open any more.
 struct LetterTable: Sendable {
     private typealias Letter = LetterChange.Letter
 

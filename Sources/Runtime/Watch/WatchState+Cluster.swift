@@ -86,8 +86,8 @@ extension WatchState {
             || hosts?.tellers.contains(member.client) ?? false
     }
 
-    /// Partitions to search for the row of the last owner: one of each member that has shown no sign of a worker,
-    /// though it had enough time to restore its partitions. It is the one with the shortest changelog.
+    /// Partitions to search for the row of the last owner: one of each member that has shown no sign of a worker. The
+    /// member had enough time to restore its partitions. Its partition with the shortest changelog is searched.
     package func partitionsToSearch(_ limit: Int, at now: WallTime) -> [PartitionID] {
         let doubtful = members.filter { watch in
             let rows = watch.member.partitions.reduce(0) { $0 + (changelogLengths[$1] ?? 0) }

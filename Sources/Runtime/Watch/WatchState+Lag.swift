@@ -81,8 +81,8 @@ extension WatchState {
 }
 
 extension WatchState {
-    /// Topic-partitions to ask next for the append time of their oldest record, the most urgent first: unknown ones,
-    /// then those whose age has only an upper bound.
+    /// Topic-partitions to ask next for the append time of their oldest record, the most urgent first. Unknown ones
+    /// come first, then those whose age has only an upper bound.
     package func headsToRead(_ limit: Int) -> [LogPoint] {
         let places = worked { $0.unfinished ?? 0 > 0 && $0.failure == nil && !$0.isHeadExact }
         return places.sorted { ($0.place.headAt ?? .distantPast) < ($1.place.headAt ?? .distantPast) }

@@ -21,7 +21,7 @@ package struct WorkerPlaces: Sendable {
 
     package init(_ listed: [Listed]) { self.listed = listed }
 
-    /// Names to look up.
+    /// Names that the resolver must look up.
     package var names: Set<String> { Set(listed.compactMap(\.name)) }
 
     /// Applies the resolver's result. nil, an unknown result, changes nothing.

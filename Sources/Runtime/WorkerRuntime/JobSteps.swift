@@ -119,8 +119,8 @@ extension Worker {
         let facts: SourceFacts
     }
 
-    /// 5. Stores all variants in one put, with the original of a fetched source if that is small enough: it is the best
-    /// donor for sizes that are requested later.
+    /// 5. Stores all variants in one put, with the original of a fetched source if that is small enough. The original
+    /// is the best donor for sizes that are requested later.
     private nonisolated func store(
         _ pictures: Pictures?, of task: RenderTask
     ) async throws(StoreFailure) -> (original: String?, rows: [VariantRow]) {

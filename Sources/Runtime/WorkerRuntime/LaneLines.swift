@@ -4,8 +4,8 @@ package import Ports
 package import Records
 package import Telemetry
 
-/// The worker log's lines on lanes: one a minute for each lane that had work, one a minute for the retry topics of all
-/// lanes, and one when a lane becomes late or is back on target.
+/// The worker log's lines on lanes. Once a minute there is one for each lane that had work, and one for the retry
+/// topics of all lanes. A further line comes when a lane becomes late or is back on target.
 package struct LaneLines {
     package typealias Line = (text: String, fields: Logger.Metadata)
 
@@ -55,7 +55,7 @@ package struct LaneLines {
     }
 
     /// Changes since the last check. A lane is back on target below half of it, so that a lane at its edge does not
-    /// change each second. In addition, a job of the lane must have ended meanwhile, or no job be in a retry topic: a
+    /// change each second. In addition, a job of the lane must have ended meanwhile, or no job be in a retry topic. A
     /// late job that merely moved to a retry topic is as late as before.
     package mutating func changes(_ lanes: [Lane: LaneStatus], _ counters: Counters, at now: WallTime) -> [Line] {
         Lane.allCases.compactMap { lane in

@@ -18,7 +18,7 @@ struct RowSlice: Sendable {
     /// Anchors of the rows that may stay for long. Marks and progress rows are soon replaced.
     let anchors: ChangelogAnchors
 
-    /// nil if there are no records.
+    /// nil if `records` is empty.
     init?(_ records: [Record]) {
         guard let last = records.last else { return nil }
         end = last.offset + 1

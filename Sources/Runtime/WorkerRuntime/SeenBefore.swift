@@ -1,5 +1,5 @@
-/// A filter of two kilobytes for values seen before. Of look-ups made ahead, `SnapshotCache` keeps those of sources
-/// that come a second time, so that a source that comes once costs it nothing.
+/// A filter of two kilobytes for values seen before. `SnapshotCache` makes look-ups ahead, and keeps those for sources
+/// that come a second time. So a source that comes once costs it nothing.
 struct SeenBefore: Sendable {
     /// Marks in pairs, the newer first. One part of each word is the mark, another part its index.
     private var marks: [UInt16] = []

@@ -10,8 +10,8 @@ internal import VariantSpec
 /// Cache of recent look-ups, so that jobs that come in a burst for one source cost one range read and one check of each
 /// file.
 ///
-/// A look-up that began after a record was appended is as good for it as a new one, because the record cannot know
-/// which of the two came first. Rows that are applied meanwhile end it (`forget`).
+/// A look-up that began after a record was appended is as good for it as a new one. The record cannot know which of the
+/// two came first. Rows that are applied meanwhile end it (`forget`).
 struct SnapshotCache {
     struct Look: Sendable {
         /// All rows, without those of `asked` whose blobs are missing.

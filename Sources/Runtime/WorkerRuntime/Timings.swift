@@ -6,7 +6,7 @@ internal import VariantSpec
 /// Durations of the steps of jobs since the worker began, and the reasons why stored variants were not used.
 ///
 /// Buckets come from measurements. A worker's own steps take from under a millisecond (a put, an append) to seconds (an
-/// AVIF); steps that depend on others take up to their deadlines. The bounds for waiting include the lanes' targets.
+/// AVIF). Steps that depend on others take up to their deadlines. The bounds for waiting include the lanes' targets.
 package struct Timings: Sendable, Equatable {
     package private(set) var waits = Timings.byLane([
         0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600, 3600,

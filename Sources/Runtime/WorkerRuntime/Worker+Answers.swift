@@ -53,8 +53,8 @@ extension Worker {
             ["code": .string(trouble.code), "host": .string("\(host)")])
     }
 
-    /// Logs why a job is retried: each time if its own failure is the cause, once in ten seconds if it waits for a part
-    /// that all jobs need.
+    /// Logs why a job is retried: each time if its own failure is the cause. If the job waits for a part that all jobs
+    /// need, the line comes once in ten seconds.
     func tell(_ cause: FailureNote, of pending: PendingJob) {
         guard cause.verdict != .wait else {
             return tellNow(cause, ["code": .string(cause.code), "job": .string(pending.job.id)])
@@ -131,8 +131,8 @@ extension Worker {
             // The outbox stays closed meanwhile, so no second batch piles up behind a log that is full or unavailable.
             if goesAgain { await pauseAfterRefusal() }
         }
-        // If the partition went away while its outcomes were being appended, its jobs belong to another owner, even if
-        // it has come back since: its jobs are read again then.
+        // If the partition went away while its outcomes were being appended, its jobs belong to another owner. That
+        // holds even if it has come back since: its jobs are read again then.
         guard let owned = owned(by: owner) else { return }
         // A failed append may still be in the log. The next owner reads it once more.
         let places = zip(written.records, results).compactMap { record, result in

@@ -191,7 +191,7 @@ extension Worker: LogListener {
     /// Whether every decided outcome is durable.
     var isAnswered: Bool { partitions.values.allSatisfy(\.outbox.isEmpty) }
 
-    /// Whether there is nothing to do now, as far as this worker knows: its partitions are restored, no record is
+    /// Whether there is nothing to do now, as far as this worker knows. Its partitions are restored, no record is
     /// unread or unfinished, and nothing is being appended.
     package var isQuiet: Bool { isQuiet(for: nil) }
 

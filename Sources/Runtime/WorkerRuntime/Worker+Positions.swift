@@ -9,8 +9,8 @@ internal import Positions
 internal import Records
 internal import Telemetry
 
-/// Progress of partitions, which outlives their owner: where reading begins, whether a topic's log is still the same
-/// one, and the progress rows for the next owner.
+/// Progress of partitions, which outlives their owner: where reading begins, and the progress rows for the next owner.
+/// It includes the checks whether a topic's log is still the same one.
 extension Worker {
     /// Checks the logs of the topics that are due.
     func look(at owned: OwnedPartition) {

@@ -41,7 +41,7 @@ package actor Worker {
     /// Number of assignments of partitions. No two ownerships share the number of a flight.
     var assignments = 0
     var idle = IdleWatch()
-    /// Failure that the worker ended with although it became idle.
+    /// Reason why a run until idle ended without some of the log's records.
     var undone: LogFailure?
     /// Fetches, renders and announcements in progress.
     var underWay = 0

@@ -4,8 +4,8 @@ internal import Hosts
 internal import Ports
 internal import Records
 
-/// Schedule of the topic `origins`, through which workers share the state of hosts: when it is read and written, how
-/// far it was read, and which rows may be deleted. `Worker+Origins` reads and appends.
+/// Schedule of the topic `origins`, through which workers share the state of hosts. It decides when the topic is read
+/// and written, and which rows may be deleted. `Worker+Origins` reads and appends.
 struct HostBoard: Duty {
     /// Whether workers share the state of hosts at all.
     private let isOn: Bool

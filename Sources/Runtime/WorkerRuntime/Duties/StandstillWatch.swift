@@ -7,7 +7,7 @@ internal import Telemetry
 ///
 /// It watches the steps that only this process and its children can end. A source that stays in one of them for long
 /// has a thread or a child that hangs, and a new process would continue. Progress of other sources does not free its
-/// place. Work that waits for the log, for its time, or for a permit is in no step: brokers may be unavailable for
+/// place. Work that waits for the log, for its time, or for a permit is in no step. Brokers may be unavailable for
 /// hours, and no new process brings them back.
 ///
 /// It costs an entry for each source in progress, and permits bound those.
