@@ -21,7 +21,7 @@ package struct HostJobs: Sendable {
     package func checkInvariants() {
         invariant(
             away.values.allSatisfy { !$0.isEmpty && $0.values.allSatisfy { $0 > 0 } }
-                && urgent.allSatisfy { $1 > 0 && away[$0] != nil }, "a host with no job in a tier is counted")
+                && urgent.allSatisfy { $1 > 0 && away[$0] != nil }, "a host without jobs in delay topics is counted")
     }
 
     /// Counts a job that goes to a delay topic, or whose outcome is written there. `isUrgent`: the job is fast and its

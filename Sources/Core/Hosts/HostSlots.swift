@@ -170,8 +170,8 @@ package struct HostSlots: Sendable {
     }
 
     package func checkInvariants() {
-        invariant(passing.allSatisfy { owns($0.key) && place(of: $0.key) != $0.value }, "a slot is passed by another's owner")
-        invariant(unknown.isSubset(of: owned), "slots of a partition are waited for that is another's")
+        invariant(passing.allSatisfy { owns($0.key) && place(of: $0.key) != $0.value }, "a worker passes another's slot")
+        invariant(unknown.isSubset(of: owned), "a worker waits for slots of another's partition")
     }
 
     private func exists(_ slot: Slot) -> Bool { slot.number < rules.ceiling(of: slot.host) }

@@ -401,7 +401,7 @@ package struct OriginState: Sendable {
 
     package func checkInvariants() {
         invariant(inUse.all == begun.count && (0...inUse.all).contains(inUse.slow), "fetches of a host are counted wrong")
-        invariant((1...max(1, ceiling)).contains(limit), "a host's limit is none, or above its ceiling")
+        invariant((1...max(1, ceiling)).contains(limit), "a host's limit is below one, or above its ceiling")
     }
 
     /// Whether the state holds nothing that a new one would not.

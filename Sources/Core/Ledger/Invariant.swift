@@ -20,5 +20,5 @@ package enum Invariants {
 /// of such a state may become durable.
 package func invariant(_ holds: @autoclosure () -> Bool, _ rule: StaticString) {
     guard Invariants.areChecked, !holds() else { return }
-    fatalError("A module contradicts itself: \(rule)")
+    fatalError("A module's invariant does not hold: \(rule)")
 }

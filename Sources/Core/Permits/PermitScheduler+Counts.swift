@@ -6,7 +6,7 @@ extension PermitScheduler {
     package func checkInvariants() {
         for kind in [PermitKind.fetch, .render] {
             invariant(
-                running(kind) == seats.values.count { $0.holds.contains(kind) }, "permits differ from what flights hold")
+                running(kind) == seats.values.count { $0.holds.contains(kind) }, "permits are counted wrong")
         }
         invariant(late.all == seats.values.count(where: \.isLate), "late fetches are counted wrong")
         invariant(announcements == seats.values.count { $0.tail == .announcing }, "announcements are counted wrong")

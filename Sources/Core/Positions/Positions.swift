@@ -13,7 +13,7 @@ package struct Positions: Sendable {
     package init() {}
 
     package func checkInvariants() {
-        invariant(!offsets.contains { !($0?.isConsistent ?? true) }, "a committable offset differs from what is finished")
+        invariant(!offsets.contains { !($0?.isConsistent ?? true) }, "a committable offset is inconsistent")
     }
 
     /// Starts reading a topic at a position: when the partition comes, and again if its log turns out to be another

@@ -93,72 +93,72 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
 
     package var meaning: String {
         switch self {
-        case .buildInfo: "1, labelled with the program's version and its client id, as mezzotint lag shows it."
+        case .buildInfo: "Always 1, labelled with the version and with the client id that mezzotint lag shows."
         case .logConnected:
-            "1 where the log answered when it was asked last, every two seconds; 0 where it did not within five."
-        case .partitions: "Partitions that every topic has: as many as all workers together should own."
+            "1 if the log responded to the last check, 0 if it did not within five seconds. Checks come every two seconds."
+        case .partitions: "Partitions of each topic, which all workers together should own."
         case .partitionsOwned: "Partitions that this worker owns now."
-        case .partitionsAssigned: "Partitions that came to this worker; grows with every rebalance."
-        case .partitionsRestoring: "Owned partitions whose index is not restored yet: their jobs wait."
+        case .partitionsAssigned: "Partitions that were assigned to this worker. Each rebalance adds to it."
+        case .partitionsRestoring: "Owned partitions whose index is not restored yet. Their jobs wait."
         case .restoreRowsLeft:
-            "Changelog records that restoring partitions have to take in still; at most, since offsets have gaps."
-        case .restoredRows: "Rows taken from the changelog into indexes by restores."
-        case .jobs: "Answered jobs, by lane and by what became of them."
+            "Maximum changelog records that restoring partitions still have to read. Offsets have gaps, so there may be fewer."
+        case .restoredRows: "Rows that restores applied from the changelog to indexes."
+        case .jobs: "Completed jobs, by lane and outcome."
         case .jobFailures: "Jobs that ended as failed or dead, by the code of their outcome."
         case .jobWait:
-            "From the append of a job's record to its first permit, or to its answer where nothing was to be made; of jobs that were done."
-        case .jobWork: "From a job's first permit until what it asked for is stored and announced."
+            "Time from the append of a job's record to its first permit, or to its outcome if nothing had to be rendered. Only jobs that were done count."
+        case .jobWork: "Time from a job's first permit until its variants are stored and announced."
         case .deadLetters:
-            "Dead letters of the partitions that this worker owns, those that were discarded left out: jobs that need a person."
-        case .retries: "Jobs that were put off to be tried again."
-        case .variants: "Variants that are stored (from a fetch), reused (made from what was stored) or unchanged."
+            "Open dead letters of this worker's partitions, without discarded ones. An operator must look at these jobs."
+        case .retries: "Jobs that were deferred for a retry."
+        case .variants: "Variants that were stored (after a fetch), reused (derived from stored files) or unchanged."
         case .donorRefusals:
-            "Stored variants that did not stand in for a source that was fetched, by the first rule that refused them; once for each variant that was wanted."
-        case .fetches: "Fetches of sources that were begun: `requests` of a run's last line."
+            "Stored variants that could not replace a fetch, by the first rule that refused them. Each counts once for each requested variant."
+        case .fetches: "Started fetches of sources: `requests` in a run's last line."
         case .sourceChecks:
-            "Sources that were fetched, by what was found: new ones, those that their origins confirmed (notModified), the same bytes, changed ones."
+            "Fetched sources by result: new, confirmed by the origin (notModified), same bytes, or changed."
         case .originChecks:
-            "Fetches of sources that were known, by host or group of hosts: those that found nothing new (match), and changes; of the first 1,000 hosts."
+            "Fetches of known sources, by host or host group, without a change (match) or with one. Covers the first 1,000 hosts."
         case .staleAnswers:
-            "Jobs that were answered by what is stored since their host could not be asked, by host or group of hosts; of the first 1,000."
-        case .fetchedBytes: "Bytes of sources that were fetched."
+            "Jobs that got stored variants because their host could not be asked, by host or host group. Covers the first 1,000 hosts."
+        case .fetchedBytes: "Bytes of fetched sources."
         case .fetchTime:
-            "How long fetches took, each redirect for itself, with their header's reading, failed ones too."
+            "Duration of fetches, failed ones included. Each redirect counts separately. Reading the image's header is included."
         case .renders: "Variants that were rendered, stored and announced."
         case .renderTime:
-            "How long renders took: one decode and all variants made of it, by their format; several where they have more than one."
-        case .storedBytes: "Bytes of variants and originals that were stored."
-        case .storePut: "How long the store took for all files of one source."
-        case .logAppend: "How long the log took to acknowledge a batch of rows or answers."
-        case .diskFree: "Bytes that may still be written to the disk of a folder: store, or data."
-        case .spans: "Spans that the collector took (sent), or that were given up (dropped): traces.endpoint."
+            "Duration of renders, each one decode with all its variants, by their format. The format is several if they differ."
+        case .storedBytes: "Bytes of stored variants and originals."
+        case .storePut: "Time that the store took for all files of one source."
+        case .logAppend: "Time that the log took to acknowledge a batch of rows or outcomes."
+        case .diskFree: "Bytes that may still be written to a folder's disk: store, or data."
+        case .spans: "Spans that the collector of traces.endpoint accepted (sent), or that were dropped."
         case .failures:
-            "Stages that failed, by code: fetch, render, store, index and log, retried or not; of log.expired the records that retention removed."
-        case .recordsUnfinished: "Records that were taken up and are not finished, by topic."
+            "Failed stages by code: fetch, render, store, index and log, retried or not. For log.expired it counts the records that retention removed."
+        case .recordsUnfinished: "Accepted records that are not finished, by topic."
         case .recordsFinishedAhead:
-            "Records that are finished behind one that is not: they are answered again if the worker dies or the partition goes."
-        case .answersWaiting: "Answers that were decided and that the log has not acknowledged."
-        case .workUnderWay: "Fetches, renders and announcements that run now."
+            "Records that are finished behind an unfinished one. They may be repeated if the worker crashes or the partition moves."
+        case .answersWaiting: "Outcomes that are decided and that the log has not acknowledged."
+        case .workUnderWay: "Fetches, renders and announcements in progress."
         case .stepSources:
             "Sources that are being fetched, rendered, stored, or looked up in the index and the store (look)."
         case .stepOldest:
-            "Seconds since the slowest source of a step last made progress, 0 if there is none: a store that hangs shows here."
-        case .permits: "The most fetches and renders at once; late: fetches of more than a second, beside the others."
-        case .permitsInUse: "Fetches and renders that hold a permit now; late: fetches that have left theirs to others."
+            "Seconds since the slowest source of a step last made progress, 0 if there is none. It shows a store that hangs."
+        case .permits: "Maximum concurrent fetches and renders. late: fetches of over a second, in addition."
+        case .permitsInUse: "Fetches and renders that hold a permit. late: fetches that left theirs to others."
         case .lagRecords:
-            "Unfinished records of the partitions that this worker owns. Left out while the log does not answer."
+            "Unfinished records of this worker's partitions. No sample while the log does not respond."
         case .lagSeconds:
-            "Age of the oldest unfinished record, 0 where there is none. Left out while the log does not answer."
+            "Age of the oldest unfinished record, 0 if there is none. No sample while the log does not respond."
         case .clockSkew:
-            "How far the worker's clock is ahead of the brokers' at least, by records that it wrote and read back; below 0: behind. Left out with the embedded log, and until a record was read back."
-        case .rendererLosses: "Renderer processes that crashed, hung or answered nonsense."
-        case .rendererMemory: "Resident memory of the renderer processes together."
-        case .rendererCPU: "Processor time of renderers and inspectors, those that have ended too."
-        case .processCPU: "Processor time of the worker, its renderers left out."
-        case .processMemory: "Resident memory of the worker, its renderers left out."
-        case .processStart: "When the worker was started, in seconds since 1970."
+            "Minimum lead of the worker's clock over the brokers', from records that it wrote and read back. Below 0: it is behind. No sample with the embedded log, or before the first such record."
+        case .rendererLosses: "Renderer processes that crashed, hung or sent invalid replies."
+        case .rendererMemory: "Total resident memory of the renderer processes."
+        case .rendererCPU: "Processor time of renderers and inspectors, including those that have ended."
+        case .processCPU: "Processor time of the worker, without its renderers."
+        case .processMemory: "Resident memory of the worker, without its renderers."
+        case .processStart: "Start time of the worker, in seconds since 1970."
         case .openFiles: "Files that the worker has open."
-        case .openFilesLimit: "The most files that the worker may have open."
+        case .openFilesLimit: "Maximum number of files that the worker may have open."
         }
     }
 }

@@ -46,29 +46,29 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
     package var meaning: String {
         switch self {
         case .lagRecords:
-            "Unfinished records of every partition, whoever owns it: a worker tells the same of its own."
-        case .lagSeconds: "Age of the oldest of them, or a little more; 0 where there is none."
+            "Unfinished records of every partition, with or without an owner. A worker exports the same for its own."
+        case .lagSeconds: "Age of the oldest unfinished record, or a little more; 0 if there is none."
         case .oldest:
-            "Age of the oldest unfinished job of a lane, unread or retried (by samples); 0 where there is none."
+            "Age of the oldest unfinished job of a lane, unread or retried (from samples); 0 if there is none."
         case .oldestReady:
-            "The same of jobs that no origin holds back: neither a host that fails or is blocked, nor a slow one."
-        case .target: "The age within which a job of the lane should be begun (lanes.fast.target, lanes.slow.target)."
+            "Age of a lane's oldest job that no origin holds back: neither a failing or blocked host, nor a slow one."
+        case .target: "Age within which a job of the lane should start (lanes.fast.target, lanes.slow.target)."
         case .partitions: "Partitions of each topic."
         case .partitionsOwned: "Partitions that have an owner."
-        case .partitionsUnreadable: "Partitions that cannot be read now, whole or in part."
+        case .partitionsUnreadable: "Partitions that cannot be read now, completely or in part."
         case .owners: "Workers that own partitions."
-        case .workersAsked: "Workers whose metrics are asked for (watch.workers)."
-        case .workersSilent: "Those of them that do not answer."
+        case .workersAsked: "Workers whose metrics lagwatch reads (watch.workers)."
+        case .workersSilent: "Workers of watch.workers that do not respond."
         case .letters:
-            "Dead letters that stand, those that were discarded left out. No sample of a partition until all of it were read."
-        case .lost: "Records that retention removed within the last day before a worker had read them, at least."
-        case .blockedHosts: "Hosts that workers leave alone now. No sample until what they tell of hosts was read."
-        case .foreignMembers: "Members of the workers' group that hold partitions and are no workers."
-        case .openTransactions: "Partitions of topics of which an open transaction has hidden records for ten seconds."
-        case .partitionsAdded: "Partitions of topics that the workers do not use."
-        case .connected: "1 while the log answers lagwatch, else 0."
-        case .staleness: "Seconds since the log last answered: as old is all that is told here."
-        case .cause: "1 for the cause that the page's sentence names, 0 for all others."
+            "Open dead letters, without discarded ones. No sample for a partition until all of its dead letters were read."
+        case .lost: "Minimum number of unread records that retention removed within the last day."
+        case .blockedHosts: "Hosts that workers have blocked now. No sample until the topic origins was read."
+        case .foreignMembers: "Members of the workers' group that hold partitions and are not workers."
+        case .openTransactions: "Topic-partitions in which an open transaction has hidden records for ten seconds."
+        case .partitionsAdded: "Topic-partitions that the workers do not use."
+        case .connected: "1 while the log responds to lagwatch, else 0."
+        case .staleness: "Seconds since the log last responded, which is the age of all other values."
+        case .cause: "1 for the cause that the page shows, 0 for all others."
         }
     }
 }

@@ -52,7 +52,7 @@ extension Worker {
                     var picture = try await ports.renderer.inspect(source.body)
                     if picture.facts.ignoresProfile {
                         logger.notice(
-                            "The source's colour profile is too large to be read: its colours are taken as sRGB.",
+                            "The source's colour profile is too large to read. Its colours are treated as sRGB.",
                             ["url": .string("\(request.url)")])
                     }
                     let mayBeOpaque = picture.facts.hasAlpha && picture.facts.frames == 1

@@ -42,7 +42,7 @@ extension Worker {
         guard isLate || (isQuiet && blaming.isEmpty) else { return }
         if isLate {
             logger.warning(
-                "The drain deadline passed; what still runs is done again at the next start.",
+                "The drain deadline passed; unfinished work is repeated after the next start.",
                 ["underWay": .int(Int64(underWay))])
             // For the health report, if the process never ends.
             hanging.withLock { $0 = duties.standstill.standstill(after: .zero) }

@@ -76,7 +76,7 @@ extension Worker {
     /// index is rebuilt, or the log cannot be asked now.
     func proveIndex(of owned: OwnedPartition) async -> Bool {
         guard let anchors = owned.unproven else { return true }
-        var flaw = IndexCheckpoint.Flaw.outdated("no row that it folded last is in the changelog any more")
+        var flaw = IndexCheckpoint.Flaw.outdated("none of the rows that it applied last is left in the changelog")
         do throws(LogFailure) {
             for anchor in anchors.newestFirst {
                 let point = LogPoint(.variants, owned.id, anchor.offset)
@@ -85,7 +85,7 @@ extension Worker {
                     owned.prove()
                     return true
                 }
-                flaw = .foreign("another record than it folded stands at offset \(anchor.offset)")
+                flaw = .foreign("offset \(anchor.offset) holds another record than the one that it applied")
                 break
             }
         } catch {

@@ -135,7 +135,7 @@ extension Worker {
     /// end.
     nonisolated func note(of error: any Error) -> FailureNote {
         if let failure = error as? any StageFailure { return FailureNote(failure) }
-        logger.error("A step ended with an error that is none of its own: \(error)")
+        logger.error("A step failed with an unexpected error: \(error)")
         return FailureNote(StageFault.unexpected("\(error)"))
     }
 }

@@ -123,11 +123,11 @@ extension Worker {
             error(.expired(topic: topic, partition: owned.id, count: count, first: position), times: Int(count))
         case .skip(let count):
             logger.warning(
-                "The committed offset of \(topic.rawValue), partition \(owned.id), is \(position), and \(count) records below it have no answer in the log: they are not read. If somebody set it forward, set it back to do those jobs. If nobody did, they came under a foreign key, and are done in another partition, or are what transactions leave.",
+                "The committed offset of \(topic.rawValue), partition \(owned.id), is \(position), and \(count) records below it have no answer in the log. They are not read. If someone set the offset forward, set it back to run those jobs. Otherwise they were mis-keyed and run in another partition, or they are transaction markers.",
                 ["partition": .string("\(owned.id)")])
         case .forgotten(let from):
             logger.warning(
-                "The group's offset of \(topic.rawValue), partition \(owned.id), was \(from) and is there no more: it expired, or somebody deleted it. Work goes on at \(position), as the worker has noted itself, and nothing is lost. Have the brokers keep offsets for longer than workers may be away (offsets.retention.minutes).",
+                "The group's offset of \(topic.rawValue), partition \(owned.id), was \(from) and is there no more: it expired, or someone deleted it. The worker continues at \(position), its own recorded position, and nothing is lost. Set offsets.retention.minutes of the brokers to more than workers may be away.",
                 ["partition": .string("\(owned.id)")])
         case .reset(let from):
             logger.warning(

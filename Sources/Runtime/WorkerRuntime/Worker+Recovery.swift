@@ -21,7 +21,7 @@ extension Worker {
                 owned.answers = tail
                 if tail.count > 0 {
                     logger.info(
-                        "Jobs that an earlier owner had answered when it ended are not done again.",
+                        "Jobs that an earlier owner completed before it ended are not repeated.",
                         ["partition": .string("\(owner.partition)"), "jobs": .int(Int64(tail.count))])
                 }
                 look(at: owned)

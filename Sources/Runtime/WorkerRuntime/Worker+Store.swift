@@ -34,7 +34,7 @@ extension Worker {
             }
             if let rows, store != rows {
                 logger.notice(
-                    "The rows of a partition are bound to another store now, as store.adopt says.",
+                    "The rows of a partition are now bound to another store, because store.adopt is set.",
                     ["partition": .string("\(owned.id)"), "was": .string("\(rows)"), "is": .string("\(store)")])
             }
             var row = owned.index.progress ?? ProgressRow(partition: owned.id, topics: [:], at: now)

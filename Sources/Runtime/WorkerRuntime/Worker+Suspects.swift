@@ -59,7 +59,7 @@ extension Worker {
 
     func tickNaming(_ owned: OwnedPartition) {
         if owned.naming.isLate(at: monotonic) {
-            giveUpNaming(owned, FailureNote(LogFailure.unavailable(reason: "it has not taken a row for a second")))
+            giveUpNaming(owned, FailureNote(LogFailure.unavailable(reason: "it has not accepted a row for a second")))
         }
         if owned.state.suspects.deaths > 0, let since = owned.lifecycle.ownedSince, monotonic - since >= Suspects.trial
         {
@@ -71,7 +71,7 @@ extension Worker {
         let suspects = owned.state.suspects
         guard suspects.aloneCount > 0 else { return }
         logger.warning(
-            "Workers died while these jobs ran: each is run again with nothing beside it.",
+            "Workers crashed while these jobs ran. Each job now runs alone in its worker.",
             [
                 "partition": .string("\(owned.id)"), "jobs": .int(Int64(suspects.aloneCount)),
                 "deaths": .int(Int64(suspects.deaths)),

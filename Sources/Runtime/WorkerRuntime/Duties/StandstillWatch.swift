@@ -84,7 +84,7 @@ package struct Standstill: Sendable, Equatable, CustomStringConvertible {
     package let seconds: Int64
 
     package var description: String {
-        "\(fact): a thread or a renderer hangs. Start the worker anew (worker.standstill)."
+        "\(fact): a thread or a renderer hangs. Restart the worker (worker.standstill)."
     }
 
     package var fact: String {
