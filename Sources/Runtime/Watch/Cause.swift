@@ -98,7 +98,7 @@ extension Cause {
         Row(also: .idle) { $0.unpublished },
         Row(
             .logUnreachable, [.exact, .stopsJobs],
-            means: "The log does not respond; what is shown is as old as it says.",
+            means: "The log does not respond. The page shows its last data, with their age.",
             do: "Check that the log runs and can be reached from here (kafka.bootstrap; data for the embedded log)."
         ) { $0.silentLog },
         Row(
@@ -121,12 +121,12 @@ extension Cause {
         Row(
             .idle, [.exact],
             means: "No worker runs and no job is pending, or nothing was published yet.",
-            do: "Nothing is to be done. A worker that starts takes up what is published."
+            do: "Nothing is to be done. A worker that starts processes published jobs."
         ) { $0.idle },
         Row(
             .noOwner, [.exact],
             means: "Some partitions have no owner.",
-            do: "Check that as many workers run as should: a stopped worker is replaced within kafka.timing.session."
+            do: "Check that all workers run. Partitions of a stopped worker move within kafka.timing.session."
         ) { $0.noOwner },
         Row(
             .partitionsUnreadable, [.exact],
@@ -142,7 +142,7 @@ extension Cause {
         ) { $0.foreignMember },
         Row(
             .openTransaction, [.exact, .stopsJobs],
-            means: "A transaction that its producer does not end hides records, which wait behind it.",
+            means: "A transaction that its producer does not end hides the records behind it.",
             do: "End the producer that holds the transaction open, or abort the transaction with kafka-transactions.sh."
         ) { $0.openTransaction },
         Row(
@@ -160,18 +160,18 @@ extension Cause {
         Row(
             .storeHalted, [.stopsJobs],
             means: "Jobs wait for the store.",
-            do: "Run mezzotint doctor where the worker runs: it writes to the store and says what fails."
+            do: "Run mezzotint doctor on the worker's machine: it writes to the store and reports failures."
         ) { $0.failingStore },
         Row(
             .rendererHalted, [.stopsJobs],
             means: "Jobs wait for renderers, or for memory to render in.",
-            do: "Run mezzotint doctor where the worker runs: it starts a renderer and says what fails."
+            do: "Run mezzotint doctor on the worker's machine: it starts a renderer and reports failures."
         ) { $0.failingRenderers },
         Row(also: .storeHalted) { $0.hungStore },
         Row(
             .workerSilent, [.stopsJobs],
             means: "A worker does not respond, or none of its partitions moves while others' do.",
-            do: "Look at that worker's log and its machine; start it again if it hangs."
+            do: "Check that worker's log and machine. Restart it if it hangs."
         ) { $0.silentWorker },
         Row(
             .clockSkewed,
@@ -183,11 +183,11 @@ extension Cause {
         Row(
             .restoring,
             means: "Jobs wait until the index of their partition is restored.",
-            do: "Wait while rows come in. If the number stands still, look at that worker's disk and log."
+            do: "Wait while the number of rows falls. If it stays the same, check that worker's disk and log."
         ) { $0.restoring },
         Row(
             .paused, [.exact],
-            means: "Most pending jobs wait for a host that a person has blocked.",
+            means: "Most pending jobs wait for a host that an operator has blocked.",
             do:
                 "End the block when its reason is gone: mezzotint origins unblock HOST. It ends by itself at the time that is shown."
         ) { $0.paused },
@@ -239,12 +239,12 @@ extension Cause {
         Row(
             .pinned, [.stopsJobs],
             means: "One unfinished job keeps a partition's committed offset where it is.",
-            do: "Look for the job in the owner's log; after a deadline it goes to a retry topic."
+            do: "Find the job in the owner's log. After a deadline it goes to a retry topic."
         ) { $0.pinned },
         Row(
             .retentionShort,
             means:
-                "A topic's oldest pending job is older than half of what the topic keeps: retention will remove it unread.",
+                "A topic's oldest pending job is older than half of the topic's retention, which will remove it unread.",
             do:
                 "Raise retention.ms of that topic now (kafka-configs.sh --alter --entity-type topics --entity-name TOPIC --add-config retention.ms=1209600000), then work off the backlog: start more workers."
         ) { $0.retentionShort },
@@ -257,7 +257,7 @@ extension Cause {
         ) { $0.readAhead },
         Row(
             .saturated,
-            means: "A lane is late and everything works: more jobs come than are done.",
+            means: "A lane is late although everything works: more jobs arrive than are completed.",
             do: "Start more workers, give them more cores (render.processes), or publish less on that lane."
         ) { $0.saturated },
         Row(also: .killerJob) { $0.killed },
@@ -271,23 +271,23 @@ extension Cause {
         Row(
             .diskFills,
             means: "A worker's disk has less than 64 MiB free.",
-            do: "Add space before it is full: jobs wait then."
+            do: "Add space before it is full. Jobs wait while a disk is full."
         ) { $0.diskFills },
         Row(
             .retrying,
-            means: "A lane is late with a few jobs that failed and are retried, or that wait for a host.",
-            do: "Look at the code and the host below. The jobs are retried by themselves until retry.giveUp."
+            means: "A lane is late because a few jobs failed and are retried, or wait for a host.",
+            do: "Check the code and the host below. The jobs are retried by themselves until retry.giveUp."
         ) { $0.retrying },
         Row(also: .partitionsAdded) { $0.addedPartitions },
         Row(
             .deadLetters, [.exact],
-            means: "Nothing is late, and dead letters wait for a person.",
+            means: "Nothing is late, and dead letters wait for an operator.",
             do:
-                "Run mezzotint dead list. Fix the cause, publish what is still wanted again (mezzotint dead replay ID, or --code CODE), and take the rest off the list (mezzotint dead discard ID, or --all)."
+                "Run mezzotint dead list and fix the cause. Replay jobs that are still wanted (mezzotint dead replay ID, or --code CODE), and discard the rest (mezzotint dead discard ID, or --all)."
         ) { $0.deadLetters },
         Row(
             .fine, [.exact],
-            means: "Jobs are begun within their lanes' targets.",
+            means: "Jobs start within their lanes' targets.",
             do: "Nothing is to be done."
         ) { $0.fine },
     ]
