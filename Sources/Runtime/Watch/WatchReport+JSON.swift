@@ -239,8 +239,8 @@ extension WatchReport.WaitReport.Reason {
         case .renderer: "renderers"
         case .host: "a host that refuses or does not respond"
         case .hostSlow: "a host that responds too slowly"
-        case .readAhead: "room in the read-ahead"
-        case .retry: "another try"
+        case .readAhead: "space in the read-ahead"
+        case .retry: "a retry"
         }
     }
 

@@ -81,14 +81,14 @@ package enum PageFrame {
           };
           const tell = () => {
             const seconds = Math.round((Date.now() - seen) / 1000);
-            const old = known && (lost || held) ? "What is shown is " + seconds + " s old" + (lost ? "." : ": text in it is selected.") : asOf;
+            const old = known && (lost || held) ? "This page is " + seconds + " s old" + (lost ? "." : ": it waits while text is selected.") : asOf;
             if (age.textContent !== old) age.textContent = old;
             age.classList.toggle("stale", lost);
-            // Read aloud once, not each second.
+            // Screen readers read this once, not each second.
             const words = lost ? "Reconnecting." : "";
             if (said.textContent !== words) said.textContent = words;
           };
-          // What the keyboard is at is the same after an update by what it is called or leads to, not by what it is.
+          // After an update, the focused element is found by its name or its link, because the elements are new.
           const name = stop => stop.getAttribute("aria-label") ?? stop.getAttribute("href") ?? stop.parentElement.id;
           const put = fresh => {
             const open = new Map([...main.querySelectorAll("details[id]")].map(d => [d.id, d.open]));

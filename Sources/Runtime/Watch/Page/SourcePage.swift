@@ -66,7 +66,7 @@ extension SourceReport {
     package func page(at now: WallTime) -> [UInt8] {
         PageFrame.page("Source - mezzotint", isLive: false, at: Words.clock(now, at: now)) { html in
             html.raw("<h1>")
-            html.put(Words.cut(url ?? ends.first?.url ?? "A source without a known URL", 2_048))
+            html.put(Words.cut(url ?? ends.first?.url ?? "Unknown source", 2_048))
             html.raw("</h1><p>")
             html.put(why(at: now))
             html.raw("</p><dl>")
@@ -92,7 +92,7 @@ extension SourceReport {
             return "A job of this source waits in \(wait.topic)\(cause)\(due)."
         }
         if let last = ends.first, let code = last.code { return "Its last job ended as \(last.kind): \(code)." }
-        if variants.isEmpty && source == nil { return "Nothing is stored for it, and no job of it was found." }
+        if variants.isEmpty && source == nil { return "Nothing is stored for this source, and no job of it was found." }
         let stale = variants.count { $0.expires <= now }
         return
             "\(Words.counted(variants.count, "variant")) \(variants.count == 1 ? "is" : "are") stored\(stale > 0 ? ", \(stale) of them stale: the next job fetches the source again" : ", all fresh: the next job for one of them does nothing")."
@@ -111,9 +111,9 @@ extension HTML {
     fileprivate mutating func fetch(_ source: SourceRow?, at now: WallTime) {
         guard let source else { return pair("Last fetch", "unknown: no row of the source is in the log") }
         pair("Last fetch", "\(Timestamp.text(source.fetchedAt)), \(Words.span(now - source.fetchedAt)) ago")
-        pair("Fresh until", "\(Timestamp.text(source.expires))\(source.expires > now ? "" : ", which is over")")
+        pair("Fresh until", "\(Timestamp.text(source.expires))\(source.expires > now ? "" : " (expired)")")
         pair(
-            "What it is",
+            "Source image",
             [
                 source.format.rawValue, "\(source.size)", Words.counted(source.bytes, "byte"),
                 Words.counted(source.frames, "frame"),
@@ -121,8 +121,8 @@ extension HTML {
         pair("Version", "\(source.version)")
         let validators = source.policy.conditions.map { "\($0.name): \($0.value)" }
         pair(
-            "Asked again with",
-            validators.isEmpty ? "nothing: its origin gave no validator" : validators.joined(separator: ", "))
+            "Revalidation headers",
+            validators.isEmpty ? "none: the origin sent no validator" : validators.joined(separator: ", "))
         pair("Original", source.original ?? "not kept")
     }
 
@@ -157,7 +157,7 @@ extension HTML {
     fileprivate mutating func jobs(_ report: SourceReport, at now: WallTime) {
         raw("<h2>Jobs</h2>")
         guard !report.ends.isEmpty || !report.waiting.isEmpty else {
-            raw("<p class=dim>None was found in what was read.</p>")
+            raw("<p class=dim>No job was found in the records that were read.</p>")
             return
         }
         table("Jobs", [("Job", .word), ("State", .word), ("When", .word), ("Why", .text)]) { html in

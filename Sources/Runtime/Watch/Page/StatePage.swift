@@ -82,7 +82,7 @@ extension HTML {
     private func drained(_ lane: WatchReport.LaneReport) -> String {
         if lane.lag.records == 0, lane.retried?.jobs == 0 { return "nothing is pending" }
         guard lane.drain != nil else { return "unknown" }
-        return lane.drainTime.map(Words.span) ?? "it does not shrink now"
+        return lane.drainTime.map(Words.span) ?? "the backlog does not shrink"
     }
 
     private mutating func entry(_ name: StaticString, _ value: String) {
@@ -227,7 +227,7 @@ extension HTML {
                 html.raw("</tr>")
             }
         }
-        if shown.count > Self.rows { note("And \(shown.count - Self.rows) partitions more, which wait less.") }
+        if shown.count > Self.rows { note("And \(shown.count - Self.rows) more partitions, which wait less.") }
     }
 
     private typealias PartitionReport = WatchReport.PartitionReport
@@ -294,7 +294,7 @@ extension HTML {
 
     private mutating func rest(_ rows: Int, _ number: Int, _ what: String) {
         if rows > Self.rows {
-            note("And \(Words.count(rows - Self.rows)) rows more, with \(Words.count(number)) \(what).")
+            note("And \(Words.count(rows - Self.rows)) more rows, with \(Words.count(number)) \(what).")
         }
     }
 
