@@ -270,14 +270,14 @@ package struct OriginState: Sendable {
         return close()
     }
 
-    /// Blocks the host at the request of a person or of another worker.
+    /// Blocks the host at the request of an operator or of another worker.
     ///
     /// One worker may fail to reach a host that responds to all others. Its failures do not count for a worker that had
     /// a good response since. A worker without one probes the host once itself when the first block ends.
     ///
     /// - Parameters:
     /// - other: the worker that decided the block; nil: this worker did, before its restart.
-    /// - isWish: whether the host requested the block, or a person did.
+    /// - isWish: whether the host requested the block, or an operator did.
     /// - age: how long the host has been in trouble.
     package mutating func block(
         until: Instant, because code: String, by other: String?, isWish: Bool = true, age: Duration = .zero,
@@ -319,8 +319,8 @@ package struct OriginState: Sendable {
         _ = close()
     }
 
-    /// Removes a block that the other worker publishes no more. The two may have read a person's command in a different
-    /// order.
+    /// Removes a block that the other worker publishes no more. The two may have read an operator's command in a
+    /// different order.
     package mutating func retract(_ other: String, at now: Instant) {
         guard case .blocked = phase, heard.removeValue(forKey: other) != nil else { return }
         if judged == nil, heard.isEmpty { phase = .blocked(until: now) } else { _ = close() }

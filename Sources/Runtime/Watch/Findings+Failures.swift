@@ -131,7 +131,7 @@ extension Findings {
         let code = isPaused ? nil : first.code ?? report.code(ofHost: first.host)
         let state =
             first.code == nil || isPaused ? "wait\(isOne ? "s" : "")" : "failed and \(isOne ? "is" : "are") retried"
-        let reason = isPaused ? "by a person" : code.map { Words.cut($0, 60) }
+        let reason = isPaused ? "by an operator" : code.map { Words.cut($0, 60) }
         return Diagnosis(
             .retrying,
             "\(jobsText([first]))\(host) \(state)\(reason.map { " (\($0))" } ?? "")\(Words.detail(first.message))",

@@ -134,7 +134,7 @@ extension Findings {
         guard let count = report.letters, count > 0 else { return nil }
         let newest = state.letters.newest
         let text =
-            "\(report.hasMoreLetters ? "At least " : "")\(Words.count(count)) dead letter\(count == 1 ? " waits" : "s wait") for a person"
+            "\(report.hasMoreLetters ? "At least " : "")\(Words.count(count)) dead letter\(count == 1 ? " waits" : "s wait") for an operator"
             + (newest.map { ", the newest since \(clock($0.at)) (\($0.code))" } ?? "")
         let (share, example) = deadShare
         return Diagnosis(

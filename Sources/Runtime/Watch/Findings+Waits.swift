@@ -75,7 +75,7 @@ extension Findings {
     ]
 
     /// An operator has blocked the host (`mezzotint origins block`).
-    var paused: Diagnosis? { blocked(.paused, why: "by a person") { $0.code == OriginRow.operatorName } }
+    var paused: Diagnosis? { blocked(.paused, why: "by an operator") { $0.code == OriginRow.operatorName } }
 
     var blockedHost: Diagnosis? { blocked(.hostBlocked) { $0.code != OriginRow.operatorName } }
 

@@ -49,7 +49,7 @@ struct DiagnosisTests {
         scene.tell("https://b.example", .blocked, code: "fetch.server-error")
         #expect(scene.report.diagnosis.sentence.hasPrefix("https://b.example (fetch.server-error) is blocked until "))
         scene.tell("https://b.example", .blocked, code: OriginRow.operatorName, by: OriginRow.operatorName)
-        #expect(scene.report.diagnosis.sentence.hasPrefix("https://b.example (by a person) is blocked until "))
+        #expect(scene.report.diagnosis.sentence.hasPrefix("https://b.example (by an operator) is blocked until "))
         #expect(scene.report.diagnosis.cause == .paused)
         scene.workers = [WorkerSight("10.0.0.1:9464", .figures(Scene.figures(owned: 4, restoring: 1, rowsLeft: 7)))]
         scene.look()
@@ -336,7 +336,7 @@ struct DiagnosisTests {
             if number == 0 { change.added = [.init(id: "a", code: "job.not-json", host: "", at: scene.now)] }
             scene.apply(.letters(change))
         }
-        #expect(scene.report.diagnosis.sentence.hasPrefix("1 dead letter waits for a person, the newest since "))
+        #expect(scene.report.diagnosis.sentence.hasPrefix("1 dead letter waits for an operator, the newest since "))
         #expect(scene.report.metrics.text.contains("\nmezzotint_dead_letters{partition=\"0\"} 1\n"))
         var change = LetterChange(PartitionID(0), isWhole: true)
         change.discarded = ["a"]

@@ -63,7 +63,7 @@ struct HostBlameTests {
                 asks: "Ask who runs"
             ),
             (
-                code: OriginRow.operatorName, by: OriginRow.operatorName, says: "wait (by a person).",
+                code: OriginRow.operatorName, by: OriginRow.operatorName, says: "wait (by an operator).",
                 asks: "mezzotint origins unblock https://b.example."
             ),
         ])

@@ -27,7 +27,7 @@ extension StagedFault {
         StagedFault(
             "one host that a person has blocked", .paused,
             [
-                "https://images.example (by a person) is blocked until ",
+                "https://images.example (by an operator) is blocked until ",
                 "all 40 pending jobs wait for it.",
             ], asks: "mezzotint origins unblock https://images.example. "
         ) {
@@ -215,7 +215,7 @@ extension StagedFault {
         StagedFault(
             "only invalid jobs", .deadLetters,
             [
-                "875 dead letters wait for a person, the newest since ",
+                "875 dead letters wait for an operator, the newest since ",
                 "; 100 % of the jobs that ended in the last 5 minutes are dead letters. Example: job j1",
             ],
             asks: "discard them once they are fixed: mezzotint dead discard --all"
