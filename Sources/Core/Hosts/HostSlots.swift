@@ -129,8 +129,8 @@ package struct HostSlots: Sendable {
     /// Decides which slots to pass. A slot moves once the host's fetches here are down to the new `count`.
     ///
     /// - Parameters:
-    /// - usesUrgently: whether the worker has fast jobs at a host, or a slow one that has waited too long.
-    /// - uses: whether the worker has any jobs at a host.
+    ///   - usesUrgently: whether the worker has fast jobs at a host, or a slow one that has waited too long.
+    ///   - uses: whether the worker has any jobs at a host.
     package mutating func pass(
         _ wishes: [Wish], at now: Instant, usesUrgently: (OriginHost) -> Bool = { _ in true },
         uses: (OriginHost) -> Bool

@@ -168,10 +168,10 @@ package struct OriginState: Sendable {
     /// Applies the response to a fetch that is in progress.
     ///
     /// - Parameters:
-    /// - failingSince: when the same retried job first got no response from its host; nil: this is its first attempt.
-    ///   If the host has responded well to others since, the fault may be the URL's. A few such URLs, retried one after
-    ///   another, would otherwise block a host for all its jobs.
-    /// - jitter: 0..<1.
+    ///   - failingSince: when the same retried job first got no response from its host; nil: this is its first attempt.
+    ///     If the host has responded well to others since, the fault may be the URL's. A few such URLs, retried one
+    ///     after another, would otherwise block a host for all its jobs.
+    ///   - jitter: 0..<1.
     package mutating func note(
         _ answer: OriginAnswer, of flight: FlightID, because code: String = "", failingSince: WallTime? = nil,
         jitter: Double = 0, at now: Moment
@@ -276,9 +276,9 @@ package struct OriginState: Sendable {
     /// a good response since. A worker without one probes the host once itself when the first block ends.
     ///
     /// - Parameters:
-    /// - other: the worker that decided the block; nil: this worker did, before its restart.
-    /// - isWish: whether the host requested the block, or an operator did.
-    /// - age: how long the host has been in trouble.
+    ///   - other: the worker that decided the block; nil: this worker did, before its restart.
+    ///   - isWish: whether the host requested the block, or an operator did.
+    ///   - age: how long the host has been in trouble.
     package mutating func block(
         until: Instant, because code: String, by other: String?, isWish: Bool = true, age: Duration = .zero,
         at now: Moment

@@ -65,9 +65,9 @@ package struct DelayHead: Sendable {
     /// records behind them come. `moves` limits their number.
     ///
     /// - Parameters:
-    /// - search: records written before this time may move on even though they are not due.
-    /// - find: the host that a record waits for, if it waits for nothing else, and the record's lane.
-    /// - room: how many more jobs a host can take on a lane.
+    ///   - search: records written before this time may move on even though they are not due.
+    ///   - find: the host that a record waits for, if it waits for nothing else, and the record's lane.
+    ///   - room: how many more jobs a host can take on a lane.
     package mutating func take(
         _ limit: Int, at now: WallTime, search: WallTime? = nil, awaited find: (Record) -> HostLane? = { _ in nil },
         room: (HostLane) -> Int = { _ in 0 }

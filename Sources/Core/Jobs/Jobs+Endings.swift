@@ -63,8 +63,8 @@ extension Jobs {
     /// Ends a flight: every pending job gets an outcome, and jobs that came too late are looked up again.
     ///
     /// - Parameters:
-    /// - note: the reason for its failure; nil if it succeeded.
-    /// - lastPass: time when other flights last got past the part that failed here.
+    ///   - note: the reason for its failure; nil if it succeeded.
+    ///   - lastPass: time when other flights last got past the part that failed here.
     mutating func end(
         _ id: FlightID, _ note: FailureNote?, _ lastPass: WallTime, _ now: Moment, _ effects: inout [JobEffect]
     ) {

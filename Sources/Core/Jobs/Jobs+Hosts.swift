@@ -250,8 +250,8 @@ extension Jobs {
     /// others are jobs of other hosts, or slow jobs in front of fast ones.
     ///
     /// - Parameters:
-    /// - heads: heads of all delay topics that hold records.
-    /// - awaited: the host that a record waits for, if it waits for nothing else, and the record's lane.
+    ///   - heads: heads of all delay topics that hold records.
+    ///   - awaited: the host that a record waits for, if it waits for nothing else, and the record's lane.
     package func hostsBehind(
         _ heads: some Sequence<DelayHead>, in permits: PermitScheduler, at now: Moment,
         awaited: (Record) -> HostLane?

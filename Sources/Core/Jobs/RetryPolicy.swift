@@ -35,9 +35,9 @@ package struct RetryPolicy: Sendable, Equatable {
     /// The setting, or the job's own field, that ends the job after these attempts; nil: none yet.
     ///
     /// - Parameters:
-    /// - isOrigins: whether its origin was at fault.
-    /// - failing: how long the origin has been at fault.
-    /// - limit: maximum attempts that the origin's group sets.
+    ///   - isOrigins: whether its origin was at fault.
+    ///   - failing: how long the origin has been at fault.
+    ///   - limit: maximum attempts that the origin's group sets.
     func bound(after count: Int, isOrigins: Bool, failing: Duration, giveUp own: Duration?, limit: Int?) -> String? {
         guard isOrigins else { return count >= most ? "retry.attempts" : nil }
         if let limit = limit ?? (attempts > 0 ? attempts : nil), count >= limit {

@@ -38,8 +38,8 @@ package struct Suspects: Sendable, Hashable {
     /// Creates the state that an owner starts with.
     ///
     /// - Parameters:
-    /// - row: the last row that earlier owners left.
-    /// - isOwn: whether this worker wrote the row itself, and has not crashed.
+    ///   - row: the last row that earlier owners left.
+    ///   - isOwn: whether this worker wrote the row itself, and has not crashed.
     package init(after row: ProgressRow?, isOwn: Bool = false) {
         // Programs that did not record how they ended did not name jobs either.
         guard let row, let isClean = row.isClean else { return }

@@ -11,10 +11,10 @@ package enum StoreBinding: Sendable, Hashable {
     case foreign
 
     /// - Parameters:
-    /// - rows: the store that the partition's rows are bound to.
-    /// - isEmpty: whether the store holds nothing.
-    /// - isWhole: whether all its folders belong to this one store.
-    /// - adopts: `store.adopt`.
+    ///   - rows: the store that the partition's rows are bound to.
+    ///   - isEmpty: whether the store holds nothing.
+    ///   - isWhole: whether all its folders belong to this one store.
+    ///   - adopts: `store.adopt`.
     package init(
         rows: StoreIdentity?, hasRows: Bool, found: StoreIdentity?, isEmpty: Bool, isWhole: Bool, adopts: Bool
     ) {

@@ -23,7 +23,7 @@ package struct PartitionState: ~Copyable, Sendable {
     private var effects: ([JobEffect], [JobEffect]) = ([], [])
 
     /// - Parameters:
-    /// - firstFlight: number above every flight of an earlier ownership, whose tasks may still deliver results.
+    ///   - firstFlight: number above every flight of an earlier ownership, whose tasks may still deliver results.
     package init(_ partition: PartitionID, rules: PartitionRules, seed: UInt64, firstFlight: Int = 0) {
         self.partition = partition
         jobs = Jobs(partition, rules: rules, seed: seed, firstFlight: firstFlight)

@@ -94,8 +94,8 @@ extension PermitScheduler {
     /// result before their turn.
     ///
     /// - Parameters:
-    /// - isOld: the row existed before the first reading.
-    /// - isOwn: this worker wrote the row, before its restart.
+    ///   - isOld: the row existed before the first reading.
+    ///   - isOwn: this worker wrote the row, before its restart.
     /// - Returns: whether operators must be notified.
     package mutating func hear(_ row: OriginRow, isOld: Bool, isOwn: Bool, at now: Moment) -> Bool {
         let host = OriginHost(group: row.host)

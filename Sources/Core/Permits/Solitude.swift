@@ -69,8 +69,8 @@ package struct Solitude: Sendable {
     /// Advances to the next flight to run, once nothing else is in progress.
     ///
     /// - Parameters:
-    /// - isUnderWay: whether a flight is in progress.
-    /// - isIdle: whether no other flight waits either.
+    ///   - isUnderWay: whether a flight is in progress.
+    ///   - isIdle: whether no other flight waits either.
     package mutating func step(at now: Instant, isUnderWay: Bool, isIdle: Bool) -> Request? {
         if case .ending(let flight, let until) = phase {
             let until = until ?? now + Self.endLimit

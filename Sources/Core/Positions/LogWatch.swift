@@ -76,9 +76,9 @@ package struct LogWatch: Sendable {
     /// those are not below its beginning right after they are read.
     ///
     /// - Parameters:
-    /// - first: the log's current first offset.
-    /// - isDrained: no record that was read waits to be received.
-    /// - position: the current position of reading.
+    ///   - first: the log's current first offset.
+    ///   - isDrained: no record that was read waits to be received.
+    ///   - position: the current position of reading.
     package mutating func expired(below first: Int64, isDrained: Bool, position: Int64? = nil) -> Range<Int64>? {
         let read = read
         defer { (gap, self.read) = (nil, position) }

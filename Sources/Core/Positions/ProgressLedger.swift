@@ -40,8 +40,8 @@ package struct ProgressLedger: Sendable {
     /// Returns the row to write, if one is due. A write that began ends with `wrote` or `failed`.
     ///
     /// - Parameters:
-    /// - isLast: the partition goes, so any difference is written.
-    /// - current: called once a second, because it sorts the offsets, which may be many.
+    ///   - isLast: the partition goes, so any difference is written.
+    ///   - current: called once a second, because it sorts the offsets, which may be many.
     package mutating func beginWrite(
         at now: Instant, isLast: Bool = false, _ current: () -> ProgressRow
     ) -> ProgressRow? {

@@ -44,13 +44,13 @@ package struct StartingPoint: Sendable, Equatable {
     }
 
     /// - Parameters:
-    /// - progress: progress that earlier owners left; nil if none did.
-    /// - committed: the group's offset; nil if there is none.
-    /// - bounds: the first offset that is left, and the next one to be written.
-    /// - anchored: append time of the record at the anchor's offset; nil if there is none.
-    /// - answered: records with an outcome in the log.
-    /// - answeredBelow: the same, between the progress and the group's offset.
-    /// - proof: evidence that the log is another one, if there already is any.
+    ///   - progress: progress that earlier owners left; nil if none did.
+    ///   - committed: the group's offset; nil if there is none.
+    ///   - bounds: the first offset that is left, and the next one to be written.
+    ///   - anchored: append time of the record at the anchor's offset; nil if there is none.
+    ///   - answered: records with an outcome in the log.
+    ///   - answeredBelow: the same, between the progress and the group's offset.
+    ///   - proof: evidence that the log is another one, if there already is any.
     package init(
         after progress: TopicProgress?, committed: Int64?, bounds: Range<Int64>, anchored: WallTime?,
         answered: [Int64: WallTime] = [:], answeredBelow: OffsetSet = OffsetSet(), proof: LogBreak? = nil

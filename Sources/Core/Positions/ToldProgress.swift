@@ -16,10 +16,10 @@ package struct ToldProgress: Sendable {
     }
 
     /// - Parameters:
-    /// - inherited: progress that earlier owners left of the topic.
-    /// - isWhole: the row covers all outcomes, too. Otherwise the next owner finds some again. For a topic that was set
-    ///   back they must not count, so the next owner must see that, too.
-    /// - current: nil if it is not known now.
+    ///   - inherited: progress that earlier owners left of the topic.
+    ///   - isWhole: the row covers all outcomes, too. Otherwise the next owner finds some again. For a topic that was
+    ///     set back they must not count, so the next owner must see that, too.
+    ///   - current: nil if it is not known now.
     package mutating func tell(
         of topic: Topic, after inherited: TopicProgress?, isWhole: Bool, _ current: TopicProgress?
     ) -> TopicProgress? {

@@ -7,6 +7,7 @@ package enum WatchEvent: Sendable {
     /// Bounds and committed offsets, with a result for each topic-partition.
     case offsets([Result<PartitionOffsets, LogFailure>], of: [LogPoint])
     /// The log as a whole did not respond.
+    ///
     /// - Parameter code: code of the failure, if it has one.
     case silence(String, code: String? = nil)
     /// No log exists: nothing was published at this path yet.

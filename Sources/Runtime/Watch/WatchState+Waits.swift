@@ -27,8 +27,8 @@ extension WatchState {
     /// partitions without a sample count like those with one.
     ///
     /// - Parameters:
-    /// - blocked: hosts that are blocked now, so that their jobs do not wait for their turn.
-    /// - restoring: the value of `restoringByWorkers`.
+    ///   - blocked: hosts that are blocked now, so that their jobs do not wait for their turn.
+    ///   - restoring: the value of `restoringByWorkers`.
     func waits(blocked: Set<String>, restoring: Int?) -> (reports: [WatchReport.WaitReport], sampled: SampledPlaces) {
         typealias Report = WatchReport.WaitReport
         var found: [Key: Report] = [:]

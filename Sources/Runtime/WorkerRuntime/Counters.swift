@@ -117,8 +117,8 @@ package struct Counters: Sendable, Equatable {
     /// Counts variants that are in the changelog.
     ///
     /// - Parameters:
-    /// - kept: number of variants rendered from the kept original.
-    /// - same: number of variants whose bytes did not change.
+    ///   - kept: number of variants rendered from the kept original.
+    ///   - same: number of variants whose bytes did not change.
     mutating func count(variants: Int, isReuse: Bool, kept: Int, same: Int) {
         renders += variants
         if isReuse {

@@ -11,11 +11,11 @@ package struct ProgressPace {
     package init() {}
 
     /// - Parameters:
-    /// - saved: number of fetches saved.
-    /// - left: number of jobs that are not finished.
-    /// - retrying: number of jobs among them that wait for their next attempt; nil once the worker has ended, which
-    ///   needs no estimate.
-    /// - seconds: time since the start.
+    ///   - saved: number of fetches saved.
+    ///   - left: number of jobs that are not finished.
+    ///   - retrying: number of jobs among them that wait for their next attempt; nil once the worker has ended, which
+    ///     needs no estimate.
+    ///   - seconds: time since the start.
     package mutating func text(
         jobs: Int, variants: Int, saved: Int, left: Int64, retrying: Int64?, seconds: Double
     ) -> String {

@@ -11,9 +11,9 @@ extension RenderFailure {
     /// part is animated. The second missed deadline of a flight refuses all that it lacks.
     ///
     /// - Parameters:
-    /// - lacking: all orders that are not rendered yet, including those of `part`.
-    /// - hasMade: whether another order of the source is rendered.
-    /// - isSecond: whether a part missed its deadline earlier in the flight.
+    ///   - lacking: all orders that are not rendered yet, including those of `part`.
+    ///   - hasMade: whether another order of the source is rendered.
+    ///   - isSecond: whether a part missed its deadline earlier in the flight.
     package func refused(
         _ part: [RenderOrder], of lacking: [RenderOrder], frames: Int, hasMade: Bool, isSecond: Bool
     ) -> [VariantSpec]? {

@@ -15,7 +15,7 @@ struct RetryOutlook: CustomStringConvertible {
     let description: String
 
     /// - Parameters:
-    /// - pending: the job as it waits, with the attempts that it has made.
+    ///   - pending: the job as it waits, with the attempts that it has made.
     init(of pending: PendingJob, after cause: FailureNote, by rules: PartitionRules, at now: WallTime) {
         let isOrigins = FetchFailure.Code(rawValue: cause.code) != nil
         let host = rules.origins.groups.origin(of: String(pending.job.url.authority))

@@ -8,8 +8,8 @@ package enum PageFrame {
         + "base-uri 'none'; frame-ancestors 'none'"
 
     /// - Parameters:
-    /// - isLive: whether the page updates itself: in place with the script, as a whole without it.
-    /// - age: age of the shown data; nil if nothing was seen yet.
+    ///   - isLive: whether the page updates itself: in place with the script, as a whole without it.
+    ///   - age: age of the shown data; nil if nothing was seen yet.
     static func page(
         _ title: String, isLive: Bool, at: String, age: Duration? = nil, _ body: (inout HTML) -> Void
     ) -> [UInt8] {

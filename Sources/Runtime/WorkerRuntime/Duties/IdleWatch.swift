@@ -28,9 +28,9 @@ struct IdleWatch: Sendable {
     /// Applies the log's content. nil: the worker continues.
     ///
     /// - Parameters:
-    /// - asked: the value that `quiet` returned.
-    /// - isQuiet: whether there is still nothing to do.
-    /// - tools: the topic's name for the broker's tools.
+    ///   - asked: the value that `quiet` returned.
+    ///   - isQuiet: whether there is still nothing to do.
+    ///   - tools: the topic's name for the broker's tools.
     mutating func heard(
         _ rest: Worker.Rest, asked: Instant, isQuiet: Bool, at now: Instant, tools: (Topic) -> ToolTopic?
     ) -> Ending? {
