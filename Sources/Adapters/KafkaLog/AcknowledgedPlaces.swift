@@ -1,14 +1,17 @@
 import Records
 
-/// Which acknowledgements are believed: those whose offsets rise, by partition, in the order that records are handed over in.
+/// Decides which acknowledgements to trust: within a partition, offsets must rise in the order in which records were
+/// handed over.
 ///
-/// The broker takes the first batch of an unknown producer that finds the partition's leader ready, whatever its number. An
-/// earlier batch that was sent too soon, as to a new topic, is taken for a duplicate when it is repeated. librdkafka 2.0.2
-/// reports it as delivered at no offset, and it is nowhere in the log. (Kafka 4.3 on a busy machine: of twelve records of 1 MB
-/// to a new topic, two at -1001, and ten in the log, in 1 of 120 runs.) A duplicate that is there looks the same.
+/// A leader that has just become ready accepts the first batch of an unknown producer under any sequence number. If an
+/// earlier batch arrived too soon, as with a new topic, its retry is taken for a duplicate. librdkafka 2.0.2 reports
+/// the retry as delivered at no offset, although the log does not hold it. (Kafka 4.3 on a busy machine: of twelve
+/// records of 1 MB to a new topic, two at -1001, and ten in the log, in 1 of 120 runs.) A true duplicate is reported in
+/// the same way.
 ///
-/// Later records of such a batch may be numbered on from there, up to an offset that looks true. So one doubt is a doubt of all
-/// that was handed over before it, and costs a repeat of what is there. So does a log that was truncated or recreated.
+/// Later records of such a batch may be numbered on from there, up to an offset that looks true. So one doubt covers
+/// all records that were handed over before it, and those records are appended again. A log that was truncated or
+/// recreated raises a doubt, too.
 struct AcknowledgedPlaces: Sendable {
     private struct Place: Hashable {
         let topic: Topic
@@ -16,22 +19,22 @@ struct AcknowledgedPlaces: Sendable {
     }
 
     private struct State {
-        /// How many doubts there were: records are believed that were handed over since the last.
+        /// Number of doubts so far. Only records handed over since the last doubt are trusted.
         var doubts = 0
-        /// The last offset that was believed since.
+        /// Last offset trusted since the last doubt.
         var last: Int64 = -1
     }
 
     private var states: [Place: State] = [:]
 
-    /// What a record is handed over with.
+    /// Doubt count to hand a record over with.
     func doubts(of topic: Topic, _ partition: PartitionID) -> Int {
         states[Place(topic: topic, partition: partition)]?.doubts ?? 0
     }
 
-    /// False: the record may be nowhere.
+    /// Returns false if the log may not hold the record.
     ///
-    /// - Parameter doubts: as the record was handed over with.
+    /// - Parameter doubts: the count from when the record was handed over.
     mutating func take(_ offset: Int64, of topic: Topic, _ partition: PartitionID, doubts: Int) -> Bool {
         let place = Place(topic: topic, partition: partition)
         var state = states[place] ?? State()

@@ -4,18 +4,18 @@ internal import Ports
 internal import Records
 internal import Synchronization
 
-/// A batch on its way: a slot for each record, one answer for all.
+/// A batch on its way to the broker: a slot for each record, one result for the whole batch.
 ///
-/// Each message carries the address of its slot, by which its delivery report finds its way back.
+/// Each message carries the address of its slot, so that its delivery report finds the slot.
 ///
 /// - Ownership: keeps itself alive until every slot is settled.
-/// - Concurrency: a slot is settled once, by whoever refused the record or by the thread of the delivery reports; the
-///   count makes all of them visible to the last.
+/// - Concurrency: each slot is settled once, by the caller that refused the record or by the thread of the delivery
+///   reports. The count makes all slots visible to the last one that settles.
 final class AppendBatch: @unchecked Sendable {
     struct Slot {
         unowned(unsafe) let batch: AppendBatch
         var result: AppendResult
-        /// As `AcknowledgedPlaces` had them when the record was handed over.
+        /// The doubt count of `AcknowledgedPlaces` when the record was handed over.
         var doubts = 0
     }
 
@@ -49,7 +49,7 @@ final class AppendBatch: @unchecked Sendable {
         Unmanaged.passUnretained(self).release()
     }
 
-    /// A delivery report came.
+    /// Settles the slot that a delivery report belongs to.
     static func settle(_ message: UnsafePointer<rd_kafka_message_t>, _ places: borrowing Mutex<AcknowledgedPlaces>) {
         guard let address = message.pointee._private else { return }
         let slot = address.assumingMemoryBound(to: Slot.self)
@@ -79,7 +79,7 @@ extension LogFailure {
         )
     }
 
-    /// Why a record was not appended.
+    /// The reason why a record was not appended.
     init(_ error: rd_kafka_resp_err_t, of record: NewRecord) {
         if error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE {
             self = .tooLarge(topic: record.topic, bytes: record.byteCount, limit: KafkaConfiguration.recordBytes)

@@ -2,33 +2,33 @@ internal import Clocks
 internal import KafkaSetup
 internal import Posix
 
-/// What a client is for: each kind has options of its own.
+/// The purpose of a client: each one has options of its own.
 enum ClientKind: Sendable {
-    /// Appends.
+    /// Appends records.
     case producer
     /// Owns partitions as a member of the group.
     case member
-    /// Reads what nobody waits for of the partitions that the member owns.
+    /// Reads retry and control topics of the member's partitions, where no job waits for the next half second.
     case patient
-    /// Asks questions and never fetches: behind a fetch that waits, the broker would let every question wait too.
+    /// Asks questions and never fetches. Behind a pending fetch, the broker would delay every question, too.
     case questions
-    /// The same, of what transactions that are open hide, too.
+    /// Asks the same, including records that open transactions hide.
     case hiddenQuestions
-    /// Reads a little that a transaction hides.
+    /// Samples a few records that a transaction hides.
     case hiddenSampler
     /// Reads from outside, without joining the group.
     case reader
-    /// Reads a little of many partitions, where nobody waits.
+    /// Samples a few records of many partitions, for callers that can wait.
     case sampler
 
     var isProducer: Bool { self == .producer }
-    /// Whether a thread of ours serves its events all the time.
+    /// Whether one of our threads serves its events all the time.
     var isServed: Bool { self == .producer || self == .member || self == .patient }
 }
 
 extension KafkaConfiguration {
-    /// librdkafka's options for a client, in the order in which they are set: what a person configured wins, and
-    /// nothing that matters to the design can be configured (`problems`).
+    /// Options of librdkafka for a client, in the order in which they are set. The operator's options win, except that
+    /// the options that the design depends on cannot be configured (`problems`).
     func clientOptions(_ kind: ClientKind) -> [(name: String, value: String)] {
         var all = shared + security.clientOptions
         switch kind {
@@ -50,8 +50,8 @@ extension KafkaConfiguration {
             // Nagle's algorithm is on by default before librdkafka 2.10.
             ("socket.nagle.disable", "true"), ("reconnect.backoff.ms", "100"), ("reconnect.backoff.max.ms", "2000"),
             ("allow.auto.create.topics", "false"), ("message.max.bytes", "\(Self.recordBytes)"),
-            // What the first look missed is looked for again: a topic that is new, or the leader that a partition has since
-            // its broker went down. By default that takes 5 minutes (confluent-kafka-go #196, librdkafka #569).
+            // Finds a new topic that the first request missed, and a partition's new leader after its broker went down.
+            // The default is 5 minutes (confluent-kafka-go #196, librdkafka #569).
             ("topic.metadata.refresh.interval.ms", "30000"),
         ]
     }
@@ -59,7 +59,7 @@ extension KafkaConfiguration {
     private var producer: [(name: String, value: String)] {
         [
             ("enable.idempotence", "true"), ("acks", "all"), ("partitioner", "murmur2_random"),
-            // Batches come ready-made from `append`: lingering only adds its milliseconds.
+            // Batches come ready-made from `append`: lingering would only add its milliseconds.
             ("linger.ms", "0"), ("compression.codec", "lz4"), ("message.timeout.ms", "\(timing.append.milliseconds)"),
             ("queue.buffering.max.messages", "500000"), ("queue.buffering.max.kbytes", "65536"),
         ]
@@ -72,21 +72,23 @@ extension KafkaConfiguration {
         ]
     }
 
-    /// By default librdkafka reads up to the last stable offset, and takes that for a partition's end.
+    /// Overrides librdkafka's default, which reads up to the last stable offset and takes that for a partition's end.
     private var uncommitted: [(name: String, value: String)] { [("isolation.level", "read_uncommitted")] }
 
     private var member: [(name: String, value: String)] {
         [
             ("partition.assignment.strategy", "range"), ("session.timeout.ms", "\(timing.session.milliseconds)"),
-            // By its next heartbeat a member hears that the group shares out anew, and all wait for the last one: at a restart
-            // partitions had no owner for 0.8 to 1.1 s with a second between heartbeats, for 0.2 to 0.4 s with 300 ms.
+            // A member hears of a rebalance with its next heartbeat, and all members wait for the last one. At a
+            // restart, partitions had no owner for 0.8 to 1.1 s with 1 s between heartbeats, and for 0.2 to 0.4 s with
+            // 300 ms.
             ("heartbeat.interval.ms", "\(min(300, max(100, timing.session.milliseconds / 10)))"),
             ("max.poll.interval.ms", "\(max(60_000, 2 * timing.stall.milliseconds))"),
         ] + fetching(waiting: .milliseconds(50))
     }
 
-    /// Prefetch is for each partition, and a worker may own dozens of them on nine topics: memory before throughput. A
-    /// full queue is looked at again when the broker's thread wakes, which the idle topics' fetches bound to that time.
+    /// Prefetch is set for each partition, and a worker may own dozens of them on nine topics, so memory comes before
+    /// throughput. A full queue is checked again when the broker's thread wakes; the fetches of idle topics bound that
+    /// time.
     private func fetching(waiting time: Duration) -> [(name: String, value: String)] {
         [
             ("fetch.wait.max.ms", "\(time.milliseconds)"), ("fetch.error.backoff.ms", "100"),
@@ -98,7 +100,7 @@ extension KafkaConfiguration {
 }
 
 extension KafkaConfiguration {
-    /// One partition at a time, and somebody waits for it: the next one waits until the broker has answered the last fetch.
+    /// Options for reading one partition at a time while a caller waits: the next partition waits for the last fetch.
     private var reader: [(name: String, value: String)] {
         [
             ("fetch.wait.max.ms", "10"), ("fetch.error.backoff.ms", "100"), ("fetch.message.max.bytes", "\(1 << 20)"),
@@ -106,7 +108,8 @@ extension KafkaConfiguration {
         ]
     }
 
-    /// Few requests and little memory before speed: a partition is asked again only once nothing of it is left here.
+    /// Options that prefer few requests and little memory to speed: a partition is fetched again only once its queue is
+    /// empty.
     private var sampler: [(name: String, value: String)] {
         [
             ("fetch.wait.max.ms", "500"), ("fetch.error.backoff.ms", "1000"), ("queued.min.messages", "1"),

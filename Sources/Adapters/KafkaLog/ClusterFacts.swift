@@ -6,16 +6,16 @@ internal import Posix
 internal import Records
 internal import Synchronization
 
-/// What a cluster says of itself.
+/// The cluster's metadata.
 struct ClusterFacts: Sendable {
     var brokers = 0
     var topics: [String: TopicFacts] = [:]
 }
 
-/// What a cluster says of a topic.
+/// The metadata of one topic.
 struct TopicFacts: Sendable, Equatable {
     var partitions: Int
-    /// The fewest replicas that a partition of it has.
+    /// Replicas of the partition that has the fewest.
     var replicas: Int
     var error: String?
     /// Partitions that no broker leads.
@@ -23,7 +23,7 @@ struct TopicFacts: Sendable, Equatable {
 }
 
 extension KafkaClient {
-    /// Asks for every topic of the cluster, and again until the deadline while no broker answers. Blocks.
+    /// Asks for every topic of the cluster; retries until the deadline while no broker responds. Blocks.
     func learnCluster(
         _ configuration: KafkaConfiguration
     ) throws(LogFailure) -> ClusterFacts {
@@ -47,7 +47,8 @@ extension KafkaClient {
         }
     }
 
-    /// Looks once who leads what, so that the next question goes there; false if no broker answered. Blocks.
+    /// Learns the partitions' leaders once, so that the next question goes to them; false if no broker responded.
+    /// Blocks.
     @discardableResult
     func learnLeaders(within limit: Duration) -> Bool {
         var found: UnsafePointer<rd_kafka_metadata>?
@@ -56,8 +57,9 @@ extension KafkaClient {
         return true
     }
 
-    /// To be called before topics are read. Of one that a client has not read before librdkafka 2.0.2 asks only at its next
-    /// look at all topics who leads it: its partitions wait for up to a second (librdkafka #694). Blocks, no longer than that.
+    /// Learns the leaders of topics; call it before topics are read. librdkafka 2.0.2 learns the leaders of a new topic
+    /// only with its next request for all topics, so its partitions would wait for up to a second (librdkafka #694).
+    /// Blocks for no longer than that.
     func learnLeaders(of topics: [Topic]) {
         guard !known.withLock({ $0.isSuperset(of: topics) }), learnLeaders(within: .seconds(1)) else { return }
         known.withLock { $0.formUnion(topics) }

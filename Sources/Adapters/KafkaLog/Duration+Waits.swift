@@ -1,8 +1,8 @@
 internal import Clocks
 
 extension Duration {
-    /// As librdkafka's calls take it: whole milliseconds.
+    /// Whole milliseconds, as librdkafka's calls expect.
     var kafka: Int32 { Int32(clamping: milliseconds) }
-    /// As `usleep` takes it.
+    /// Microseconds, as `usleep` expects.
     var microseconds: UInt32 { UInt32(clamping: nanoseconds / 1_000) }
 }

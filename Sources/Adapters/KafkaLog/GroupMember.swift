@@ -4,19 +4,20 @@ internal import Ports
 internal import Posix
 internal import Records
 
-/// The client that is a member of the group, with what belongs to it: pipe and queue of commits.
+/// The client that is a member of the group, with its pipe and its queue of commits.
 ///
 /// - Ownership: the queue is freed by `deinit`, before the client ends.
 /// - Concurrency: the poll thread.
 final class GroupMember {
     let client: KafkaClient
-    /// librdkafka 2.0.2 has no fetch sessions: each request names every partition of every topic, and each record that comes
-    /// costs one. So what nobody waits for is read by a client of its own, outside the group.
+    /// Reads retry and control topics outside the group. librdkafka 2.0.2 has no fetch sessions: each request names
+    /// every partition of every topic, and each record that arrives costs one request. So these topics have a client of
+    /// their own.
     let patient: KafkaClient
     let wake: WakePipe
     let commits: OpaquePointer
     private let configuration: KafkaConfiguration
-    /// The group gave partitions, and librdkafka waits for the list of those that are taken up.
+    /// Whether the group assigned partitions, and librdkafka waits for the list of those that this member takes up.
     var isListAwaited = false
 
     /// Slots of the pipe: events, commits, then the partitions' queues.
@@ -27,7 +28,7 @@ final class GroupMember {
         do throws(SystemFailure) { wake = try WakePipe() } catch { throw .unavailable(reason: error.description) }
         client = try KafkaClient(configuration, .member, wake: wake)
         patient = try KafkaClient(configuration, .patient, wake: wake)
-        // It has nothing to tell the coordinator.
+        // This client never joins the group, so its end need not wait for the coordinator.
         patient.abandon()
         commits = rd_kafka_queue_new(client.handle)
         for (slot, queue) in [client.events, commits, patient.events].enumerated() {
@@ -44,13 +45,13 @@ final class GroupMember {
         try rd_kafka_subscribe(client.handle, list.pointer).check("joining group \(configuration.group)")
     }
 
-    /// Leaves the group and joins it again, as after a stall: the coordinator may think that we are still there.
+    /// Leaves the group and joins it again, as after a stall: the coordinator may still count this process as a member.
     func rejoin() throws(LogFailure) {
         try rd_kafka_unsubscribe(client.handle).check("leaving group \(configuration.group)")
         try subscribe()
     }
 
-    /// As the coordinator knows it; nil before that has answered.
+    /// Member id, as the coordinator knows it; nil before the coordinator has responded.
     var id: String? {
         guard let id = rd_kafka_memberid(client.handle) else { return nil }
         defer { rd_kafka_mem_free(client.handle, id) }
@@ -77,8 +78,9 @@ final class GroupMember {
         return error.isNone ? rd_kafka_assign(client.handle, list.pointer) : error
     }
 
-    /// Takes up nothing, or gives all up: whatever librdkafka waits for. Where it is a list, none at all is no answer: it
-    /// would wait for ever, and never join again (librdkafka 2.0.2, `rd_kafka_cgrp_unassign`).
+    /// Completes the rebalance that librdkafka waits for, with no partitions. If librdkafka waits for a list, the list
+    /// must be empty rather than nil: it would wait for ever, and never join again (librdkafka 2.0.2,
+    /// `rd_kafka_cgrp_unassign`).
     func unassign() {
         let none = PartitionList(capacity: 1)
         rd_kafka_assign(client.handle, isListAwaited ? none.pointer : nil)
@@ -86,8 +88,8 @@ final class GroupMember {
         isListAwaited = false
     }
 
-    /// Offsets for the next commit, of topics that the member reads itself. Those of partitions that are not ours any more
-    /// are left out by librdkafka.
+    /// Stores offsets for the next commit, of topics that the member reads itself. librdkafka leaves out partitions
+    /// that are no longer ours.
     func store(_ committedOffsets: [KafkaPlace: Int64]) {
         let list = list(committedOffsets)
         rd_kafka_offsets_store(client.handle, list.pointer)
@@ -101,15 +103,15 @@ final class GroupMember {
         return list
     }
 
-    /// Begins to commit these offsets, lower ones too; the answer comes on `commits`. False if nothing was begun.
+    /// Begins to commit these offsets, even lower ones; the result arrives on `commits`. False if no commit began.
     ///
-    /// Only while the partitions are held, and for what `commitStored` cannot do: an explicit commit after they are gone
-    /// is accepted now and then.
+    /// Only while the partitions are owned, and only for offsets that `commitStored` cannot commit: brokers sometimes
+    /// accept an explicit commit after the partitions are gone.
     func commit(_ offsets: [KafkaPlace: Int64]) -> Bool {
         let list = list(offsets)
         return rd_kafka_commit_queue(client.handle, list.pointer, commits, nil, nil).isNone
     }
 
-    /// Begins to commit what was stored; the answer comes on `commits`. False if nothing was begun.
+    /// Begins to commit the stored offsets; the result arrives on `commits`. False if no commit began.
     func commitStored() -> Bool { rd_kafka_commit_queue(client.handle, nil, commits, nil, nil).isNone }
 }

@@ -7,20 +7,20 @@ internal import Synchronization
 
 /// One client of librdkafka, with the queue of its events.
 ///
-/// - Ownership: ended by `deinit`, on a thread of its own since that blocks until librdkafka's threads ended. Every
-///   message, queue and event of it must be gone by then.
+/// - Ownership: ended by `deinit`, on a thread of its own because that blocks until librdkafka's threads have ended.
+///   All of its messages, queues and events must be freed by then.
 /// - Concurrency: librdkafka's handles may be used from any thread.
 final class KafkaClient: @unchecked Sendable {
     let handle: OpaquePointer
     let events: OpaquePointer
-    /// Its texts are shown without what it holds in secret.
+    /// Hides the configuration's secrets in librdkafka's texts.
     fileprivate let configuration: KafkaConfiguration
     private let wake: WakePipe?
     private let endFlags = Mutex<Int32>(0)
-    /// Topics whose leaders it has asked for.
+    /// Topics whose leaders this client has asked for.
     let known = Mutex<Set<Topic>>([])
 
-    /// `wake`: what its queues write to as long as they live.
+    /// - Parameter wake: the pipe that its queues write to as long as they live.
     init(_ configuration: KafkaConfiguration, _ kind: ClientKind, wake: WakePipe? = nil) throws(LogFailure) {
         guard let options = rd_kafka_conf_new() else { throw .unavailable(reason: "librdkafka has no memory") }
         var problems: [String] = []
@@ -32,7 +32,7 @@ final class KafkaClient: @unchecked Sendable {
             RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG
             | RD_KAFKA_EVENT_OFFSET_COMMIT
         rd_kafka_conf_set_events(options, events)
-        // Never to the terminal: where a client's events are served, its log is among them.
+        // librdkafka must not write to the terminal. Clients whose events are served get its log as events.
         rd_kafka_conf_set_log_cb(options, nil)
         guard problems.isEmpty else {
             rd_kafka_conf_destroy(options)
@@ -60,8 +60,8 @@ final class KafkaClient: @unchecked Sendable {
         OwnThread.start("kafka end") { end.reach() }
     }
 
-    /// The handle on its way to the thread that ends it. The pipe goes last: a queue that is closed already may write to
-    /// it until librdkafka's threads have ended, and its number must not be another file's by then.
+    /// The handle on its way to the thread that ends it. The pipe closes last: until librdkafka's threads have ended, a
+    /// closed queue may write to it, so its descriptor must not be another file's by then.
     private struct End: @unchecked Sendable {
         let handle: OpaquePointer
         let flags: Int32
@@ -69,11 +69,11 @@ final class KafkaClient: @unchecked Sendable {
         func reach() { withExtendedLifetime(wake) { rd_kafka_destroy_flags(handle, flags) } }
     }
 
-    /// The coordinator does not answer: `deinit` will not wait for it.
+    /// Lets `deinit` end without the coordinator, which does not respond.
     func abandon() { endFlags.withLock { $0 = RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE } }
 
-    /// The last error that waits, for clients whose events nobody else serves: it says why no broker could be reached,
-    /// where the answer to a question says only that time ran out. That all brokers are down comes behind the reasons, and is none.
+    /// The last pending error, for clients whose events nobody serves. It names why no broker could be reached, while
+    /// the result of a question reports only a timeout. "All brokers down" follows the reasons and is skipped.
     func lastError() -> (code: rd_kafka_resp_err_t, text: String)? {
         var last: (rd_kafka_resp_err_t, String)?
         while let event = KafkaEvent(from: events, of: self) {
@@ -90,7 +90,7 @@ struct KafkaEvent: ~Copyable {
     let pointer: OpaquePointer
     private let client: KafkaClient
 
-    /// nil if none came within the wait.
+    /// Polls a queue; nil if no event came within the wait.
     init?(from queue: OpaquePointer, of client: KafkaClient, waiting limit: Duration = .zero) {
         guard let event = rd_kafka_queue_poll(queue, limit.kafka) else { return nil }
         (pointer, self.client) = (event, client)
@@ -103,7 +103,7 @@ struct KafkaEvent: ~Copyable {
     var isFatal: Bool { rd_kafka_event_error_is_fatal(pointer) != 0 }
     var text: String { rd_kafka_event_error_string(pointer).map { shown($0) } ?? "" }
 
-    /// A line of librdkafka's log, and what it is about; nil for other events.
+    /// A line of librdkafka's log, with its facility; nil for other events.
     var logLine: (facility: String, text: String)? {
         var facility: UnsafePointer<CChar>?
         var line: UnsafePointer<CChar>?

@@ -3,7 +3,7 @@ internal import Glibc
 package import KafkaSetup
 
 extension KafkaConfiguration {
-    /// One thing that is wrong: of which setting, and what to do.
+    /// One problem: which setting it concerns, and what to do.
     package struct Problem: Sendable, Hashable, CustomStringConvertible {
         package let key: String
         package let message: String
@@ -11,7 +11,7 @@ extension KafkaConfiguration {
         init(_ key: String, _ message: String) { (self.key, self.message) = (key, message) }
     }
 
-    /// Everything that is wrong with it; empty if it can be used.
+    /// All problems of the configuration; empty if it can be used.
     package var problems: [Problem] {
         var problems: [Problem] = []
         let brokers = bootstrap.split(separator: ",")
@@ -63,7 +63,7 @@ extension KafkaConfiguration {
         }
     }
 
-    /// Each option is tried on librdkafka, which knows its names and ranges.
+    /// Problems found by setting each option in librdkafka, which knows its names and ranges.
     private var optionProblems: [Problem] {
         guard let trial = rd_kafka_conf_new() else { return [] }
         defer { rd_kafka_conf_destroy(trial) }
@@ -82,7 +82,8 @@ extension KafkaConfiguration {
     package static var hasSoundSCRAM: Bool { rd_kafka_version() >= 0x02_06_01_00 }
     static var libraryVersion: String { String(cString: rd_kafka_version_str()) }
 
-    /// `host:port`, `192.0.2.1:9092`, `[2001:db8::1]:9092`; librdkafka would take anything, and then wait for it.
+    /// Whether the text is `host:port`, `192.0.2.1:9092` or `[2001:db8::1]:9092`. librdkafka would accept any text, and
+    /// then wait.
     private static func isBroker(_ text: Substring) -> Bool {
         let text = text.drop { $0 == " " }
         guard let colon = text.lastIndex(of: ":") else { return false }
@@ -98,7 +99,7 @@ extension KafkaConfiguration {
             || byte == UInt8(ascii: "-")
     }
 
-    /// Options that would break what the design rests on, and those that have a setting of their own.
+    /// Options that would break the design, and options that have a setting of their own, with the reason.
     private static let reserved: [String: String] = {
         let offsets = "offsets are committed by the worker alone, or records are lost"
         let reset = "a new group takes every job, and a log that lost its place is read from its beginning"
@@ -131,7 +132,7 @@ extension KafkaConfiguration {
     }()
 }
 
-/// Calls what writes its error into a buffer of C.
+/// Calls C code that writes its error into a buffer.
 func withErrorText<R>(_ body: (UnsafeMutablePointer<CChar>, Int) -> R) -> (R, String) {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
         buffer.initialize(repeating: 0)
@@ -142,7 +143,7 @@ func withErrorText<R>(_ body: (UnsafeMutablePointer<CChar>, Int) -> R) -> (R, St
 }
 
 extension KafkaConfiguration.Security {
-    /// What a person should know when the password was refused, though it may be right.
+    /// Advice for a refused password that may be right.
     var hint: String {
         guard usesSASL, mechanism != .plain, !KafkaConfiguration.hasSoundSCRAM else { return "" }
         return " (librdkafka \(KafkaConfiguration.libraryVersion) cannot use SCRAM with Kafka 4.0 and newer: "
@@ -153,8 +154,8 @@ extension KafkaConfiguration.Security {
 extension KafkaConfiguration {
     /// The largest record, key and headers included; topics are created to take it.
     package static let recordBytes = 2 << 20
-    /// What an offset can be; 2²⁰ epochs for each are still below `RecordLimits.epochs`' end.
+    /// Range of valid offsets; 2²⁰ epochs for each are still below `RecordLimits.epochs`' end.
     static let offsets: ClosedRange<Int64> = 0...(1 << 41)
-    /// What the broker adds to a batch of one record.
+    /// Bytes that the broker adds to a batch of one record.
     static let batchOverhead = 1 << 10
 }

@@ -5,30 +5,30 @@ package import Ports
 internal import Posix
 package import Records
 
-/// The log of many machines: topics on a Kafka cluster, shared by all workers of a group.
+/// The job log on a Kafka cluster: topics that all workers of a group share.
 ///
 /// Any process may append and read; `KafkaLogConsumer` is the side of a worker that owns partitions.
 ///
-/// - Concurrency: librdkafka has threads of its own; what blocks is done on threads of ours.
+/// - Concurrency: librdkafka has threads of its own; blocking calls run on threads of ours.
 package final class KafkaLog: Log {
     package let partitionCount: Int
-    /// Names the cluster among all others.
+    /// The cluster's unique id.
     package let clusterID: String
     let configuration: KafkaConfiguration
     let notice: @Sendable (String) -> Void
     let detail: @Sendable (String) -> Void
-    /// For threads of ours: it blocks.
+    /// Blocks, so only threads of ours may use it.
     let questions: KafkaQuestions
-    /// Closed while an owner in this process can't be sure that it still is one.
+    /// Closed while an owner in this process cannot be sure that it still owns its partitions.
     let fence = WriteFence()
     private let producer: KafkaProducer
     private let outside: Outside
 
-    /// Connects, and checks that the topics are there; blocks for up to some seconds.
+    /// Connects and checks that the topics exist; blocks for up to some seconds.
     ///
     /// - Parameters:
-    ///   - notice: hears what a person who looks for trouble should know: lost brokers, librdkafka's warnings.
-    ///   - detail: hears librdkafka's words on what a notice tells in ours.
+    /// - notice: receives events that help an operator to find trouble: lost brokers, librdkafka's warnings.
+    /// - detail: receives librdkafka's own text of an event that a notice describes in our words.
     package init(
         _ configuration: KafkaConfiguration, notice: @escaping @Sendable (String) -> Void = { _ in },
         detail: @escaping @Sendable (String) -> Void = { _ in }
@@ -43,7 +43,7 @@ package final class KafkaLog: Log {
         outside = Outside(questions)
     }
 
-    /// The same for callers that must not block.
+    /// Connects as the initialiser does, without blocking the caller.
     package static func open(
         _ configuration: KafkaConfiguration, notice: @escaping @Sendable (String) -> Void = { _ in },
         detail: @escaping @Sendable (String) -> Void = { _ in }
@@ -59,7 +59,7 @@ package final class KafkaLog: Log {
         ToolTopic(bootstrap: configuration.bootstrap, name: configuration.name(topic))
     }
 
-    /// A day less than the topics keep them: the clocks of brokers and workers differ.
+    /// One day less than the topics keep tombstones, because the clocks of brokers and workers differ.
     package var tombstonesKept: Duration? { TopicPlan.tombstonesKept - .days(1) }
 
     package func append(_ records: [NewRecord]) async -> [AppendResult] { await append(records) { true } }
@@ -68,7 +68,7 @@ package final class KafkaLog: Log {
         await append(records) { [fence] in fence.isHeld(owner) }
     }
 
-    /// `isOurs` is asked last: a process that was stopped between the two has given its partitions up by then.
+    /// `isOurs` is called last: if the process was stopped in between, it has released its partitions by then.
     private func append(
         _ records: [NewRecord], while isOurs: @escaping @Sendable () -> Bool
     ) async -> [AppendResult] {
@@ -128,7 +128,7 @@ package final class KafkaLog: Log {
         try await outside.owner(of: place(.anchor, partition).partition)
     }
 
-    /// Appends that no broker has got yet are refused: who owned their partitions does so no more.
+    /// Refuses appends that no broker has received yet, because their partitions have lost their owner.
     func refuseQueued() { producer.refuseQueued() }
 
     package func close() async {
@@ -136,10 +136,10 @@ package final class KafkaLog: Log {
         await outside.close()
     }
 
-    /// For tests: whether appends are refused because their owner was away.
+    /// Whether appends are refused because their owner was away; for tests.
     package var isFenced: Bool { !fence.isOpen }
 
-    /// For tests: the producer breaks as it does when a broker has lost its state.
+    /// Breaks the producer as a broker does that has lost its state; for tests.
     func breakProducer() { producer.breakFatally() }
 
     private func place(_ topic: Topic, _ partition: PartitionID) throws(LogFailure) -> KafkaPlace {
@@ -149,12 +149,13 @@ package final class KafkaLog: Log {
     }
 }
 
-/// Reads and questions of those who own nothing, one after another on a thread of ours.
+/// Reads and questions for callers that own no partition, run one after another on a thread of ours.
 private actor Outside {
     private nonisolated let thread = PollThread("kafka reader")
     private let questions: KafkaQuestions
     private var reader: KafkaReader?
-    /// Asked of the coordinator for all partitions at once, and for one partition after another by people's tools.
+    /// The partitions' owners: the coordinator returns all of them at once, and tools ask for one partition after
+    /// another.
     private var owners: (at: Instant, byPartition: [PartitionID: String])?
     private var isClosed = false
 
@@ -176,10 +177,10 @@ private actor Outside {
 
     func partitionOffsets(_ places: [KafkaPlace]) throws(LogFailure) -> [PartitionOffsets] {
         if isClosed { throw .closed }
-        // Committed offsets first: asked the other way round, a record that was appended and finished between the two questions
-        // would leave a committed offset above the end.
+        // Committed offsets come first. In the other order, a record that was appended and completed between the two
+        // questions would leave a committed offset above the end.
         let committedOffsets = try questions.committedOffsets(places)
-        // Before the bounds, so that records appended between the two questions do not count as hidden.
+        // Read before the bounds, so that records appended between the two questions do not count as hidden.
         let high = try questions.highWatermarks(places)
         let bounds = try questions.bounds(places)
         return places.indices.map {
@@ -189,7 +190,7 @@ private actor Outside {
         }
     }
 
-    /// Asks again for failed places, for `patience`: a leader may have moved.
+    /// Retries failed topic-partitions for `patience`, because a leader may have moved.
     func offsets(of points: [LogPoint]) -> [Result<PartitionOffsets, LogFailure>] {
         guard !isClosed else { return points.map { _ in .failure(.closed) } }
         let places = points.map { KafkaPlace($0.topic, $0.partition) }
@@ -209,7 +210,7 @@ private actor Outside {
             guard !left.isEmpty, SystemTime.monotonic < deadline else { break }
             usleep(50_000)
         }
-        // The cluster may have missed a leader meanwhile.
+        // The client's metadata may lack a leader that moved meanwhile.
         if !left.isEmpty, let leaders = questions.leaders(within: KafkaQuestions.tryLimit) {
             for place in left where leaders[place] ?? -1 < 0 {
                 answers[place] = .failure(questions.absence(of: -1, place))
@@ -235,8 +236,9 @@ private actor Outside {
         return try opened().records(place, start..<bounds.upperBound, limit: limit)
     }
 
-    /// Records before bounds: what retention removes between the two is not taken for another log's. Bounds of all places
-    /// are asked together; where that fails, one by one, so that a leader that is away harms no other place.
+    /// Reads records before bounds, so that records removed by retention in between do not look like a replaced log.
+    /// The bounds of all topic-partitions are asked together. If that fails, they are asked one by one, so that an
+    /// absent leader fails only its own.
     func sights(at points: [LogPoint]) -> [Result<LogSight, LogFailure>] {
         let places = points.map { KafkaPlace($0.topic, $0.partition) }
         var anchors: [KafkaPlace: Int64] = [:]

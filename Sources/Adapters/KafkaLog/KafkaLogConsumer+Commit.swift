@@ -13,8 +13,9 @@ extension KafkaLogConsumer {
         commitSoon()
     }
 
-    /// The offset goes back. A commit without a list would leave it out, since librdkafka takes a higher one for
-    /// committed; and once it does not, it would commit the old log's offset that it has stored, were that not replaced.
+    /// Sets the committed offset back. A commit without a list would leave this offset out, because librdkafka takes a
+    /// higher one for committed. Later, that commit would send the stored offset of the old log, unless it is replaced
+    /// here.
     func noteRestart(at offset: Int64, of place: KafkaPlace) {
         (pending[place], stored[place], committed[place]) = (nil, nil, nil)
         if !place.topic.isPatient { member?.store([place: offset]) }
@@ -28,7 +29,7 @@ extension KafkaLogConsumer {
         thread.wake()
     }
 
-    /// One commit at a time; what comes meanwhile goes with the next.
+    /// Runs one commit at a time; offsets that arrive meanwhile go with the next.
     func commitPending(at now: Instant) {
         guard commitsUnderWay == 0 else {
             commitDue = now + log.configuration.timing.commit
@@ -37,14 +38,14 @@ extension KafkaLogConsumer {
         storePending()
         guard let member, case .owning = phase else { return }
         if !named.isEmpty {
-            // Until the answer is there, what is stored of these places goes with no commit.
+            // Until the result arrives, stored offsets of these topic-partitions go with no commit.
             commit(named, by: member)
             commitDue = now + log.configuration.timing.commit
         }
         if member.commitStored() { commitsUnderWay += 1 }
     }
 
-    /// Before partitions are given up: whatever was handed in so far, behind a commit that may be under way.
+    /// Commits all offsets handed in so far before partitions are released, behind a commit that may be in progress.
     func commitLast() {
         storePending()
         guard let member else { return }
@@ -52,8 +53,9 @@ extension KafkaLogConsumer {
         if member.commitStored() { commitsUnderWay += 1 }
     }
 
-    /// Offsets of idle topics once more, or the brokers forget them while the group is healthy. By name, since a commit
-    /// without a list skips what is stored already; only while the partitions are held, and what is committed as it is.
+    /// Commits the offsets of idle topics again, or brokers would drop them while the group is healthy. It names the
+    /// offsets, because a commit without a list skips offsets that were stored before. It runs only while the
+    /// partitions are owned, and repeats the committed offsets unchanged.
     func recommit(at now: Instant) {
         nextRecommit = now + log.configuration.timing.recommit
         guard let member, case .owning = phase, commitsUnderWay == 0 else {
@@ -64,19 +66,20 @@ extension KafkaLogConsumer {
         commit(still, by: member)
     }
 
-    /// By name. librdkafka refuses a commit without a list once the partitions are another's; of this one it asks nothing.
+    /// Commits named offsets. librdkafka refuses a commit without a list once the partitions have another owner; it
+    /// does not check this one.
     private func commit(_ offsets: [KafkaPlace: Int64], by member: GroupMember) {
         if !offsets.isEmpty, !member.isLost, member.commit(offsets) { commitsUnderWay += 1 }
     }
 
-    /// Which offsets the answer to a commit says are durable.
+    /// Notes the offsets that a commit's result confirms as durable.
     func noteCommitted(_ event: borrowing KafkaEvent) {
         guard event.error.isNone, let list = rd_kafka_event_topic_partition_list(event.pointer) else { return }
         for index in 0..<Int(list.pointee.cnt) {
             let entry = list.pointee.elems[index]
             guard entry.err.isNone, entry.offset >= 0, let place = log.configuration.place(entry), queue(place) != nil
             else { continue }
-            // The answer to an older commit tells nothing of a log that was replaced since.
+            // The result of an older commit does not apply to a log that was replaced since.
             if let offset = named[place] {
                 guard offset == entry.offset else { continue }
                 named[place] = nil

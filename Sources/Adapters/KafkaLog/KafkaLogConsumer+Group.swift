@@ -7,7 +7,7 @@ internal import Posix
 internal import Records
 internal import Synchronization
 
-/// What the group decides, and how this member answers.
+/// Reactions of this member to the group's decisions.
 extension KafkaLogConsumer {
     func serveEvents(of member: GroupMember) {
         while let event = KafkaEvent(from: member.client.events, of: member.client) {
@@ -16,7 +16,7 @@ extension KafkaLogConsumer {
             case RD_KAFKA_EVENT_ERROR: hear(event)
             default:
                 guard let line = event.logLine else { break }
-                // `lose` and `giveUpAfterStall` say so.
+                // `lose` and `giveUpAfterStall` report it.
                 if line.facility == "SESSTMOUT" { log.detail(line.text) } else { log.notice(line.text) }
             }
         }
@@ -26,13 +26,13 @@ extension KafkaLogConsumer {
         while let event = KafkaEvent(from: member.commits, of: member.client) {
             commitsUnderWay = max(0, commitsUnderWay - 1)
             noteCommitted(event)
-            // Nothing to commit is no failure; what failed is still stored and goes with the next.
+            // Nothing to commit is no failure. Offsets whose commit failed are still stored and go with the next.
             let isDone = event.error.isNone || event.error == RD_KAFKA_RESP_ERR__NO_OFFSET
             if !isDone, case .owning = phase { commitDue = SystemTime.monotonic + Self.sweepInterval }
         }
     }
 
-    /// - Parameter aside: of a broker that the member's own client tells of, too.
+    /// - Parameter aside: whether the event concerns a broker that the member's own client reports, too.
     private func hear(_ event: borrowing KafkaEvent, aside: Bool = false) {
         if aside { log.detail(event.text) } else { log.notice(event.text) }
         let failure = LogFailure(event.error, reason: event.text)
@@ -53,7 +53,7 @@ extension KafkaLogConsumer {
             if case .stopping = phase { return member.unassign() }
             let partitions = PartitionList.partitions(list, of: log.configuration.name(.anchor)).sorted()
             phase = .preparing
-            // Those that a topic was given since belong to nobody until all workers use the new number (`TopicShape`).
+            // Partitions added to a topic later belong to nobody until all workers use the new number (`TopicShape`).
             prepare(number, partitions.filter { $0 < log.partitionCount }.map { PartitionID($0) }, member)
         } else {
             member.isListAwaited = false
@@ -61,8 +61,8 @@ extension KafkaLogConsumer {
         }
     }
 
-    /// Asks for bounds and committed offsets on a thread of its own; the group waits until they were asked for once, polling
-    /// goes on. Of partitions whose leaders are away it asks again until the group decides otherwise.
+    /// Asks for bounds and committed offsets on a thread of its own. The group waits until they were asked for once,
+    /// while polling continues. Partitions whose leaders are away are asked again until the group decides otherwise.
     private func prepare(_ number: Int, _ partitions: [PartitionID], _ member: GroupMember) {
         let generation: Int64
         do throws(LogFailure) {
@@ -82,7 +82,8 @@ extension KafkaLogConsumer {
                 let answers = log.questions.partitionBounds(left)
                 let known = answers.compactMapValues { try? $0.get() }
                 left.removeAll { known[$0] != nil }
-                // Without an answer to this decision of the group librdkafka hears of no other, and all members wait.
+                // Until librdkafka gets a reply to this decision of the group, it passes on no other, and all members
+                // wait.
                 if !known.isEmpty || !isAnswered {
                     let assignment = Assignment(
                         number: number, generation: generation, partitions: partitions, known: known)
@@ -93,11 +94,11 @@ extension KafkaLogConsumer {
                 var reason: LogFailure?
                 for partition in left {
                     guard case .failure(let failure) = answers[partition] else { continue }
-                    // Who may not ask will not be allowed to a moment later.
+                    // A denied request will not be allowed a moment later.
                     if case .denied = failure { return consumer.hand(.failure(failure)) }
                     reason = reason ?? failure
                 }
-                // Leaders of topics that were just made, or whose broker went, are elected within seconds.
+                // Leaders of topics that are new, or whose broker went down, are elected within seconds.
                 if let reason, !isTold, SystemTime.monotonic - begun >= Self.electionTime {
                     let list = left.sorted().map { "\($0)" }.joined(separator: ", ")
                     log.notice(
@@ -105,7 +106,7 @@ extension KafkaLogConsumer {
                     )
                     isTold = true
                 }
-                // Most failures waited for an answer already; some are known at once.
+                // Most failures have waited for a response already; some return at once.
                 usleep(Self.pause.microseconds)
             }
         }
@@ -119,7 +120,7 @@ extension KafkaLogConsumer {
     private static let pause = Duration.milliseconds(500)
     private static let electionTime = Duration.seconds(5)
 
-    /// Takes partitions up, each once it is known: siblings and changelog are added to what the group gave.
+    /// Takes partitions up, each once it is known, and adds siblings and changelog to the group's assignment.
     func adopt(_ assignment: Assignment) {
         guard assignment.number == decision.load(ordering: .relaxed), let member, let listener else { return }
         let held: [PartitionID]
@@ -138,7 +139,7 @@ extension KafkaLogConsumer {
         for partition in owned { for topic in Topic.owned { tellReadable(slot(of: KafkaPlace(topic, partition))) } }
     }
 
-    /// The listener hears of the known partitions. Returns where each of their topics is read from.
+    /// Reports the known partitions to the listener. Returns the offset from which each of their topics is read.
     private func begin(_ assignment: Assignment, _ listener: any LogListener) -> [KafkaPlace: Int64] {
         var starts: [KafkaPlace: Int64] = [:]
         for (partition, bounds) in assignment.known.sorted(by: { $0.key < $1.key }) {
@@ -153,12 +154,12 @@ extension KafkaLogConsumer {
         return starts
     }
 
-    /// Answers the group, and says once more what is read where partitions come later: those that are held go on where they
-    /// stand. In a group that shares out eagerly librdkafka 2.0.2 takes no additions, but a whole list at any time; it fetches
-    /// anew what it had fetched ahead, and forgets what was stored for a commit.
+    /// Confirms the assignment, and extends it when partitions follow later: owned partitions continue at their
+    /// positions. In a group with eager rebalancing, librdkafka 2.0.2 accepts no additions, but a whole list at any
+    /// time. It then repeats its prefetches and forgets the offsets that were stored for a commit.
     ///
-    /// What is not known yet is in no list: reading would begin at an end that librdkafka asks for again and again, and it would
-    /// go there once more after a seek.
+    /// Unknown partitions are in no list. Reading would begin at an end that librdkafka asks for again and again, and
+    /// it would go there once more after a seek.
     private func assign(
         _ starts: [KafkaPlace: Int64], beside held: [PartitionID], _ member: GroupMember
     ) throws(LogFailure) {
@@ -189,7 +190,8 @@ extension KafkaLogConsumer {
         if !pending.isEmpty { commitSoon() }
     }
 
-    /// Whether the group has put this member out though librdkafka does not say so: an assignment takes the note of it away.
+    /// Whether the group has removed this member without an event from librdkafka: an assignment discards librdkafka's
+    /// note of it.
     private func isOvertaken(_ member: GroupMember) -> Bool {
         guard let generation = lateGeneration else { return false }
         return (try? member.client.generation()) != generation
@@ -204,7 +206,7 @@ extension KafkaLogConsumer {
             phase = .revoking(held, waiting: Set(held), deadline: deadline)
             for partition in held { listener?.revoked(partition, deadline: deadline) }
         case .revoking(_, let waiting, _):
-            // What was being given up in good order is somebody else's by now.
+            // The partitions that this member was releasing have another owner by now.
             tellLost(waiting)
             giveUp()
         case .idle, .preparing, .committing: giveUp()
@@ -212,7 +214,7 @@ extension KafkaLogConsumer {
         }
     }
 
-    /// No commits: the partitions have another owner, who may be further.
+    /// Gives partitions up without commits, because their next owner may be further.
     private func lose(_ partitions: [PartitionID]) {
         log.notice(
             "The group did not hear of this worker for too long: its partitions are given up, and it joins again")
@@ -220,8 +222,8 @@ extension KafkaLogConsumer {
         giveUp()
     }
 
-    /// Before the listener hears of it, nothing more is appended for these: first nothing new is taken, then what waits is
-    /// refused, so that nothing comes between.
+    /// Reports lost partitions to the listener, after their appends have stopped. First new appends are refused, then
+    /// queued ones, so that none slips in between.
     func tellLost(_ partitions: some Collection<PartitionID>) {
         if partitions.isEmpty { return }
         log.fence.end(partitions)
@@ -235,7 +237,7 @@ extension KafkaLogConsumer {
         phase = .committing(deadline: now + .seconds(1))
     }
 
-    /// Answers the group: nothing is ours any more.
+    /// Confirms to the group that this member owns nothing any more.
     func giveUp() {
         log.fence.end(log.partitions)
         member?.unassign()
@@ -246,7 +248,8 @@ extension KafkaLogConsumer {
         phase = .idle
     }
 
-    /// This process or its poll thread was away for so long that others own its partitions, or should.
+    /// Gives all partitions up after this process or its poll thread was away for so long that they have, or should
+    /// have, other owners.
     func giveUpAfterStall() {
         guard let member else { return }
         log.notice("This worker was away for too long: its partitions are given up, and it joins the group again")

@@ -3,10 +3,10 @@ internal import Ports
 internal import Posix
 internal import Synchronization
 
-/// Checks of topics that are changed while workers run: problems are logged, and a worker whose jobs would be removed ends.
+/// Checks of topics that change while workers run: problems are logged, and a worker ends if its jobs would be removed.
 extension KafkaLogConsumer {
-    /// Looks at the topics every twenty seconds, on a thread of its own. Between two looks it holds no reference, and it ends
-    /// within half a second of the consumer's stop.
+    /// Checks the topics every twenty seconds, on a thread of its own. Between two checks it holds no reference, and it
+    /// ends within half a second of the consumer's stop.
     func watchTopics() {
         OwnThread.start("kafka topics") { [weak self] in
             var told: Set<String> = []
@@ -36,15 +36,15 @@ extension KafkaLogConsumer {
 }
 
 extension KafkaLog {
-    /// Blocks.
-    /// - Failure: a worker that starts now would lose jobs.
+    /// Checks the topics before the worker starts. Blocks.
+    /// - Failure: a worker that started now would lose jobs.
     func checkStart() throws(LogFailure) {
         let problems: [TopicProblem]
         do throws(LogFailure) {
             problems = try KafkaTopics.problems(questions, configuration, used: partitionCount)
         } catch {
             if case .topics = error { throw error }
-            // A user without the right to read settings may still work.
+            // A user without the right to read settings may still run a worker.
             return notice("The topics could not be checked: \(error)")
         }
         let refusing = problems.filter { $0.effect != .notice }

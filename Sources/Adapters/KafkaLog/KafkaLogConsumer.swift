@@ -7,62 +7,64 @@ internal import Synchronization
 
 /// The owning side of a Kafka log: a member of the group that shares the partitions.
 ///
-/// It subscribes to `jobs.fast` alone, the anchor. Of each partition that the group gives it, it takes the siblings on
-/// the other topics and the changelog too: jobs of one source meet in one worker, whatever the assignor does.
+/// It subscribes to `jobs.fast` alone, the anchor. With each partition that the group assigns, it takes the same
+/// partition of the other topics and of the changelog. So jobs of one source meet in one worker under any assignor.
 ///
-/// - Concurrency: an actor on the thread that polls; what the port wants on the executor asserts that it is there. What
-///   blocks (questions at assignment, the end of the client) is done on other threads.
+/// - Concurrency: an actor on the thread that polls. Calls that the port requires on the executor assert that they run
+///   there. Blocking work (questions at assignment, the end of the client) runs on other threads.
 package actor KafkaLogConsumer: LogConsumer {
     nonisolated let log: KafkaLog
     nonisolated let thread = PollThread("kafka poll")
-    /// Names the last member of this place; nil: its workers know nothing of one another.
+    /// Lock that names the last member of this place; nil: successive workers of this place know nothing of each other.
     nonisolated let place: FileLock?
-    /// Set by the thread that waited for that member's end, taken up at the next turn.
+    /// Set by the thread that waited for the former member's end; read at the next turn.
     nonisolated let mayJoin = Atomic(false)
-    /// Made ready by a thread that asked, taken up at the next turn: a rebalance comes in parts where leaders are away.
+    /// Assignments prepared by other threads, taken up at the next turn. While leaders are away, a rebalance comes in
+    /// parts.
     nonisolated let prepared = Mutex<[Result<Assignment, LogFailure>]>([])
-    /// Which decision of the group counts: a thread that prepares an older one gives up.
+    /// Number of the group's current decision: a thread that prepares an older one stops.
     nonisolated let decision = Atomic(0)
-    /// For threads that end with the consumer.
+    /// Ends threads that must not outlive the consumer.
     nonisolated let isStopped = Atomic(false)
 
     var listener: (any LogListener)?
     var member: GroupMember?
     var phase = Phase.idle
-    /// By slot: topic by topic, partition by partition.
+    /// Queues by slot: topic by topic, partition by partition.
     var queues: [PartitionQueue?] = []
-    /// Partitions that the group gave, and that cannot be taken up yet.
+    /// Assigned partitions that cannot be taken up yet.
     var awaited: Set<PartitionID> = []
-    /// The group's, where partitions were assigned beside those that were read.
+    /// Generation of the group in which partitions were added to those being read.
     var lateGeneration: Int64?
     /// Committable offsets since the last commit.
     var pending: [KafkaPlace: Int64] = [:]
-    /// Those that librdkafka was given for a commit, and that are not known as durable.
+    /// Offsets stored in librdkafka for a commit, and not known as durable.
     var stored: [KafkaPlace: Int64] = [:]
-    /// Offsets to be committed by name: those that went back, and those of partitions that the member does not read itself.
+    /// Offsets to commit by name: offsets that went back, and those of topics that the member's client does not read
+    /// itself.
     var named: [KafkaPlace: Int64] = [:]
-    /// The group's offsets, as far as they were acknowledged.
+    /// The group's offsets, as far as the coordinator acknowledged them.
     var committed: [KafkaPlace: Int64] = [:]
-    /// When offsets that did not move are committed again.
+    /// Time of the next commit of offsets that did not move.
     var nextRecommit = Instant.distantFuture
     var commitDue: Instant?
     var commitsUnderWay = 0
     private var nextSweep = Instant.distantPast
-    /// When seeks that librdkafka refused are tried again.
+    /// Time of the next attempt at seeks that librdkafka refused.
     private var nextSeek = Instant.distantFuture
     private var pulse: PulseThread?
 
-    /// What this member does with the group's decision.
+    /// This member's reaction to the group's decision.
     enum Phase {
         /// Owns nothing.
         case idle
-        /// Was given partitions, and asks for their bounds.
+        /// Was assigned partitions, and asks for their bounds.
         case preparing
-        /// Has taken these up; others that it was given may be `awaited`.
+        /// Has taken these partitions up; other assigned ones may be `awaited`.
         case owning([PartitionID])
-        /// Finishes what it must give up; those of `waiting` are not released yet.
+        /// Finishes the partitions that it must release; those in `waiting` are not released yet.
         case revoking([PartitionID], waiting: Set<PartitionID>, deadline: Instant)
-        /// Waits for its last commits before it gives up.
+        /// Waits for its last commits before it releases its partitions.
         case committing(deadline: Instant)
         /// Leaves the group, once the last commits are made: `isLeaving`.
         case stopping(isLeaving: Bool, deadline: Instant, done: CheckedContinuation<Void, Never>)
@@ -70,7 +72,7 @@ package actor KafkaLogConsumer: LogConsumer {
 
     static let sweepInterval = Duration.seconds(1)
     private static let seekInterval = Duration.milliseconds(20)
-    /// A stop that takes longer than this leaves without the coordinator's answer.
+    /// A stop that takes longer ends without the coordinator's response.
     static let stopLimit = Duration.seconds(10)
 
     package nonisolated var executor: any SerialExecutor { thread }
@@ -107,7 +109,7 @@ package actor KafkaLogConsumer: LogConsumer {
             let place = KafkaPlace(topic, partition)
             guard consumer.member != nil, let queue = consumer.queue(place) else { throw .closed }
             queue.rewind(to: offset)
-            // What librdkafka held is dropped by reading it, so that the queue wakes us again.
+            // Reading drops the records that librdkafka held, so that the queue wakes us again.
             consumer.tellReadable(consumer.slot(of: place))
             if queue.isSeeking {
                 consumer.nextSeek = .distantPast
@@ -126,7 +128,7 @@ package actor KafkaLogConsumer: LogConsumer {
 
     package nonisolated var isAwaiting: Bool { assumeIsolated { !$0.awaited.isEmpty } }
 
-    /// Partitions of a worker that just left take a moment to come.
+    /// Partitions of a worker that just left arrive within this time.
     package nonisolated var quietTime: Duration { .seconds(2) }
 
     package nonisolated func commit(_ topic: Topic, _ partition: PartitionID, below offset: Int64) {
@@ -166,12 +168,12 @@ package actor KafkaLogConsumer: LogConsumer {
         log.fence.end()
     }
 
-    /// One look at everything: what woke us, what the group decided, what is due. Returns when to look again.
+    /// Serves one wake-up: its cause, the group's decisions, due work. Returns the time of the next turn.
     private func turn() -> Instant? {
         guard let member else { return nil }
         let now = SystemTime.monotonic
         pulse?.noteTurn(at: now)
-        // Opened last: what is appended for the partitions that go must find it shut.
+        // Opened last: appends for the partitions that go must find it shut.
         if log.fence.isShut {
             giveUpAfterStall()
             log.fence.reopen()
@@ -201,13 +203,13 @@ package actor KafkaLogConsumer: LogConsumer {
         return nextDeadline
     }
 
-    /// Tells of what there is. The sweep of all queues is for wake-ups that librdkafka lost.
+    /// Reports a queue with records to the listener. The sweep of all queues covers wake-ups that librdkafka lost.
     func tellReadable(_ slot: Int) {
         guard queues.indices.contains(slot), let queue = queues[slot], queue.peek() else { return }
         listener?.readable(queue.place.topic, queue.place.partition)
     }
 
-    /// What waits for time: commits, the end of a revocation, the end of all.
+    /// Does the work that is due by time: commits, the end of a revocation, the final stop.
     private func advance(at now: Instant) {
         if let due = commitDue, now >= due { commitPending(at: now) }
         if now >= nextRecommit { recommit(at: now) }
@@ -223,7 +225,7 @@ package actor KafkaLogConsumer: LogConsumer {
         case .committing(let deadline) where commitsUnderWay == 0 || now >= deadline: giveUp()
         case .stopping(false, let deadline, let done) where commitsUnderWay == 0 || now >= deadline:
             phase = .stopping(isLeaving: true, deadline: deadline, done: done)
-            // The answer that a rebalance under way waits for: without it librdkafka never leaves.
+            // The reply that a rebalance in progress waits for: without it librdkafka never leaves.
             member?.unassign()
             member?.leave()
         case .stopping(true, let deadline, let done):
@@ -233,13 +235,13 @@ package actor KafkaLogConsumer: LogConsumer {
         }
     }
 
-    /// Often enough, too, that a thread with nothing to do is not taken for one that is stuck.
+    /// Time of the next turn. It comes often enough that an idle thread does not count as stuck.
     private var nextDeadline: Instant {
         let pulse = SystemTime.monotonic + log.configuration.timing.stall / 4
         let own: Instant =
             switch phase {
             case .revoking(_, _, let deadline), .committing(let deadline): deadline
-            // Nothing wakes us when librdkafka is done with leaving.
+            // No event marks the end of librdkafka's leaving.
             case .stopping: SystemTime.monotonic + .milliseconds(5)
             case .idle, .preparing, .owning: .distantFuture
             }

@@ -5,23 +5,25 @@ internal import Posix
 package import Records
 internal import Synchronization
 
-/// The log of a cluster, seen by a plain client: it joins no group, commits nothing, appends nothing.
+/// The cluster's log as a plain client sees it: it joins no group, commits nothing and appends nothing.
 ///
-/// Each question is asked once, within `patience`: a broker that does not answer is not asked the harder for it.
+/// Each question is asked once, within `patience`: retries would only load a broker that does not respond.
 ///
-/// - Concurrency: questions one after another, on a thread of ours.
+/// - Concurrency: questions run one after another, on a thread of ours.
 package actor KafkaLogView: LogView {
     package nonisolated let partitionCount: Int
     package nonisolated let isIndexed = false
-    /// Clients find the cluster's topics by name; once all workers use more partitions of them, the view is opened again.
+    /// Whether the view's topics are current. Clients find topics by name, so once all workers use more partitions, the
+    /// view is opened again.
     package nonisolated var isInPlace: Bool { !isOutdated.load(ordering: .relaxed) }
     private nonisolated let isOutdated = Atomic(false)
     private nonisolated let thread = PollThread("kafka view")
     private let questions: KafkaQuestions
     private var reader: KafkaReader?
-    /// As the cluster last said; nil where it must be asked.
+    /// Leaders from the last metadata response; nil if they must be asked for.
     private var leaders: [KafkaPlace: Int32]?
-    /// As `offsets` last found them: whoever reads has asked before, and the broker is not asked again for each read.
+    /// Bounds from the last call of `offsets`. A reader has called it before, so the broker is not asked again for each
+    /// read.
     private var bounds: [KafkaPlace: Range<Int64>] = [:]
 
     private static let patience = Duration.seconds(2)
@@ -32,7 +34,7 @@ package actor KafkaLogView: LogView {
         (self.questions, partitionCount) = (questions, partitions)
     }
 
-    /// Connects, and learns the topics; blocks for up to `kafka.timing.answer`, on a thread of its own.
+    /// Connects and learns the topics; blocks for up to `kafka.timing.answer`, on a thread of its own.
     package static func open(_ configuration: KafkaConfiguration) async throws(LogFailure) -> KafkaLogView {
         try await OwnThread.result("kafka view open") { () throws(LogFailure) in
             let wrong = configuration.problems
@@ -46,7 +48,7 @@ package actor KafkaLogView: LogView {
         let places = points.map { KafkaPlace($0.topic, $0.partition) }
         let results = offsets(places)
         for (place, result) in zip(places, results) { bounds[place] = try? result.get().bounds }
-        // So that the next look goes to where a leader has moved meanwhile.
+        // The next request then finds leaders that moved.
         if results.contains(where: { if case .failure = $0 { true } else { false } }) { leaders = nil }
         return results
     }
@@ -65,12 +67,12 @@ package actor KafkaLogView: LogView {
     package func grownTopics() throws(LogFailure) -> [GrownTopic] {
         let shape = try questions.shapeInUse()
         if shape.used != partitionCount { isOutdated.store(true, ordering: .relaxed) }
-        // So that the next look goes to where a leader has moved.
+        // The next request then finds leaders that moved.
         leaders = nil
         return questions.grownTopics(shape)
     }
 
-    /// A short-lived client: transactions that stay open are rare.
+    /// Uses a short-lived client, because transactions that stay open are rare.
     package func hiddenTimes(at points: [LogPoint]) -> [Result<WallTime?, LogFailure>] {
         questions.hiddenTimes(at: points, within: Self.patience)
     }

@@ -19,10 +19,10 @@ struct KafkaPlace: Hashable, Sendable {
 }
 
 extension Topic {
-    /// What an owner reads: the topics that it finishes, and the changelog that it folds.
+    /// Topics that an owner reads: those whose records it completes, and the changelog that it folds.
     static let owned: [Topic] = Topic.consumed + [.variants]
     static let anchor = Topic.jobsFast
-    /// Whether half a second more is nothing to its records: they wait for ten or longer.
+    /// Whether half a second more does not matter: records of these topics wait for ten seconds or longer.
     var isPatient: Bool { isRetry || self == .control }
 }
 

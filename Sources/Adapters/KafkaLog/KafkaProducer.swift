@@ -16,7 +16,7 @@ final class KafkaProducer: Sendable {
         case closing
         case closed
 
-        /// Taken under the lock, so that a client that is replaced can wait until nobody is in it.
+        /// Taken under the lock, so that a replaced client can wait until no caller uses it.
         func entered() -> State {
             if case .open(let client) = self { client.enter() }
             return self
@@ -26,17 +26,17 @@ final class KafkaProducer: Sendable {
     private let state: Mutex<State>
     private let configuration: KafkaConfiguration
     private let notice: @Sendable (String) -> Void
-    /// Whoever waits for the end.
+    /// Callers that wait for the end.
     private let pendingJobs = Mutex<[CheckedContinuation<Void, Never>]>([])
 
-    /// Blocks until the cluster answered.
+    /// Connects; blocks until the cluster responds.
     init(_ configuration: KafkaConfiguration, notice: @escaping @Sendable (String) -> Void) throws(LogFailure) {
         (self.configuration, self.notice) = (configuration, notice)
         state = Mutex(.open(try ProducerClient(configuration)))
         OwnThread.start("kafka reports") { [self] in run() }
     }
 
-    /// `obstacle` is asked now and then while the records are handed over, and once more after the last.
+    /// `obstacle` is called now and then while the records are handed over, and once more after the last.
     func append(
         _ records: [NewRecord], within partitionCount: Int, unless obstacle: () -> LogFailure?
     ) async -> [AppendResult] {
@@ -45,13 +45,13 @@ final class KafkaProducer: Sendable {
         switch state.withLock({ $0.entered() }) {
         case .open(let open): client = open
         case .rebuilding:
-            return records.map { _ in .refused(.unavailable(reason: "the producer broke and is made anew")) }
+            return records.map { _ in .refused(.unavailable(reason: "the producer broke and is being replaced")) }
         case .closing, .closed: return records.map { _ in .refused(.closed) }
         }
         return await withCheckedContinuation { continuation in
             let batch = AppendBatch(records) { continuation.resume(returning: $0) }
             defer { client.leave() }
-            // What follows a record that found no room would overtake it.
+            // Records that follow one without room in the queue would overtake it.
             var refusal: LogFailure?
             for (index, record) in records.enumerated() {
                 if index % Self.handedOverAtOnce == 0, refusal == nil { refusal = obstacle() }
@@ -65,15 +65,15 @@ final class KafkaProducer: Sendable {
                     batch.settle(index, .refused(failure))
                 }
             }
-            // Whoever gave its partitions up meanwhile has purged what was queued before this.
+            // If this process released its partitions meanwhile, it has purged only the records queued before these.
             if refusal == nil, obstacle() != nil { client.refuseQueued() }
         }
     }
 
-    /// A process that is stopped for long stops anywhere.
+    /// Records between two calls of `obstacle`: a process can be stopped for long at any record.
     private static let handedOverAtOnce = 64
 
-    /// Waits a little for what is under way; it is unknown after that.
+    /// Waits a little for appends in progress; their results are unknown after that.
     func close() async {
         await withCheckedContinuation { continuation in
             let isClosed = state.withLock { state in
@@ -92,7 +92,7 @@ final class KafkaProducer: Sendable {
         }
     }
 
-    /// What is on its way to a broker already may still arrive.
+    /// Refuses queued records. Those already on their way to a broker may still arrive.
     func refuseQueued() { if case .open(let client) = state.withLock({ $0 }) { client.refuseQueued() } }
 
     func breakFatally() { if case .open(let client) = state.withLock({ $0 }) { client.breakFatally() } }
@@ -104,7 +104,8 @@ final class KafkaProducer: Sendable {
         return .tooLarge(topic: record.topic, bytes: record.byteCount, limit: KafkaConfiguration.recordBytes)
     }
 
-    /// The thread's life: serve, and after a fatal error settle what is left and begin anew.
+    /// Body of the thread: serves the client; after a fatal error, settles the remaining records and builds a new
+    /// client.
     private func run() {
         while case .open(let client) = state.withLock({ $0 }) { live(client) }
         let waiting = state.withLock { state in
@@ -114,7 +115,7 @@ final class KafkaProducer: Sendable {
         for pending in waiting { pending.resume() }
     }
 
-    /// Until the client is fatally broken or closed.
+    /// Serves the client until it is fatally broken or closed.
     private func live(_ client: ProducerClient) {
         var isSound = true
         while isSound, isOpen { isSound = client.serve(notice) }
@@ -131,7 +132,7 @@ final class KafkaProducer: Sendable {
             let next = try ProducerClient(configuration)
             state.withLock { if case .rebuilding = $0 { $0 = .open(next) } }
         } catch {
-            notice("The producer could not be made anew: \(error)")
+            notice("The producer could not be replaced: \(error)")
         }
     }
 }

@@ -7,15 +7,15 @@ internal import Posix
 internal import Records
 
 extension KafkaQuestions {
-    /// All members of the group, including members that died lately.
+    /// All members of the group, including members that died recently.
     ///
-    /// - Parameter limit: how long the coordinator may take; nil: `kafka.timing.answer`.
+    /// - Parameter limit: time limit for the coordinator; nil: `kafka.timing.answer`.
     func members(within limit: Duration? = nil) throws(LogFailure) -> [LogMember] {
         let deadline = SystemTime.monotonic + (limit ?? configuration.timing.answer)
         while true {
             let left = max(.milliseconds(1), deadline - SystemTime.monotonic)
             do throws(LogFailure) { return try membersOnce(within: left) } catch {
-                // A coordinator that starts reads its groups first, and one that was replaced says no more than that.
+                // A starting coordinator loads its groups first, and a replaced one reports the same error.
                 guard case .unavailable = error, SystemTime.monotonic < deadline else { throw error }
                 usleep(50_000)
             }
@@ -67,7 +67,7 @@ extension KafkaQuestions {
         }
     }
 
-    /// Makes topics; those that are there already stay as they are. Returns what could not be made, by name.
+    /// Creates topics; existing ones stay as they are. Returns the failures by topic name.
     func create(_ plans: [TopicPlan]) throws(LogFailure) -> [String: String] {
         var failures: [String: String] = [:]
         for batch in TopicPlan.batches(plans) { failures.merge(try createAtOnce(batch)) { $1 } }
@@ -93,7 +93,7 @@ extension KafkaQuestions {
         return Self.failures(results, count, besides: RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
     }
 
-    /// Removes topics. Returns what could not be removed, by name.
+    /// Removes topics. Returns the failures by topic name.
     func delete(_ names: [String]) throws(LogFailure) -> [String: String] {
         var old: [OpaquePointer?] = names.map { rd_kafka_DeleteTopic_new($0) }
         defer { for topic in old { rd_kafka_DeleteTopic_destroy(topic) } }
@@ -105,7 +105,7 @@ extension KafkaQuestions {
         return Self.failures(results, count, besides: RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
     }
 
-    /// Forgets the group; one that has members, or is none, stays as it is.
+    /// Deletes the group. A group that has members, or does not exist, stays as it is.
     func deleteGroup() throws(LogFailure) {
         var group = rd_kafka_DeleteGroup_new(configuration.group)
         defer { rd_kafka_DeleteGroup_destroy(group) }
@@ -114,7 +114,7 @@ extension KafkaQuestions {
         }
     }
 
-    /// The error of each topic but those that want nothing.
+    /// Errors by topic; results with the harmless error are left out.
     private static func failures(
         _ results: UnsafeMutablePointer<OpaquePointer?>?, _ count: Int, besides harmless: rd_kafka_resp_err_t
     ) -> [String: String] {
@@ -130,8 +130,8 @@ extension KafkaQuestions {
         return failures
     }
 
-    /// The settings of topics, by topic and name. A broker that does not know a new topic yet is asked again, as long as an
-    /// answer may take.
+    /// The settings of topics, by topic and name. If a broker does not know a new topic yet, the request is repeated
+    /// within `kafka.timing.answer`.
     func settings(of topics: [String]) throws(LogFailure) -> [String: [String: String]] {
         let deadline = SystemTime.monotonic + configuration.timing.answer
         while true {
@@ -145,7 +145,7 @@ extension KafkaQuestions {
         }
     }
 
-    /// `unknown` is one of the topics that the broker does not know.
+    /// - Parameter unknown: set to a topic that the broker does not know.
     private func settings(
         of topics: [String], unknown: inout String?
     ) throws(LogFailure) -> [String: [String: String]] {
@@ -176,7 +176,7 @@ extension KafkaQuestions {
         return all
     }
 
-    /// One request of librdkafka's admin interface and the event that answers it.
+    /// Sends one request of librdkafka's admin interface and returns its result event.
     private func ask(
         _ operation: rd_kafka_admin_op_t, _ subject: String, within limit: Duration? = nil,
         _ request: (_ handle: OpaquePointer, _ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
@@ -197,14 +197,14 @@ extension KafkaQuestions {
         return event
     }
 
-    /// The longest that librdkafka takes: our wait for a coordinator is the shorter one (`coordinatorAsker`).
+    /// Longest time limit that librdkafka accepts. Our own wait for a coordinator is shorter (`coordinatorAsker`).
     private static let longest = Duration.hours(1)
 
-    /// nil: none came.
+    /// Sends one request and waits for its result; nil if no result came.
     ///
     /// - Parameters:
-    ///   - limit: how long librdkafka tries.
-    ///   - wait: how long its answer is waited for.
+    /// - limit: how long librdkafka tries.
+    /// - wait: how long this call waits for the result.
     private static func answer(
         of client: KafkaClient, _ operation: rd_kafka_admin_op_t, within limit: Duration, waiting wait: Duration,
         _ request: (OpaquePointer, OpaquePointer?, OpaquePointer?) -> Void
@@ -213,7 +213,7 @@ extension KafkaQuestions {
         defer { rd_kafka_AdminOptions_destroy(options) }
         _ = withErrorText { rd_kafka_AdminOptions_set_request_timeout(options, limit.kafka, $0, $1) }
         if operation == RD_KAFKA_ADMIN_OP_CREATETOPICS {
-            // Until the controller has them.
+            // Waits until the controller has applied the request.
             _ = withErrorText { rd_kafka_AdminOptions_set_operation_timeout(options, limit.kafka, $0, $1) }
         }
         let queue = rd_kafka_queue_new(client.handle)

@@ -4,17 +4,18 @@ internal import Ports
 internal import Records
 
 extension KafkaQuestions {
-    /// Bounds and committed offsets of many places, each with its own result: four questions to each broker, and none is
-    /// asked again.
+    /// Bounds and committed offsets of many topic-partitions, each with its own result: four questions to each broker,
+    /// none of them retried.
     ///
     /// - Parameters:
-    ///   - leaders: who leads each place. librdkafka 2.0.2 answers a list as a whole or not at all, so each leader is
-    ///     asked by itself: a leader that is away fails only its own places.
-    ///   - isReading: an owner that takes up partitions reads up to the last stable offset, and needs no count of hidden records.
+    /// - leaders: the leader of each topic-partition. librdkafka 2.0.2 returns a whole list or nothing, so each leader
+    ///   is asked by itself: an absent leader fails only its own topic-partitions.
+    /// - isReading: set by an owner that takes up partitions. It reads up to the last stable offset, and needs no count
+    ///   of hidden records.
     func offsetsOnce(
         _ places: [KafkaPlace], leaders: [KafkaPlace: Int32], within limit: Duration, isReading: Bool = false
     ) -> [Result<PartitionOffsets, LogFailure>] {
-        // Committed offsets first, as in `Outside.partitionOffsets`.
+        // Committed offsets come first, as in `Outside.partitionOffsets`.
         let finished = places.filter { Topic.consumed.contains($0.topic) }
         let committed = ask(finished, "committed offset") { rd_kafka_committed(client.handle, $0, limit.kafka) }
         var bounds: [KafkaPlace: Result<Bounds, LogFailure>] = [:]
@@ -40,15 +41,16 @@ extension KafkaQuestions {
 
     private static let nobody: Int32 = -1
 
-    /// Why the place cannot be read. Until a dead broker's session has ended (9 s by default) it is still named as the leader.
+    /// The reason why the topic-partition cannot be read. Until a dead broker's session has ended (9 s by default), the
+    /// cluster still names it as the leader.
     func absence(of leader: Int32, _ place: KafkaPlace) -> LogFailure {
         let name = "\(configuration.name(place.topic)), partition \(place.partition)"
         return .unavailable(
             reason: leader < 0 ? "no broker leads \(name)" : "broker \(leader), which leads \(name), does not respond")
     }
 
-    /// Of places that one broker leads. High watermarks come first: records that are appended between the two questions are
-    /// not taken for hidden ones.
+    /// Bounds of topic-partitions that one broker leads. High watermarks come first, so that records appended between
+    /// the two questions do not count as hidden.
     private func bounds(
         _ places: [KafkaPlace], _ leader: Int32, within limit: Duration, isReading: Bool
     ) -> [KafkaPlace: Result<Bounds, LogFailure>] {
@@ -65,7 +67,7 @@ extension KafkaQuestions {
                 return places.reduce(into: [:]) { $0[$1] = .failure(error) }
             }
         }
-        // One that does not answer is not waited for again.
+        // A leader that did not respond is not asked again.
         func isAway(_ answers: [KafkaPlace: Result<Int64?, LogFailure>]) -> Bool {
             !answers.isEmpty && answers.values.allSatisfy { if case .failure = $0 { true } else { false } }
         }
@@ -88,9 +90,9 @@ extension KafkaQuestions {
         let hidden: Int64
     }
 
-    /// nil in place of an offset that there is not.
+    /// Asks one leader for one offset of each topic-partition; nil for an offset that does not exist.
     ///
-    /// - Parameter leader: who leads the places; nil: the group's coordinator is asked.
+    /// - Parameter leader: the leader of the topic-partitions; nil: the group's coordinator is asked.
     private func ask(
         _ places: [KafkaPlace], _ what: String, _ which: Int64 = Int64(RD_KAFKA_OFFSET_INVALID), _ leader: Int32? = nil,
         _ question: (UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> rd_kafka_resp_err_t
@@ -113,14 +115,14 @@ extension KafkaQuestions {
         return answers
     }
 
-    /// Who leads each partition of our topics, by one question; nil if no broker answers it.
+    /// Leader of each partition of our topics, by one request; nil if no broker responds.
     func leaders(within limit: Duration) -> [KafkaPlace: Int32]? {
         var found: UnsafePointer<rd_kafka_metadata>?
         guard rd_kafka_metadata(client.handle, 1, nil, &found, limit.kafka).isNone, let metadata = found else {
             return nil
         }
         defer { rd_kafka_metadata_destroy(metadata) }
-        // It, too, keeps the old leaders where it is not asked.
+        // The client for high watermarks keeps the old leaders, too, unless it is asked.
         learnHighLeaders(within: limit)
         let names = Dictionary(uniqueKeysWithValues: Topic.allCases.map { (configuration.name($0), $0) })
         var leaders: [KafkaPlace: Int32] = [:]

@@ -7,18 +7,19 @@ internal import Posix
 internal import Records
 internal import Synchronization
 
-/// Asks the cluster: bounds, committed offsets, topics, owners. All calls block.
+/// Questions to the cluster: bounds, committed offsets, topics, owners. All calls block.
 ///
-/// A client of its own that never fetches: the broker answers a connection in order, so that behind a fetch that waits
-/// for records each question takes as long as the fetch may wait (50 ms measured, 505 with librdkafka's default).
+/// Has a client of its own that never fetches. The broker serves a connection in order, so behind a fetch that waits
+/// for records each question takes as long as the fetch may wait (50 ms measured, 505 ms with librdkafka's default).
 ///
 /// - Concurrency: from any thread of ours.
 final class KafkaQuestions: Sendable {
     let client: KafkaClient
     let configuration: KafkaConfiguration
-    /// Asks for high watermarks; made for the first question.
+    /// Client for high watermarks; created for the first question.
     private let hiddenClient = Mutex<KafkaClient?>(nil)
-    /// Asks the group's coordinator; made for the first question, and anew after one that had no answer.
+    /// Client for the group's coordinator; created for the first question, and again after a question without a
+    /// response.
     private let coordinatorClient = Mutex<KafkaClient?>(nil)
 
     init(_ configuration: KafkaConfiguration) throws(LogFailure) {
@@ -29,7 +30,7 @@ final class KafkaQuestions: Sendable {
     func cluster() throws(LogFailure) -> ClusterFacts { try client.learnCluster(configuration) }
     func topics() throws(LogFailure) -> [String: TopicFacts] { try cluster().topics }
 
-    /// Why no broker answers.
+    /// The failure that no broker responds, with its reason.
     var silence: LogFailure {
         let reason = client.lastError()?.text ?? "no broker responds"
         return .unavailable(reason: LogFailure.unreachable(configuration.bootstrap, reason))
@@ -43,7 +44,8 @@ final class KafkaQuestions: Sendable {
         return String(cString: name)
     }
 
-    /// The first offset still there and the next one, for each place: two questions to each leader, however many.
+    /// The first remaining offset and the next one of each topic-partition: two questions to each leader, however many
+    /// there are.
     func bounds(_ places: [KafkaPlace]) throws(LogFailure) -> [Range<Int64>] {
         if places.isEmpty { return [] }
         let first = try patiently { (wait) throws(LogFailure) in
@@ -53,7 +55,7 @@ final class KafkaQuestions: Sendable {
         return zip(first, next).map { $0..<max($0, $1) }
     }
 
-    /// The high watermark of each place: where the partition ends for the broker.
+    /// The high watermark of each topic-partition: where the partition ends for the broker.
     func highWatermarks(_ places: [KafkaPlace]) throws(LogFailure) -> [Int64] {
         if places.isEmpty { return [] }
         let asker = try highClient()
@@ -64,12 +66,12 @@ final class KafkaQuestions: Sendable {
 
     func highClient() throws(LogFailure) -> KafkaClient { try kept(in: hiddenClient, .hiddenQuestions) }
 
-    /// - Important: `forgetCoordinator` must follow a question without an answer. librdkafka (2.0.2; open in April 2026)
-    ///   forgets a question to a coordinator when its time has run out, and ends the process by an assertion once the coordinator
-    ///   is back (librdkafka #4605). A client that ends drops its questions.
+    /// - Important: `forgetCoordinator` must follow a question without a response. librdkafka (2.0.2; open in April
+    ///   2026) forgets a question to a coordinator when its time has run out, and ends the process by an assertion once
+    ///   the coordinator is back (librdkafka #4605). A client that ends drops its questions.
     func coordinatorAsker() throws(LogFailure) -> KafkaClient { try kept(in: coordinatorClient, .questions) }
 
-    /// The next question looks for the coordinator again. librdkafka keeps the old one for minutes.
+    /// Lets the next question look for the coordinator again. librdkafka keeps the old one for minutes.
     func forgetCoordinator() {
         coordinatorClient.withLock { client in
             client?.abandon()
@@ -90,7 +92,7 @@ final class KafkaQuestions: Sendable {
         hiddenClient.withLock { $0 }?.learnLeaders(within: limit)
     }
 
-    /// The group's committed offsets; nil where nothing was committed.
+    /// The group's committed offsets; nil where the group has committed none.
     func committedOffsets(_ places: [KafkaPlace]) throws(LogFailure) -> [Int64?] {
         if places.isEmpty { return [] }
         return try patiently { (wait) throws(LogFailure) in try committed(places, wait) }
@@ -110,7 +112,7 @@ final class KafkaQuestions: Sendable {
         return found
     }
 
-    /// ListOffsets takes these two in place of a time, and librdkafka passes them on; asked one by one through
+    /// ListOffsets accepts these two values in place of a time, and librdkafka passes them on. With
     /// `query_watermark_offsets`, each partition would cost a round trip.
     private func offsets(
         _ places: [KafkaPlace], _ which: Int64, _ wait: Duration, by asker: KafkaClient? = nil
@@ -128,8 +130,8 @@ final class KafkaQuestions: Sendable {
         return found
     }
 
-    /// Offsets are counted up, and multiplied for epochs (`Assignment.epoch`): one that no partition reaches was committed
-    /// by another program.
+    /// Refuses offsets that no partition reaches: another program committed them. Offsets are counted up, and
+    /// multiplied for epochs (`Assignment.epoch`).
     static func checked(_ offset: Int64, _ place: KafkaPlace) throws(LogFailure) -> Int64 {
         guard !KafkaConfiguration.offsets.contains(offset) else { return offset }
         let name = "\(place.topic.rawValue), partition \(place.partition),"
@@ -141,10 +143,10 @@ final class KafkaQuestions: Sendable {
                 "Find what committed that; set the group's offset right by kafka-consumer-groups.sh --reset-offsets.")
     }
 
-    /// Asks again until the time is up: a leader may have moved (a broker that went, topics that were just made).
+    /// Retries until the time is up, because a leader may have moved (its broker went down, or the topics are new).
     ///
-    /// Where to is learnt each time. Of topics that a client does not read, librdkafka keeps for 15 minutes what it knows,
-    /// and would ask the old leader, or wait for one that is gone.
+    /// The new leader is learnt before each retry. For topics that a client does not read, librdkafka keeps its
+    /// metadata for 15 minutes, and would ask the old leader, or wait for one that is gone.
     private func patiently<R>(
         _ asker: KafkaClient? = nil, _ ask: (_ limit: Duration) throws(LogFailure) -> R
     ) throws(LogFailure) -> R {
@@ -161,6 +163,6 @@ final class KafkaQuestions: Sendable {
         }
     }
 
-    /// How long one try may wait for a broker that may be gone.
+    /// Longest wait of one try for a broker that may be gone.
     static let tryLimit = Duration.seconds(2)
 }

@@ -12,10 +12,10 @@ final class KafkaReader {
     private let client: KafkaClient
     private let configuration: KafkaConfiguration
 
-    /// A read ends after so many bytes, so that it stays in memory.
+    /// A read ends after this many bytes, to bound its memory.
     private static let readBytes = 8 << 20
 
-    /// How long an answer is waited for.
+    /// Longest wait for a response.
     private let patience: Duration
 
     init(
@@ -25,7 +25,7 @@ final class KafkaReader {
         client = try KafkaClient(configuration, kind)
     }
 
-    /// `range` is what the partition holds.
+    /// - Parameter range: the offsets that the partition holds.
     func records(_ place: KafkaPlace, _ range: Range<Int64>, limit: Int) throws(LogFailure) -> [Record] {
         var records: [Record] = []
         var bytes = 0
@@ -37,8 +37,9 @@ final class KafkaReader {
         return records
     }
 
-    /// When the records at these offsets were appended, all asked at once: nil in place of a time where there is no record.
-    /// - Parameter isFirstAfter: whether the next record counts, too, where there is none at an offset.
+    /// Append times of the records at these offsets, all asked at once; nil for an offset without a record.
+    ///
+    /// - Parameter isFirstAfter: whether the next record counts for an offset without a record.
     func timestamps(
         at points: [KafkaPlace: Int64], isFirstAfter: Bool = false
     ) -> [KafkaPlace: Result<WallTime?, LogFailure>] {
@@ -89,8 +90,8 @@ final class KafkaReader {
         return newest.values.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     }
 
-    /// Until `body` returns false, or the range's end. Offsets have gaps, at the end too: the partition's end says that
-    /// it was reached.
+    /// Reads until `body` returns false, or to the range's end. Offsets have gaps, even at the end, so librdkafka's
+    /// end-of-partition event marks the end.
     private func scan(
         _ place: KafkaPlace, _ range: Range<Int64>, _ body: (Record) -> Bool
     ) throws(LogFailure) {

@@ -4,19 +4,19 @@ internal import Ports
 internal import Posix
 internal import Records
 
-/// Something about the topics that does not fit.
+/// A mismatch between the topics and the plan.
 struct TopicProblem: Sendable, Hashable {
     let text: String
     let effect: Effect
-    /// Said once for as long as this stays the same.
+    /// Problems with one subject are logged once, as long as their text stays the same.
     let subject: String
 
     enum Effect: Sendable, Hashable {
-        /// A person should know of it.
+        /// An operator should know of it.
         case notice
-        /// Jobs get lost, or none can be appended: no worker starts.
+        /// Jobs get lost, or cannot be appended: no worker starts.
         case refusesStart
-        /// Records are removed that nobody has done: a worker that runs ends, too.
+        /// Records are removed before their jobs are done: a running worker ends, too.
         case endsWorker
     }
 
@@ -26,9 +26,9 @@ struct TopicProblem: Sendable, Hashable {
 }
 
 extension KafkaTopics {
-    /// Everything about the topics that does not fit, as far as no partition is read for it.
+    /// All mismatches of the topics that can be found without reading a partition.
     ///
-    /// - Parameter used: partitions of each topic that the asking worker uses; nil: as the workers that run do.
+    /// - Parameter used: partitions of each topic that the asking worker uses; nil: as many as the running workers use.
     static func problems(
         _ questions: KafkaQuestions, _ configuration: KafkaConfiguration, used: Int? = nil
     ) throws(LogFailure) -> [TopicProblem] {
@@ -73,7 +73,7 @@ extension KafkaTopics {
         return problems
     }
 
-    /// One sentence that names every topic that is missing: what keeps a log from being opened.
+    /// One sentence that names every missing topic: a log with missing topics cannot be opened.
     static func missing(_ facts: [String: TopicFacts], _ configuration: KafkaConfiguration) -> [String] {
         let missing = Topic.allCases.map(configuration.name).filter { facts[$0]?.partitions ?? 0 == 0 }
         guard !missing.isEmpty else { return [] }
@@ -84,15 +84,15 @@ extension KafkaTopics {
         ]
     }
 
-    /// Two workers that use different numbers would each work on jobs of the same source: the one with the smaller number ends,
-    /// and starts with the larger one.
+    /// Two workers that use different numbers would each work on jobs of the same source. So the worker with the
+    /// smaller number ends, and starts again with the larger one.
     private static func mixed(_ others: Int, _ used: Int) -> TopicProblem {
         TopicProblem(
             "Other workers use \(others) partitions of each topic, and this worker uses \(used). Start this worker again.",
             .endsWorker)
     }
 
-    /// Topics that have more partitions than are used.
+    /// Topics that have more partitions than workers use.
     private static func numbers(_ shape: TopicShape, _ questions: KafkaQuestions) -> [TopicProblem] {
         let grown = questions.grownTopics(shape)
         guard !grown.isEmpty else { return [] }
@@ -130,7 +130,7 @@ extension KafkaTopics {
                         + command(configuration, name, "\(needed.name)=\(needed.value)"), .refusesStart)
             }
             if value == needed.value { return nil }
-            // Of limits and ages, more is well.
+            // For limits and ages, a higher value fits, too.
             if let value = value.flatMap({ Int64($0) }), let least = Int64(needed.value), value >= least { return nil }
             let losesJobs = topic.holdsJobs && needed.name == "cleanup.policy"
             let why = losesJobs ? ": compaction removes jobs that nobody has done" : ""
@@ -167,7 +167,7 @@ extension KafkaTopics {
         "Set it with kafka-configs.sh --bootstrap-server \(configuration.bootstrap) --alter --entity-type topics --entity-name \(name) --add-config \(setting)."
     }
 
-    /// Topics whose oldest unread record is soon removed.
+    /// Topics whose oldest unread record will soon be removed.
     static func agingBacklogs(
         _ questions: KafkaQuestions, _ configuration: KafkaConfiguration
     ) throws(LogFailure) -> [String] {
@@ -192,11 +192,11 @@ extension KafkaTopics {
         }
     }
 
-    /// nil: its oldest unread record may wait as long again.
+    /// Warning about a backlog; nil if its oldest unread record may wait as long again.
     ///
     /// - Parameters:
-    ///   - age: of that record.
-    ///   - kept: `retention.ms`; negative for ever.
+    /// - age: age of the oldest unread record.
+    /// - kept: `retention.ms`; negative: for ever.
     static func agingBacklog(_ name: String, age: Duration, kept: Duration) -> String? {
         guard kept >= .zero, age > kept / 2 else { return nil }
         return
@@ -205,6 +205,6 @@ extension KafkaTopics {
 }
 
 extension Topic {
-    /// Whether a record that is removed is a job that nobody does.
+    /// Whether a removed record is a job that is never done.
     fileprivate var holdsJobs: Bool { lane != nil || isRetry || self == .control }
 }

@@ -5,13 +5,13 @@ package import Ports
 internal import Posix
 internal import Records
 
-/// The topics of a cluster: what `mezzotint topics create` and `topics check` do.
+/// Creation and checks of a cluster's topics, for `mezzotint topics create` and `topics check`.
 package enum KafkaTopics {
-    /// Makes the topics that are missing, with as many partitions as those that are there; what is there stays as it is.
+    /// Creates the missing topics with as many partitions as the existing ones; existing topics stay as they are.
     ///
     /// - Parameters:
-    ///   - partitions: nil: as configured, where there is no topic yet.
-    ///   - replication: nil: three replicas, or as many as there are brokers.
+    /// - partitions: nil: as configured, if no topic exists yet.
+    /// - replication: nil: three replicas, or as many as there are brokers.
     package static func create(
         _ configuration: KafkaConfiguration, partitions: Int?, replication: Int? = nil
     ) async throws(LogFailure) -> TopicsMade {
@@ -20,8 +20,8 @@ package enum KafkaTopics {
         }
     }
 
-    /// Every problem of the topics, a sentence each; none if workers can run on them.
-    /// - Failure: the cluster could not be reached, or does not let us ask.
+    /// All problems of the topics, a sentence each; empty if workers can run on them.
+    /// - Failure: the cluster cannot be reached, or does not let this user ask.
     package static func check(_ configuration: KafkaConfiguration) async throws(LogFailure) -> [String] {
         try await OwnThread.result("kafka topics") { () throws(LogFailure) in
             let questions = try KafkaQuestions(configuration)
@@ -29,7 +29,7 @@ package enum KafkaTopics {
         }
     }
 
-    /// Removes the topics with all that is in them, and the group; those that are not there are no problem.
+    /// Removes the topics with their records, and the group; missing topics are no problem.
     package static func delete(_ configuration: KafkaConfiguration) async throws(LogFailure) {
         try await OwnThread.result("kafka topics") { () throws(LogFailure) in
             let questions = try KafkaQuestions(configuration)
@@ -41,7 +41,7 @@ package enum KafkaTopics {
     }
 
     private static func remedy(_ verb: String) -> String {
-        "Mend what the brokers say, or have whoever keeps the cluster \(verb) them or let this user do it."
+        "Fix the errors that the brokers report, or ask the cluster's operator to \(verb) them or to give this user the right."
     }
 
     private static func createBlocking(
@@ -66,7 +66,7 @@ package enum KafkaTopics {
         let failures = missing.isEmpty ? [:] : try questions.create(missing)
         let refused = failures.sorted { $0.key < $1.key }.map { "\($0.key) could not be made: \($0.value)." }
         if !refused.isEmpty { throw .topics(problems: refused, remedy: remedy("make")) }
-        // The controller has made them; each broker learns of it a little later, and any may be the one that is asked.
+        // The controller has created them. Each broker learns of it a little later, and the client may ask any broker.
         let deadline = SystemTime.monotonic + configuration.timing.answer
         var knowing = 0
         while knowing < 3 * cluster.brokers, SystemTime.monotonic < deadline {
@@ -75,7 +75,8 @@ package enum KafkaTopics {
             knowing = isKnown ? knowing + 1 : 0
             if !isKnown { usleep(20_000) }
         }
-        // Brokers tell of a partition before they have made its log: until then its leader answers "Not leader for partition".
+        // Brokers announce a partition before its log exists: until then its leader responds "Not leader for
+        // partition".
         _ = try questions.bounds(
             missing.flatMap { plan in (0..<Int32(plan.partitions)).map { KafkaPlace(plan.topic, PartitionID($0)) } })
         return TopicsMade(
@@ -84,7 +85,7 @@ package enum KafkaTopics {
                 + (try problems(questions, configuration).map(\.text)))
     }
 
-    /// Topics that were there before, with another number of partitions than is wanted now.
+    /// Existing topics whose partition count differs from the requested one.
     private static func wrongCounts(_ there: [String: TopicFacts], _ plans: [TopicPlan], _ wanted: Int?) -> [String] {
         guard let wanted else { return [] }
         return plans.compactMap { plan in
@@ -94,13 +95,13 @@ package enum KafkaTopics {
         }
     }
 
-    /// Topics that were there before, with fewer copies than are asked for now.
+    /// Existing topics with fewer replicas than requested.
     private static func tooFewCopies(_ there: [String: TopicFacts], _ plans: [TopicPlan], _ asked: Int?) -> [String] {
         guard let asked else { return [] }
         return plans.compactMap { plan in
             guard let fact = there[plan.name], fact.partitions > 0, fact.replicas < asked else { return nil }
             return
-                "\(plan.name) has \(fact.replicas) of \(asked) copies: Kafka's own tools make more of what is there (kafka-reassign-partitions)."
+                "\(plan.name) has \(fact.replicas) of \(asked) replicas. Add replicas to an existing topic with kafka-reassign-partitions."
         }
     }
 

@@ -2,7 +2,7 @@ internal import CRdkafka
 internal import Ports
 
 extension LogFailure {
-    /// `subject`: what was asked of what, for people.
+    /// - Parameter subject: the operation and its target, for people.
     init(_ error: rd_kafka_resp_err_t, _ subject: String) {
         self.init(error, reason: "\(subject): \(String(cString: rd_kafka_err2str(error)))")
     }
@@ -14,13 +14,13 @@ extension LogFailure {
                 RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
                 RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR__SSL:
                 .denied(reason: reason)
-            // A broker that refuses our certificate, or wants one, says so by closing the connection behind an alert.
+            // A broker that refuses our certificate, or requires one, sends an alert and closes the connection.
             case RD_KAFKA_RESP_ERR__TRANSPORT where reason.contains("SSL alert"): .denied(reason: reason)
             default: .unavailable(reason: reason)
             }
     }
 
-    /// Why no broker can be asked, from librdkafka's text: without the thread, the time and the count of its repetitions.
+    /// The reason why no broker responds, from librdkafka's text without thread, time and repetition count.
     static func unreachable(_ bootstrap: String, _ text: String) -> String {
         let cause = text[..<(text.firstRange(of: " (after ")?.lowerBound ?? text.endIndex)]
         guard text.contains("Connect to "), let failed = cause.firstRange(of: " failed: ") else {
@@ -30,7 +30,7 @@ extension LogFailure {
         return "cannot connect to Kafka at \(bootstrap): \(reason.prefix(1).lowercased())\(reason.dropFirst())"
     }
 
-    /// Of two failures the one that no waiting heals: who waits for a leader must hear that nothing may be asked.
+    /// Combines two results. If both fail, a denial wins, because no wait heals it and the caller must learn of it.
     static func both<A, B>(_ a: Result<A, LogFailure>, _ b: Result<B, LogFailure>) -> Result<(A, B), LogFailure> {
         if case .failure = a, case .failure(.denied(let reason)) = b { return .failure(.denied(reason: reason)) }
         return a.flatMap { a in b.map { (a, $0) } }

@@ -1,10 +1,10 @@
 /// The client id of a group's member: a worker's name, and how many partitions of each topic the worker uses.
 ///
-/// The coordinator names it to every program that asks, from joining until the session ends. So a worker that owns nothing, or
-/// has written nothing yet, says its number, and so does a killed one until its session ends.
+/// The coordinator shows it to every program that asks, from joining until the session ends. So a worker that owns no
+/// partition, or has written no record yet, publishes its number, and a killed one does until its session ends.
 struct MemberName: Equatable {
     let worker: String
-    /// nil: of a program that is no worker, or of a worker of another version.
+    /// nil: the member is another program, or a worker of another version.
     let partitions: Int?
 
     init(_ worker: String, partitions: Int) { (self.worker, self.partitions) = (worker, partitions) }

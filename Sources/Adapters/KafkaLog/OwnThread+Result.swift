@@ -2,7 +2,7 @@ internal import Ports
 internal import Posix
 
 extension OwnThread {
-    /// What a blocking call returns, computed on a thread of ours.
+    /// Runs a blocking call on a thread of ours and returns its result.
     static func result<R: Sendable>(
         _ name: String, _ body: @escaping @Sendable () throws(LogFailure) -> R
     ) async throws(LogFailure) -> R {

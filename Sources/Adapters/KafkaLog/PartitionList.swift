@@ -1,8 +1,8 @@
 internal import CRdkafka
 
-/// A list of topics' partitions with an offset each, as librdkafka takes and fills them.
+/// A list of topic-partitions with an offset each, in librdkafka's form.
 ///
-/// - Ownership: one list, freed by `deinit`; those inside events belong to the events.
+/// - Ownership: one list, freed by `deinit`. Lists inside events belong to the events.
 struct PartitionList: ~Copyable {
     let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
@@ -18,7 +18,7 @@ struct PartitionList: ~Copyable {
     func offset(_ index: Int) -> Int64 { pointer.pointee.elems[index].offset }
     func error(_ index: Int) -> rd_kafka_resp_err_t { pointer.pointee.elems[index].err }
 
-    /// The partitions of a list that belongs to somebody else.
+    /// The partitions in a list that has another owner.
     static func partitions(_ list: UnsafePointer<rd_kafka_topic_partition_list_t>, of topic: String) -> [Int32] {
         (0..<Int(list.pointee.cnt)).compactMap { index in
             let entry = list.pointee.elems[index]

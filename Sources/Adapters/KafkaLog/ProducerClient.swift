@@ -7,19 +7,19 @@ internal import Posix
 internal import Records
 internal import Synchronization
 
-/// One idempotent producer of librdkafka. After a fatal error it is of no use any more and another takes its place.
+/// One idempotent producer of librdkafka. After a fatal error it is useless, and a new one replaces it.
 ///
-/// - Ownership: the topics' handles, freed before the client.
+/// - Ownership: owns the topics' handles, freed before the client.
 /// - Concurrency: produced to from any thread; its events are served by one.
 final class ProducerClient: @unchecked Sendable {
     private let client: KafkaClient
-    /// By the topic's ordinal.
+    /// Topic handles by the topic's ordinal.
     private let topics: [OpaquePointer]
     private let users = Atomic(0)
     private let places = Mutex(AcknowledgedPlaces())
 
-    /// Connects, and learns the whole cluster's metadata: without, the first append to each topic would wait for up to
-    /// a second. Blocks.
+    /// Connects and learns the whole cluster's metadata. Without it, the first append to each topic would wait for up
+    /// to a second. Blocks.
     init(_ configuration: KafkaConfiguration) throws(LogFailure) {
         let client = try KafkaClient(configuration, .producer)
         let topics = Topic.allCases.compactMap { rd_kafka_topic_new(client.handle, configuration.name($0), nil) }
@@ -29,14 +29,14 @@ final class ProducerClient: @unchecked Sendable {
 
     deinit { for topic in topics { rd_kafka_topic_destroy(topic) } }
 
-    /// Between `enter` and `leave` records may be handed over; nobody enters a client that was taken out of use.
+    /// Records may be handed over between `enter` and `leave`; no caller enters a client that was taken out of use.
     func enter() { users.add(1, ordering: .relaxed) }
     func leave() { users.subtract(1, ordering: .releasing) }
 
-    /// What its slot is to hold of the record's partition.
+    /// Current doubt count of the record's partition, for its slot.
     func doubts(of record: NewRecord) -> Int { places.withLock { $0.doubts(of: record.topic, record.partition) } }
 
-    /// Hands the record over without blocking; nil if it is on its way, and its slot is settled by a delivery report.
+    /// Hands the record over without blocking; nil if it is on its way, and a delivery report will settle its slot.
     func produce(_ record: NewRecord, slot: UnsafeMutableRawPointer) -> rd_kafka_resp_err_t? {
         let headers = Self.headers(record.headers)
         let error = record.key.withUnsafeBytes { key in
@@ -69,7 +69,7 @@ final class ProducerClient: @unchecked Sendable {
             }
         }
         guard let error else { return nil }
-        // Headers belong to librdkafka only once it took the record.
+        // librdkafka owns the headers only once it accepted the record.
         if let headers { rd_kafka_headers_destroy(headers) }
         defer { rd_kafka_error_destroy(error) }
         return rd_kafka_error_code(error)
@@ -87,7 +87,7 @@ final class ProducerClient: @unchecked Sendable {
         return list
     }
 
-    /// Serves events until one comes, or a second passes; false if the producer is fatally broken.
+    /// Serves events until one arrives, or a second passes; false if the producer is fatally broken.
     func serve(_ notice: (String) -> Void) -> Bool {
         guard let event = KafkaEvent(from: client.events, of: client, waiting: .seconds(1)) else { return true }
         switch event.kind {
@@ -97,7 +97,7 @@ final class ProducerClient: @unchecked Sendable {
             notice(event.text)
             return !event.isFatal
         default:
-            // A coordinator that starts: librdkafka asks again, and an append that waits for too long fails by itself.
+            // The coordinator is starting: librdkafka retries, and an append that waits for too long fails by itself.
             if let line = event.logLine, line.facility != "GETPID" || !line.text.hasSuffix("retrying") {
                 notice(line.text)
             }
@@ -110,7 +110,8 @@ final class ProducerClient: @unchecked Sendable {
     /// Ends a wait in `serve`.
     func wake() { rd_kafka_queue_yield(client.events) }
 
-    /// Gives what is under way until the deadline, then up: every slot is settled when this returns. Blocks.
+    /// Waits for appends in progress until the deadline, then gives them up: every slot is settled when this returns.
+    /// Blocks.
     func settleAll(until deadline: Instant) {
         while users.load(ordering: .acquiring) > 0 { sched_yield() }
         while rd_kafka_outq_len(client.handle) > 0, SystemTime.monotonic < deadline {
@@ -120,7 +121,7 @@ final class ProducerClient: @unchecked Sendable {
         while rd_kafka_outq_len(client.handle) > 0 { _ = serve { _ in } }
     }
 
-    /// For tests: as if the broker had answered with an error that breaks idempotence.
+    /// Fails as if a broker had responded with an error that breaks idempotence; for tests.
     func breakFatally() {
         rd_kafka_test_fatal_error(client.handle, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "said by a test")
     }

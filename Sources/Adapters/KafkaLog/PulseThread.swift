@@ -3,10 +3,10 @@ internal import Glibc
 internal import Posix
 internal import Synchronization
 
-/// Notes that this process runs, and that its poll thread comes round.
+/// Checks that this process runs, and that its poll thread keeps turning.
 ///
-/// librdkafka's own watchdog, max.poll.interval.ms, is reset by a look at any queue (#4176), so that it says nothing of
-/// the queue that tells of revocations.
+/// librdkafka's own watchdog, max.poll.interval.ms, is reset by a poll of any queue (#4176). So it does not watch the
+/// queue that reports revocations.
 ///
 /// - Ownership: its thread ends soon after `end`.
 final class PulseThread: Sendable {

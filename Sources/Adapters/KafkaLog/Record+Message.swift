@@ -4,7 +4,7 @@ internal import Glibc
 internal import Records
 
 extension Record {
-    /// A copy of a fetched message. A message that is kept pins its whole fetch buffer, so that none is.
+    /// Copies a fetched message. A kept message would pin its whole fetch buffer, so none is kept.
     init(_ message: UnsafePointer<rd_kafka_message_t>, _ place: KafkaPlace) {
         var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
         let fields = message.pointee
@@ -33,7 +33,7 @@ extension Record {
     }
 }
 
-/// Room for the messages of one call of librdkafka.
+/// Buffer for the messages of one call of librdkafka.
 struct MessageBuffer: ~Copyable {
     static let capacity = 500
     let messages = UnsafeMutablePointer<UnsafeMutablePointer<rd_kafka_message_t>?>.allocate(capacity: capacity)

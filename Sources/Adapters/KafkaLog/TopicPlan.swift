@@ -2,23 +2,24 @@ internal import Clocks
 package import KafkaSetup
 package import Records
 
-/// A topic as it must be: its name on the cluster and its settings.
+/// The required form of a topic: its name on the cluster and its settings.
 package struct TopicPlan: Sendable, Equatable {
     package let topic: Topic
     package let name: String
     package let partitions: Int
     package let replication: Int
-    /// In the order in which they are shown.
+    /// Settings in display order.
     package let settings: [Setting]
 
     package struct Setting: Sendable, Equatable {
         package let name: String
         package let value: String
-        /// Whether another value breaks something, and `check` must name it; others are a cluster's own business.
+        /// Whether `check` must report another value because it breaks something; the cluster's operator may choose the
+        /// other settings.
         package let isNeeded: Bool
     }
 
-    /// Every topic, under the configured prefix.
+    /// Plans of all topics, under the configured prefix.
     package static func all(_ configuration: KafkaConfiguration, partitions: Int, replication: Int) -> [TopicPlan] {
         Topic.allCases.map { topic in
             TopicPlan(
@@ -27,10 +28,11 @@ package struct TopicPlan: Sendable, Equatable {
         }
     }
 
-    /// KRaft makes 10,000 records at once, of topics, their settings and partitions ("excessively large batch operation").
+    /// KRaft creates 10,000 records at once, of topics, their settings and partitions ("excessively large batch
+    /// operation").
     private static let partitionsAtOnce = 5_000
 
-    /// As many requests as it takes to make these.
+    /// The plans in as many requests as KRaft's limit needs.
     package static func batches(_ plans: [TopicPlan]) -> [[TopicPlan]] {
         plans.reduce(into: []) { batches, plan in
             let held = batches.last?.reduce(0) { $0 + $1.partitions } ?? partitionsAtOnce
@@ -42,12 +44,12 @@ package struct TopicPlan: Sendable, Equatable {
         }
     }
 
-    /// How long `variants` keeps the word that a row is gone.
+    /// How long `variants` keeps tombstones.
     static let tombstonesKept = Duration.days(7)
 
-    /// Of jobs: time enough to repair a cluster of dead workers.
+    /// Retention of jobs: time enough to repair a cluster of dead workers.
     static let retention = Duration.days(14)
-    /// Jobs that are kept for less are lost in an outage of a night.
+    /// Shortest safe retention of jobs: with less, jobs are lost in an outage of a night.
     static let leastRetention = Duration.days(1)
 
     static let inSync = "min.insync.replicas"
@@ -62,8 +64,9 @@ package struct TopicPlan: Sendable, Equatable {
         let policy: [Setting] =
             switch topic {
             case .variants:
-                // Tombstones must outlive every index that may still lack them; a mark of an owner must stand until the next one
-                // has folded what came before it; small segments, because the newest one is never compacted.
+                // Tombstones must outlive every index that may still lack them. An owner's mark must survive until the
+                // next owner has folded the records before it. Segments are small, because the newest one is never
+                // compacted.
                 [
                     need("cleanup.policy", "compact"), need("delete.retention.ms", tombstonesKept.milliseconds),
                     need("min.compaction.lag.ms", Duration.hours(1).milliseconds), wish("segment.bytes", 50 << 20),
@@ -76,7 +79,7 @@ package struct TopicPlan: Sendable, Equatable {
             case .dead: [need("cleanup.policy", "delete"), wish("retention.ms", DeadLetter.kept.milliseconds)]
             }
         return policy + [
-            // Ages are told from it, whatever clock a producer has.
+            // Ages are computed from it, independent of the producers' clocks.
             need("message.timestamp.type", "LogAppendTime"),
             need("max.message.bytes", KafkaConfiguration.recordBytes),
             need(inSync, min(2, replication)),

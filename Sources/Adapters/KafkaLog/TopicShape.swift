@@ -5,16 +5,16 @@ internal import Ports
 internal import Posix
 internal import Records
 
-/// What the cluster says of the topics' partitions, and how many of them are used.
+/// Partition counts of the topics on the cluster, and how many partitions of each are used.
 ///
-/// The number decides by murmur2 where a source belongs, so that all workers and publishers must use the same one. Kafka takes
-/// no partitions away: after some topics grew, the smallest number is the one that all programs began with, and those that
-/// start meanwhile find it again.
+/// The number decides by murmur2 which partition a source maps to, so all workers and publishers must use the same one.
+/// Kafka never removes partitions. After some topics grew, the smallest count is the number that all programs began
+/// with, and programs that start meanwhile find it again.
 struct TopicShape: Equatable {
     let counts: [Topic: Int]
-    /// Of each topic the partitions below this number are used.
+    /// Number of partitions used of each topic: those below this number.
     private(set) var used: Int
-    /// The number of the last partition that ever had an owner, plus one; nil: not known.
+    /// Number of the last partition that ever had an owner, plus one; nil: not known.
     let owned: Int?
 
     init(_ counts: [Topic: Int], owned: Int?) {
@@ -24,16 +24,18 @@ struct TopicShape: Equatable {
 
     var grown: [Topic] { Topic.allCases.filter { counts[$0] ?? 0 > used } }
 
-    /// Topics that lost partitions: somebody deleted them, and created them with fewer.
+    /// Topics that lost partitions, because they were deleted and created again with fewer.
     var shrunk: [Topic] { owned.map { owned in Topic.allCases.filter { counts[$0] ?? owned < owned } } ?? [] }
 
-    /// Whether every topic has more partitions than ever had an owner, as where all of them grew while workers run.
+    /// Whether every topic has more partitions than ever had an owner, as after all of them grew while workers run.
     var isUnowned: Bool { owned.map { $0 > 0 && $0 < used } ?? false }
 
     mutating func use(_ count: Int) { used = count }
 }
 
 extension KafkaQuestions {
+    /// Reads the topics' shape.
+    ///
     /// - Failure: a topic is missing, or has fewer partitions than have had an owner.
     func shape() throws(LogFailure) -> TopicShape {
         let facts = try topicsOnceSpread()
@@ -53,11 +55,11 @@ extension KafkaQuestions {
         return shape
     }
 
-    /// As the members of the group see it: each worker names the number that it uses in its client id (`MemberName`). Programs
-    /// that start must use the same number, or jobs of one source would meet in two workers.
+    /// The shape that the members of the group use: each worker names its number in its client id (`MemberName`).
+    /// Programs that start must use the same number, or two workers would process jobs of one source.
     ///
-    /// If no member names one, the partitions that have had an owner count while the group has members, or cannot be asked.
-    /// A number that each partition's owner has proved is not asked for.
+    /// If no member names one, the number of partitions that have had an owner counts while the group has members, or
+    /// cannot be asked. If the last used partition has had an owner, the group is not asked.
     func shapeInUse() throws(LogFailure) -> TopicShape {
         var shape = try shape()
         if shape.owned == shape.used { return shape }
@@ -70,8 +72,8 @@ extension KafkaQuestions {
         return shape
     }
 
-    /// Brokers learn of new topics one after another, and any of them may be asked: a topic that some broker does not
-    /// know for longer is missing.
+    /// Topics, once every broker knows them. Brokers learn of new topics one after another, and the client may ask any
+    /// of them: a topic that some broker does not know for longer is missing.
     private func topicsOnceSpread() throws(LogFailure) -> [String: TopicFacts] {
         let deadline = SystemTime.monotonic + Self.spreadTime
         var topics = try self.topics()
@@ -90,7 +92,7 @@ extension KafkaQuestions {
         return ends(of: places).map { ends in (ends.lastIndex { $0.upperBound > 0 } ?? -1) + 1 }
     }
 
-    /// What these places hold, asked once; nil where one of their leaders does not answer.
+    /// Bounds of these topic-partitions, asked once; nil if one of their leaders does not respond.
     private func ends(of places: [KafkaPlace]) -> [Range<Int64>]? {
         guard let leaders = leaders(within: Self.tryLimit) else { return nil }
         let found = offsetsOnce(places, leaders: leaders, within: Self.tryLimit, isReading: true)
@@ -98,7 +100,7 @@ extension KafkaQuestions {
         return bounds.count == places.count ? bounds : nil
     }
 
-    /// Records in partitions that are not used, of topics whose records are finished.
+    /// Pending records in partitions that are not used, of topics whose records workers complete.
     func grownTopics(_ shape: TopicShape) -> [GrownTopic] {
         let used = shape.used
         return shape.grown.map { topic in
@@ -112,7 +114,7 @@ extension KafkaQuestions {
 }
 
 extension KafkaQuestions {
-    /// When the records at these offsets were appended, though a transaction hides them: by a client that lives no longer.
+    /// Append times of the records at these offsets, even if a transaction hides them; uses a short-lived client.
     func hiddenTimes(at points: [LogPoint], within patience: Duration) -> [Result<WallTime?, LogFailure>] {
         if points.isEmpty { return [] }
         var offsets: [KafkaPlace: Int64] = [:]
@@ -127,7 +129,7 @@ extension KafkaQuestions {
 }
 
 extension KafkaConfiguration {
-    /// A line for a shell that does this to these topics; the tool takes one topic at a time.
+    /// A shell command line that applies this action to these topics; the tool takes one topic at a time.
     func command(_ action: String, _ topics: [Topic], partitions: Int? = nil) -> String {
         let tool = "kafka-topics.sh --bootstrap-server \(bootstrap) \(action)"
         let count = partitions.map { " --partitions \($0)" } ?? ""

@@ -1,16 +1,16 @@
-/// What `mezzotint topics create` came to.
+/// The result of `mezzotint topics create`.
 package struct TopicsMade: Sendable {
-    /// Those that were missing, as they were made.
+    /// Topics that were missing, as they were created.
     let topics: [TopicPlan]
-    /// Fewer copies than are wanted where nobody says how many: the cluster has no more brokers.
+    /// Whether there are fewer replicas than the default, because the cluster has too few brokers.
     let isFewer: Bool
-    /// Every problem that is left, a sentence each.
+    /// All remaining problems, a sentence each.
     package let problems: [String]
 
-    /// Of every record, where there are brokers enough.
+    /// Default replica count, if there are enough brokers.
     static let copies = 3
 
-    /// What was made; nil if all topics were there.
+    /// Description of the created topics; nil if all topics existed.
     package var text: String? {
         guard let plan = topics.first else { return nil }
         let brokers = plan.replication == 1 ? "one broker" : "\(plan.replication) brokers"

@@ -6,11 +6,11 @@ internal import Synchronization
 
 /// Whether this process may still write as an owner.
 ///
-/// A process that was stopped (SIGSTOP, a paused machine) for longer than its session lives has lost its partitions,
-/// and learns of it only at its next word with the coordinator, while the next owner already runs. So a pulse is
-/// noted all the time by a thread that does nothing else: when it is older than four fifths of the session, nothing is
-/// written until the consumer has given its partitions up. What an owner began to write before that is told by its
-/// ownership, which is over then.
+/// A process that was stopped (SIGSTOP, a paused machine) for longer than its session has lost its partitions. It
+/// learns of that only with its next response from the coordinator, while the next owner already runs. So a thread with
+/// no other work notes a pulse all the time. If the pulse is older than four fifths of the session, nothing is written
+/// until the consumer has released its partitions. Writes that began earlier carry their ownership, which has ended by
+/// then.
 ///
 /// - Concurrency: from any thread.
 final class WriteFence: Sendable {
@@ -18,16 +18,16 @@ final class WriteFence: Sendable {
     private let pulse = Atomic<Int64>(0)
     private let session = Atomic<Int64>(.max)
     private let shutState = Atomic(false)
-    /// In which epochs this process owns which partitions.
+    /// Epoch of each partition that this process owns.
     private let epochs = Mutex<[PartitionID: Int64]>([:])
 
-    /// What is held must be given up before the fence opens again.
+    /// Whether owned partitions must be released before the fence opens again.
     var isShut: Bool { shutState.load(ordering: .acquiring) }
 
-    /// False between a stall and the moment when its partitions were given up.
+    /// False between a stall and the release of the partitions.
     var isOpen: Bool { !isShut && !isStale(at: SystemTime.monotonic) }
 
-    /// From now on pulses are needed.
+    /// Requires pulses from now on.
     func begin(session time: Duration, at now: Instant) {
         pulse.store(now.nanoseconds, ordering: .releasing)
         // The coordinator counts from the last heartbeat, which may be older than the last pulse.
@@ -37,12 +37,12 @@ final class WriteFence: Sendable {
 
     func begin(_ owner: Ownership) { epochs.withLock { $0[owner.partition] = owner.epoch } }
     func isHeld(_ owner: Ownership) -> Bool { epochs.withLock { $0[owner.partition] == owner.epoch } }
-    /// These ownerships are over.
+    /// Ends the ownership of these partitions.
     func end(_ partitions: some Sequence<PartitionID>) {
         epochs.withLock { epochs in for partition in partitions { epochs[partition] = nil } }
     }
 
-    /// No owner in this process any more: everybody may write.
+    /// Ends all ownership in this process: every caller may write.
     func end() {
         epochs.withLock { $0 = [:] }
         session.store(.max, ordering: .releasing)
@@ -57,7 +57,7 @@ final class WriteFence: Sendable {
 
     func shut() { shutState.store(true, ordering: .releasing) }
 
-    /// Everything was given up.
+    /// Opens the fence after everything was released.
     func reopen() { shutState.store(false, ordering: .releasing) }
 
     private func isStale(at now: Instant) -> Bool {
