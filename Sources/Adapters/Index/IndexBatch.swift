@@ -4,19 +4,19 @@ internal import ImageModel
 internal import Ports
 internal import SQLite
 
-/// What an index file has of one source, and in which row.
+/// The data of one source in an index file, and the id of its row.
 struct FoundSource {
     var id: Int64?
     var snapshot = SourceSnapshot()
 }
 
-/// Changes of one transaction, gathered by source so that each row is read and written once.
+/// Changes of one transaction, grouped by source so that each row is read and written once.
 struct IndexBatch {
-    /// In the order of first mention: new rows are written as the changelog has them, at the table's end.
+    /// Sources in the order of first mention: new rows are written in changelog order, at the table's end.
     private(set) var found: [(source: SourceKey, found: FoundSource)] = []
     private var places: [SourceKey: Int] = [:]
 
-    /// False if what the file has of the source is damaged.
+    /// Applies a change; returns false if the source's row is damaged.
     mutating func apply(_ change: IndexChange, _ file: IndexFile) throws(SQLiteFailure) -> Bool {
         guard let place = try place(of: change.source, file) else { return false }
         found[place].found.snapshot.apply(change)
@@ -33,7 +33,7 @@ struct IndexBatch {
 }
 
 extension IndexFile {
-    /// Empty if there is nothing of the source; nil if it is damaged.
+    /// Finds a source's row; empty if there is none, nil if it is damaged.
     func find(_ source: SourceKey) throws(SQLiteFailure) -> FoundSource? {
         defer { find.reset() }
         find.bind(1, source.prefix)
@@ -58,7 +58,7 @@ extension IndexFile {
         return rows
     }
 
-    /// nil if one of them is damaged.
+    /// A page of sources; nil if one of their rows is damaged.
     func page(after place: Int64, limit: Int) throws(SQLiteFailure) -> [IndexedSource]? {
         defer { pages.reset() }
         pages.bind(1, place)
@@ -107,6 +107,6 @@ extension SourceSnapshot {
 }
 
 extension SourceKey {
-    /// The key's first eight bytes: the whole of it is compared in the row.
+    /// The key's first eight bytes; the whole key is compared in the row.
     fileprivate var prefix: Int64 { Int64(bitPattern: digest.words.0) }
 }

@@ -5,9 +5,9 @@ internal import Posix
 internal import Records
 internal import SQLite
 
-/// An open index file: its connection and the statements that stay prepared.
+/// An open index file: its connection and its prepared statements.
 ///
-/// - Concurrency: one owner; no other process opens the file, so its locks are taken once and kept.
+/// - Concurrency: one owner. No other process opens the file, so its locks are taken once and kept.
 final class IndexFile {
     let connection: Connection
     var find: Statement
@@ -18,9 +18,9 @@ final class IndexFile {
     var setPosition: Statement
     var setProgress: Statement
 
-    /// Counts up when the tables or the rows' bytes change. Of older versions `convertible` is gone on with.
+    /// Version of the tables and of the rows' bytes. A file of version `convertible` is converted; others are rebuilt.
     private static let version: Int64 = 3
-    /// Left by 454fb1b: it has no anchors, and larger rows (`RowCoding.Form`).
+    /// Version that commit 454fb1b wrote: it has no anchors, and larger rows (`RowCoding.Form`).
     private static let convertible: Int64 = 2
 
     private init(_ connection: Connection) throws(SQLiteFailure) {
@@ -35,17 +35,17 @@ final class IndexFile {
     }
 
     enum Opened {
-        /// With the checkpoint and the progress row (JSON) that the file holds.
+        /// A readable file, with its checkpoint and its progress row (JSON).
         case sound(IndexFile, IndexCheckpoint?, progress: [UInt8]?)
-        /// Not to be read, for this reason.
+        /// A file that must not be read, for this reason.
         case unfit(String)
     }
 
-    /// Opens the file, or makes it.
+    /// Opens the file, or creates it.
     static func open(_ path: String, cacheBytes: Int) throws(SQLiteFailure) -> Opened {
         let connection = try Connection(path, .create, busyMilliseconds: 2_000)
         try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -\(cacheBytes / 1024)")
-        // Synced at checkpoints only: a kill loses nothing, and what a power cut takes is taken with its position.
+        // Synced at checkpoints only: a kill loses nothing, and a power cut loses rows together with their position.
         try connection.execute(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4096")
         let found = try connection.number("PRAGMA user_version") ?? 0
@@ -64,7 +64,7 @@ final class IndexFile {
             let checkpoint = IndexCheckpoint(
                 position: position, epoch: row.integer(2), at: WallTime(milliseconds: row.integer(3)), anchors: anchors)
             row.reset()
-            // Numbers that nobody writes are no less damage than two that differ.
+            // Invalid numbers are damage, just as two numbers that differ.
             let isSound =
                 position == ~inverse && position >= 0 && RecordLimits.epochs.contains(checkpoint.epoch)
                 && RecordLimits.times.contains(checkpoint.at) && isWhole
@@ -81,8 +81,8 @@ final class IndexFile {
 
     private static func makeTables(_ connection: Connection) throws(SQLiteFailure) {
         try connection.transaction { () throws(SQLiteFailure) in
-            // All of a source in one row, rows in the order they came, and a small index that stays in memory: keys are
-            // random, and a table in their order costs a page read and two written for each source restored.
+            // Each source has one row, in order of arrival, and a small index that stays in memory. Keys are random: a
+            // table in their order would cost a page read and two pages written for each restored source.
             try connection.execute(
                 """
                 CREATE TABLE sources (id INTEGER PRIMARY KEY, prefix INTEGER NOT NULL, body BLOB NOT NULL);
@@ -94,7 +94,8 @@ final class IndexFile {
         }
     }
 
-    /// Older rows stay as they are until they are written again. An older program makes such a file anew.
+    /// Converts the tables. Rows keep the old form until they are next written. A program of the old version rebuilds
+    /// such a file.
     private static func convert(_ connection: Connection) throws(SQLiteFailure) {
         try connection.transaction { () throws(SQLiteFailure) in
             try connection.execute(
@@ -106,13 +107,13 @@ final class IndexFile {
         }
     }
 
-    /// Puts a damaged file out of the way, for people to look at; the next takes the place of the one before.
+    /// Renames a damaged file, so that it can be examined; it replaces the one renamed before.
     static func setAside(_ path: String) {
         _ = rename(path, path + ".damaged")
         remove(path)
     }
 
-    /// Removes the file and the WAL, which must not be taken for a later file's.
+    /// Removes the file and its WAL, which must not be taken for a later file's.
     static func remove(_ path: String) {
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
     }

@@ -1,14 +1,14 @@
 internal import Canonical
 internal import ImageModel
 
-/// Rows of many sources as the file has them, in one piece of memory.
+/// Encoded rows of many sources, in one block of memory.
 struct PackedRows: Sendable {
     private var bytes: [UInt8] = []
     private var sources: [SourceKey] = []
-    /// Which of the sources each row was found for, and where it ends.
+    /// For each row, the index of the source it was found for, and its end.
     private var rows: [(source: Int, end: Int)] = []
 
-    /// The rows that are added next were found for this source; others' keys may begin as its does.
+    /// Starts the rows of a source. Rows of other sources may follow whose keys begin with the same bytes.
     mutating func add(_ source: SourceKey) { sources.append(source) }
 
     mutating func add(_ row: UnsafeRawBufferPointer) {
@@ -16,7 +16,7 @@ struct PackedRows: Sendable {
         rows.append((sources.count - 1, bytes.count))
     }
 
-    /// Empty of a source that has no row; none where its row is damaged.
+    /// Snapshots by source: empty if the source has no row, missing if its row is damaged.
     var snapshots: [SourceKey: SourceSnapshot] {
         var found: [SourceKey: SourceSnapshot] = [:]
         found.reserveCapacity(sources.count)

@@ -2,7 +2,7 @@ internal import Ports
 internal import Records
 
 extension ChangelogAnchors {
-    /// As an index file keeps them.
+    /// Encoded form in an index file.
     var packed: [UInt8] {
         var bytes = RowBytes(capacity: 16 * Self.limit)
         let anchors = newestFirst
@@ -14,7 +14,7 @@ extension ChangelogAnchors {
         return bytes.bytes
     }
 
-    /// nil if the bytes are damaged.
+    /// Decodes anchors; nil if the bytes are damaged.
     init?(packed bytes: UnsafeRawBufferPointer) {
         var parts = RowParts(bytes)
         self.init()

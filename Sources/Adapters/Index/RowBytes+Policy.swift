@@ -1,8 +1,7 @@
 internal import Clocks
 internal import HTTPCache
 
-// What is kept of an answer's headers; no text, and no number, is 0. `expires` is in seconds, as in
-// records.
+// Encodes the kept headers of a response. A missing text or number is 0. `expires` is in seconds, as in records.
 extension RowBytes {
     mutating func put(_ policy: CachePolicy) {
         put(policy.control.text)

@@ -23,7 +23,7 @@ struct RowBytes: ~Copyable {
         bytes.append(UInt8(left))
     }
 
-    /// A difference: small where two numbers are near each other, whichever is larger.
+    /// Appends a difference, which is small if two numbers are close, whichever is larger.
     mutating func put(difference: Int64) { put(UInt64(bitPattern: difference << 1 ^ difference >> 63)) }
 
     mutating func put(_ time: WallTime) { put(time.milliseconds) }
@@ -69,7 +69,7 @@ struct RowBytes: ~Copyable {
         put(word: region.height.bitPattern)
     }
 
-    /// Eight bytes as they are: for what is no small number.
+    /// Appends eight bytes unchanged, for numbers that are rarely small.
     mutating func put(word: UInt64) { withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) } }
 
     mutating func put(_ digest: SHA256Digest) {
@@ -92,8 +92,8 @@ struct RowBytes: ~Copyable {
     }
 }
 
-/// Reads the same parts back. What is not there, or is no number that a row can have, reads as something harmless and
-/// leaves `isWhole` false, so that damaged bytes end in a refusal of the row, never in a trap.
+/// Reads the same parts back. A missing part, or a number out of range, reads as a harmless value and sets `isWhole` to
+/// false. So damaged bytes end in a refusal of the row, never in a trap.
 struct RowParts {
     private let row: UnsafeRawBufferPointer
     private var place = 0
@@ -101,7 +101,7 @@ struct RowParts {
 
     init(_ bytes: UnsafeRawBufferPointer) { row = bytes }
 
-    /// Everything was there, and nothing is left.
+    /// Whether every part was present, and no byte is left.
     var isWhole: Bool { !isBroken && place == row.count }
 
     @inline(__always)
@@ -162,7 +162,7 @@ struct RowParts {
         return bytes.count == 3 ? RGB(bytes[0], bytes[1], bytes[2]) : nil
     }
 
-    /// The bytes after their length.
+    /// Reads a length and that many bytes.
     private mutating func counted() -> UnsafeRawBufferPointer {
         let length = int()
         guard length >= 0, length <= row.count - place else {
@@ -185,7 +185,7 @@ struct RowParts {
 
     mutating func size() -> PixelSize { size(int(), int()) }
 
-    /// Of sides that were read.
+    /// Builds a size from sides that were read.
     mutating func size(_ width: Int, _ height: Int) -> PixelSize {
         if let size = PixelSize(told: width, height) { return size }
         isBroken = true
@@ -213,7 +213,7 @@ struct RowParts {
 
     mutating func regions() -> [KeptRegion] { regions(numbers: int(in: 0...4 * KeptRegion.limit)) }
 
-    /// Of two numbers: a point.
+    /// Reads regions, or points if `numbers` is 2.
     mutating func regions(numbers: Int) -> [KeptRegion] {
         let told = (0..<numbers).map { _ in int(in: 0...1000) }
         if let regions = [KeptRegion](told: numbers == 2 ? told + [0, 0] : told) { return regions }
@@ -225,7 +225,7 @@ struct RowParts {
 
     mutating func format() -> ImageFormat {
         let text = counted()
-        // Of what nearly every row has no string is made.
+        // Avoids building a string for the usual formats.
         if text.elementsEqual("webp".utf8) { return .webp }
         if text.elementsEqual("jpeg".utf8) { return .jpeg }
         if let format = ImageFormat(rawValue: String(decoding: text, as: UTF8.self)) { return format }
@@ -257,7 +257,7 @@ struct RowParts {
 }
 
 extension FitMode {
-    /// From the byte that is its text.
+    /// Reads the mode from the byte that is its text.
     fileprivate init?(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "x"): self = .inside

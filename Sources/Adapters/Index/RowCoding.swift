@@ -7,23 +7,23 @@ internal import Ports
 internal import Records
 internal import VariantSpec
 
-/// All rows of a source as one blob: its key, its source row, its variants, and a check word, since SQLite notices
-/// damage to its pages' order, not to what is in them, and a wrong row would be believed.
+/// All rows of a source as one blob: its key, its source row, its variants, and a check word. SQLite detects damage to
+/// the structure of its pages, but not to their contents, and a wrong row would be trusted.
 enum RowCoding {
-    /// How the rows of a blob are written; the check word tells.
+    /// Encodings of a blob's rows; the check word identifies the encoding.
     enum Form: UInt64, CaseIterable {
-        /// As `short` and `cached`, of sources whose metadata mark no point: most are.
+        /// Like `short` and `cached`, for sources whose metadata mark no point, as most.
         case shortUnmarked = 0x6d7a_0006
         case cachedUnmarked = 0x6d7a_0007
-        /// What follows from the key, the spec or the source's row is left out.
+        /// Leaves out values that follow from the key, the spec or the source's row.
         case short = 0x6d7a_0003
-        /// The same, with what is kept of the source's answer.
+        /// Like `short`, with the kept headers of the source's response.
         case cached = 0x6d7a_0004
-        /// The same, with the regions that the source's metadata mark.
+        /// Like `cached`, with the regions that the source's metadata mark.
         case marked = 0x6d7a_0008
-        /// The same, with a point instead of regions.
+        /// Like `marked`, with a point instead of regions.
         case focused = 0x6d7a_0005
-        /// Of files that 454fb1b left.
+        /// Rows written by commit 454fb1b.
         case full = 0
 
         var hasPolicy: Bool { self == .cached || self == .cachedUnmarked || self == .marked || self == .focused }
@@ -56,12 +56,12 @@ enum RowCoding {
 
     enum Decoded {
         case snapshot(SourceSnapshot)
-        /// Of another source, whose key begins with the same eight bytes.
+        /// The row of another source, whose key begins with the same eight bytes.
         case another
         case damaged
     }
 
-    /// nil of bytes that have no key.
+    /// Decodes a blob; nil if it has no key.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> Decoded? {
         var parts = RowParts(bytes)
         let source = SourceKey(parts.digest())
@@ -88,7 +88,7 @@ enum RowCoding {
         return parts.isWhole ? .snapshot(SourceSnapshot(source: row, variants: variants)) : .damaged
     }
 
-    /// What most variants of a source have as its row has it.
+    /// Values that most variants of a source share with its row.
     private struct Base {
         var version: UInt64 = 0
         var size = (width: 0, height: 0)
@@ -102,7 +102,7 @@ enum RowCoding {
         }
     }
 
-    /// What a variant's row has besides what all have.
+    /// Flags for the optional parts of a variant's row.
     private struct Parts: OptionSet {
         let rawValue: Int
         static let alpha = Parts(rawValue: 1)
@@ -180,7 +180,7 @@ enum RowCoding {
         bytes.put(row.frames)
         bytes.put(row.original != nil)
         if let original = row.original {
-            // No text stands for the usual one.
+            // An empty text means the usual location.
             bytes.put(original == BlobName(original: row.source, row.version, row.format).location ? "" : original)
         }
         bytes.put(row.fetchedAt)
@@ -211,7 +211,7 @@ enum RowCoding {
             parts.text(), SourceVersion(word: parts.word()), parts.size(), parts.format()
         )
         let (count, digest) = (parts.int(in: RowLimits.bytes), parts.digest())
-        // 454fb1b and later wrote 0 or 1; 2: the header's word alone.
+        // Rows since 454fb1b have 0 or 1; 2: known from the header only.
         let (alpha, frames) = (parts.int(in: 0...2), parts.int(in: RowLimits.frames))
         var original = parts.flag() ? parts.text() : nil
         if form != .full, original == "" { original = BlobName(original: source, version, format).location }
@@ -223,7 +223,7 @@ enum RowCoding {
             isFocusKnown: form.isFocusKnown, isAlphaUnchecked: alpha == 2)
     }
 
-    /// A multiply and fold for each eight bytes: against damage, not against people.
+    /// Checksum of one multiply and fold for each eight bytes: it detects damage, not tampering.
     static func checkWord(_ bytes: UnsafeRawBufferPointer, _ form: Form) -> UInt64 {
         var state = UInt64(bytes.count) ^ form.rawValue
         func mix(_ word: UInt64) {

@@ -8,28 +8,29 @@ internal import SQLite
 
 /// Variants and sources of one partition in one SQLite file: a fold of the changelog that may be deleted at any time.
 ///
-/// The file is made for the first row: most partitions of a young log have none, and 256 files took five seconds to make and
-/// 38 MiB to keep open. Until then the checkpoint is in memory, and a worker that starts again reads the few records before it.
+/// The file is created for the first row. Most partitions of a young log have no rows, and 256 files took five seconds
+/// to create and 38 MiB to keep open. Until then the checkpoint is in memory, and a restarted worker reads the few
+/// records before it.
 ///
-/// - Failure: damage found while reading puts the file aside at once, so that opening it again gives an empty index.
+/// - Failure: damage found while reading renames the file at once, so that opening it again gives an empty index.
 final class SQLiteVariantIndex: VariantIndex {
     private let path: String
     private var file: IndexFile?
     private(set) var checkpoint: IndexCheckpoint?
     private(set) var progress: ProgressRow?
-    /// Makes the file that is not there yet; nil once it is made, or closed.
+    /// Creates the file that does not exist yet; nil once it is created, or closed.
     private var make: (() throws(SQLiteFailure) -> IndexFile.Opened)?
-    /// The first position of an index that has no file.
+    /// First position of an index without a file.
     private var firstPosition: Int64?
 
-    /// Records that are read again after a restart, at most, for want of a file.
+    /// Most records that are read again after a restart because there is no file.
     private static let memoryRecords: Int64 = 1_024
 
     init(_ path: String, _ file: IndexFile, _ checkpoint: IndexCheckpoint?, _ progress: ProgressRow?) {
         (self.path, self.file, self.checkpoint, self.progress) = (path, file, checkpoint, progress)
     }
 
-    /// Without a file.
+    /// Starts without a file.
     init(_ path: String, make: @escaping () throws(SQLiteFailure) -> IndexFile.Opened) {
         (self.path, self.make) = (path, make)
     }
@@ -97,7 +98,7 @@ final class SQLiteVariantIndex: VariantIndex {
         (self.checkpoint, self.progress) = (checkpoint, progress ?? self.progress)
     }
 
-    /// A new file. What came there meanwhile is no index of this worker's.
+    /// Creates a new file. A file that appeared there meanwhile is not this worker's index.
     private func made(_ make: () throws(SQLiteFailure) -> IndexFile.Opened) throws(IndexFailure) -> IndexFile {
         let reason: String
         do throws(SQLiteFailure) {
@@ -128,7 +129,7 @@ final class SQLiteVariantIndex: VariantIndex {
 
     func close() { (file, make) = (nil, nil) }
 
-    /// `body` returns nil for a row that is damaged.
+    /// - Parameter body: returns nil for a damaged row.
     private func using<Result>(_ body: (IndexFile) throws(SQLiteFailure) -> Result?) throws(IndexFailure) -> Result {
         guard let file else { throw .unavailable(path: path, reason: "it is closed") }
         let reason: String

@@ -8,7 +8,7 @@ package struct SQLiteVariantIndexes: VariantIndexes {
     private let folder: String
     private let cacheBytes: Int
 
-    /// `cacheBytes` of pages are kept in memory for each partition; the system's page cache does the rest.
+    /// - Parameter cacheBytes: bytes of pages kept in memory for each partition; the system's page cache does the rest.
     package init(_ folder: String, cacheBytes: Int = 512 << 10) {
         (self.folder, self.cacheBytes) = (folder, cacheBytes)
     }
@@ -19,7 +19,7 @@ package struct SQLiteVariantIndexes: VariantIndexes {
             throw error.isOutOfSpace ? .full(path: folder) : .unavailable(path: folder, reason: error.description)
         }
         if FileSystem.identity(of: path) == nil, FileSystem.isWritableDirectory(folder) {
-            // A WAL without its file is another's.
+            // A WAL without its file belongs to another one.
             IndexFile.remove(path)
             let cacheBytes = cacheBytes
             let make = { () throws(SQLiteFailure) in try IndexFile.open(path, cacheBytes: cacheBytes) }
@@ -46,15 +46,15 @@ package struct SQLiteVariantIndexes: VariantIndexes {
         throw .unavailable(path: path, reason: "it cannot be made anew (\(reason))")
     }
 
-    /// A damaged one is as none: what it would spare is done again.
+    /// Decodes the progress row. A damaged one counts as missing: the work that it would save is repeated.
     private static func row(_ json: [UInt8]?, _ partition: PartitionID) -> ProgressRow? {
         json.flatMap { ProgressRow(partition: partition, stored: $0) }
     }
 }
 
 extension IndexFailure {
-    /// SQLite says of a disk that had no room for the file's name that it cannot open it, and of one that fills while the
-    /// WAL is made that it cannot write.
+    /// Maps SQLite's errors. If a disk has no room for the file's name, SQLite reports that it cannot open it. If a
+    /// disk fills up while the WAL is created, SQLite reports that it cannot write.
     init(_ failure: SQLiteFailure, _ path: String) {
         let mayBeFull = failure.isInputOutput || failure.isUnopened
         let isFull = failure.isFull || mayBeFull && FileSystem.isFull(at: path)

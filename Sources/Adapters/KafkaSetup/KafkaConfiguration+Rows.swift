@@ -5,84 +5,88 @@ extension KafkaConfiguration {
     package static let rows: [SettingRow<KafkaConfiguration>] = [
         SettingRow(
             "kafka.bootstrap", \.bootstrap, .text,
-            "The brokers to ask first, as host:port, divided by commas. Empty: the log is embedded, in the data directory."
+            "Brokers to contact first, as host:port, separated by commas. Empty: the worker uses the embedded log in the data directory."
         ),
         SettingRow(
             "kafka.prefix", \.prefix, .text,
-            "Before the name of every topic: mezzotint. makes mezzotint.jobs.fast."),
-        SettingRow("kafka.group", \.group, .text, "The consumer group of all workers that share the work."),
+            "Prefix of every topic's name: mezzotint. gives mezzotint.jobs.fast."),
+        SettingRow("kafka.group", \.group, .text, "Consumer group of all workers that share the jobs."),
         SettingRow(
             "kafka.client", \.clientID, .text,
-            "How this process is named in brokers' logs, by kafka groups and by mezzotint lag. Empty: its host and number."
+            "Name of this process in the brokers' logs, in kafka-consumer-groups and in mezzotint lag. Empty: its host name and process id."
         ),
         SettingRow(
             "kafka.partitions", \.partitions, .whole(1...1024),
-            "Partitions of every topic that mezzotint topics create makes. The cluster's own number counts afterwards."),
+            "Partitions of every topic that mezzotint topics create creates. If topics exist, their own partition count applies."
+        ),
 
         SettingRow(
             "kafka.security.kind", \.security.kind, .choice,
-            "How connections are protected and clients known, in Kafka's words; SSL is TLS."),
+            "Protocol that protects connections and authenticates clients, by Kafka's names. SSL means TLS."),
         SettingRow(
             "kafka.security.mechanism", \.security.mechanism,
             .choice,
-            "How the password is shown to the broker. Debian's librdkafka 2.0.2 cannot use SCRAM with Kafka 4.0 and newer."
+            "SASL mechanism that sends the password to the broker. Debian's librdkafka 2.0.2 cannot use SCRAM with Kafka 4.0 and newer."
         ),
-        SettingRow("kafka.security.user", \.security.user, .text, "The user, with SASL."),
+        SettingRow("kafka.security.user", \.security.user, .text, "User name for SASL."),
         SettingRow(
             "kafka.security.password", \.security.password, .secret,
-            "The password, with SASL. Better in the environment, or in a file of its own (kafka.security.passwordFile)."
+            "Password for SASL. Prefer the environment, or a file of its own (kafka.security.passwordFile)."
         ),
         SettingRow(
             "kafka.security.passwordFile", \.security.passwordFile, .path(allowsEmpty: true),
-            "A file that holds the password alone, on one line, as clusters mount their secrets. Read at the start. Empty: none."
+            "File that holds only the password, on one line, as clusters mount secrets. The process reads it at its start. Empty: none."
         ),
         SettingRow(
             "kafka.security.authorities", \.security.authorities, .path(allowsEmpty: true),
-            "Certificates (PEM) of those who may vouch for brokers. Empty: the system's."),
+            "Certificates (PEM) of the authorities that may sign the brokers' certificates. Empty: the system's authorities."
+        ),
         SettingRow(
             "kafka.security.certificate", \.security.certificate, .path(allowsEmpty: true),
-            "The certificate (PEM) that this client shows. Empty: none."),
+            "Certificate (PEM) that this client presents. Empty: none."),
         SettingRow(
             "kafka.security.key", \.security.key, .path(allowsEmpty: true),
-            "The private key (PEM) of kafka.security.certificate."),
+            "Private key (PEM) of kafka.security.certificate."),
 
         SettingRow(
             "kafka.options", \.options, .options,
-            "More options of librdkafka by its own names, for every client of the process. Those that would break what Mezzotint promises are refused. Values are shown only where they are known to hold no secret."
+            "Additional librdkafka options by its own names, for every client of the process. Options that would break Mezzotint's guarantees are refused. Values are shown only if the option is known to hold no secret."
         ),
 
         SettingRow(
             "kafka.optionsFile", \.optionsFile, .path(allowsEmpty: true),
-            "A file of such options, a map in YAML, for those that are secret (ssl.key.password). Those of kafka.options win. Read at the start. Empty: none."
+            "File of additional librdkafka options, a YAML map, for secret ones (ssl.key.password). Options in kafka.options override it. The process reads it at its start. Empty: none."
         ),
 
         SettingRow(
             "kafka.timing.session", \.timing.session, .duration(.milliseconds(100) ... .seconds(1800)),
-            "A worker that is not heard of for so long is replaced. The brokers have limits of their own (6s to 30m)."),
+            "Session timeout: the group replaces a worker after this time without a heartbeat. The brokers limit it, too (6s to 30m)."
+        ),
         SettingRow(
             "kafka.timing.stall", \.timing.stall, .duration(.seconds(1) ... .seconds(3600)),
-            "A worker that is heard of, but has not looked at the log for so long, gives its partitions up."),
+            "A worker that sends heartbeats, but does not poll the broker for this long, releases its partitions."),
         SettingRow(
             "kafka.timing.revoke", \.timing.revoke, .duration(.zero ... .seconds(60)),
-            "How long partitions that go to another worker may take to finish what runs: the whole group waits."),
+            "Time limit for finishing running jobs before partitions move to another worker. The whole group waits."),
         SettingRow(
             "kafka.timing.commit", \.timing.commit, .duration(.milliseconds(1) ... .seconds(60)),
-            "Offsets are committed together, this long after the first of them."),
+            "Delay from the first completed offset to the commit of all offsets completed by then."),
         SettingRow(
             "kafka.timing.recommit", \.timing.recommit, .duration(.seconds(1) ... .seconds(7 * 86_400)),
-            "Offsets that did not move are committed again so often. Less than half of the brokers' offsets.retention.minutes."
+            "Interval at which unchanged offsets are committed again. It must be less than half of the brokers' offsets.retention.minutes."
         ),
         SettingRow(
             "kafka.timing.append", \.timing.append, .duration(.milliseconds(100) ... .seconds(600)),
-            "An append that is not acknowledged by then has failed, or may have."),
+            "Time limit for the brokers to acknowledge a record. After that, the append has failed, or its result is unknown."
+        ),
         SettingRow(
             "kafka.timing.answer", \.timing.answer, .duration(.milliseconds(100) ... .seconds(600)),
-            "How long the cluster may take to answer a question."),
+            "Time limit for the cluster to respond to a request."),
     ]
 }
 
 extension SettingType where Value == Secret {
-    /// Like text, and never shown.
+    /// Type of text settings that are never shown.
     fileprivate static var secret: Self {
         var type = scalar(
             "text on one line", { $0.isOneLine ? Secret($0) : nil }, write: { $0.description })
@@ -92,7 +96,7 @@ extension SettingType where Value == Secret {
 }
 
 extension SettingType where Value == [String: Secret] {
-    /// `{linger.ms: 5, broker.address.family: v4}`. Values are shown where that is known to be harmless.
+    /// Map such as `{linger.ms: 5, broker.address.family: v4}`. A value is shown if its option is known to be harmless.
     package static var options: Self {
         SettingType(
             expectation: "a map of names to text, such as {linger.ms: 5}",

@@ -1,16 +1,16 @@
-/// What of the configuration may be shown. Of librdkafka's options those that are known to be harmless: a later version
-/// may bring another that holds a password, and nobody would think of it here.
+/// Hides the configuration's secrets. Of librdkafka's options, only those known to be harmless are shown, because a
+/// later version may add an option that holds a password.
 extension KafkaConfiguration {
     package static func isShown(option name: String) -> Bool {
         name.hasPrefix("enable.") || harmlessEnds.contains { name.hasSuffix($0) } || harmlessNames.contains(name)
     }
 
-    /// A text of librdkafka without what is not to be shown.
+    /// The text without the password and without the values of options that are not shown.
     package func withoutSecrets(_ text: String) -> String {
         Secret.hide([security.password] + options.filter { !Self.isShown(option: $0.key) }.values, in: text)
     }
 
-    /// Numbers, and paths of files.
+    /// Ends of names whose values are numbers or paths of files.
     private static let harmlessEnds = [".ms", ".bytes", ".kbytes", ".messages", ".location"]
 
     private static let harmlessNames: Set<String> = [

@@ -1,6 +1,6 @@
-/// Text that is used and never shown: no description, no dump and no message has it, whatever it stands in.
+/// Text that is used but never shown: descriptions, dumps and messages of any enclosing value leave it out.
 package struct Secret: Sendable, Hashable {
-    /// The text itself, for the one who needs it.
+    /// The text itself, for code that needs it.
     package let revealed: String
 
     package init(_ text: String) { revealed = text }
@@ -13,7 +13,7 @@ extension Secret: ExpressibleByStringLiteral {
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// What is said in its place.
+    /// Placeholder shown in its place.
     package static let stand = "(not shown)"
 
     package var description: String { isEmpty ? "" : Self.stand }
@@ -22,12 +22,12 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 }
 
 extension Secret {
-    /// Shorter ones would be found in every word.
+    /// Shortest secret to hide. A shorter one could occur in any word.
     private static let leastBytes = 4
-    /// A library may say a part of what it was told: a run of so many bytes gives enough away.
+    /// Length of a part that reveals enough. A library may repeat only a part of a secret.
     private static let runBytes = 8
 
-    /// A text of others without these secrets: C libraries repeat in their messages what they were configured with.
+    /// Removes these secrets from a text. Error messages of C libraries repeat their configuration.
     package static func hide(_ secrets: some Sequence<Secret>, in text: String) -> String {
         let bytes = Array(text.utf8)
         var isHidden = [Bool](repeating: false, count: bytes.count)
@@ -54,7 +54,7 @@ extension Secret {
         return String(decoding: shown, as: UTF8.self)
     }
 
-    /// How long the longest part of the secret is that stands at a place of the text.
+    /// Length of the longest part of the secret that occurs at this position of the text.
     private static func run(of secret: [UInt8], in text: [UInt8], at place: Int) -> Int {
         var longest = 0
         for start in secret.indices where secret[start] == text[place] {

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The bytes that all bodies in the worker may take together, by the rules of `BudgetBook`.
+/// Budget of bytes for all bodies in the worker together, by the rules of `BudgetBook`.
 ///
-/// When it is used up, fetches wait before they ask their origin, and bodies that are coming are paused.
+/// When it is used up, fetches wait before they contact their origin, and transfers are paused.
 final class BodyBudget: Sendable {
     private let state: Mutex<State>
 
@@ -16,9 +16,9 @@ final class BodyBudget: Sendable {
     init(limit: Int) { state = Mutex(State(book: BudgetBook(limit: limit))) }
 
     var used: Int { state.withLock { $0.book.used } }
-    /// The most bytes that were in use at one time.
+    /// Most bytes in use at one time so far.
     var peak: Int { state.withLock { $0.book.peak } }
-    /// Fetches that wait to enter.
+    /// Number of fetches that wait to enter.
     var waiting: Int { state.withLock { $0.book.waitingToEnter } }
     func used(by host: String) -> Int { state.withLock { $0.book.bytes(ofHost: host) } }
 
@@ -39,7 +39,7 @@ final class BodyBudget: Sendable {
                 if let answer { continuation.resume(returning: answer) }
             }
         } onCancel: {
-            // Whose turn came first is in, and leaves with its lease.
+            // If its turn came first, it has entered, and leaves with its lease.
             let waiting = state.withLock { $0.entering.removeValue(forKey: id) }
             guard let waiting else { return }
             perform { $0.leave(id) }
@@ -63,12 +63,12 @@ final class BodyBudget: Sendable {
     fileprivate func settle(_ id: Int, at bytes: Int) { perform { $0.settle(id, at: bytes) } }
 
     fileprivate func leave(_ id: Int) {
-        // Growth that waits is forgotten with its lease.
+        // Pending growth is dropped with its lease.
         state.withLock { $0.growing[id] = nil }
         perform { $0.leave(id) }
     }
 
-    /// Those who go on hear of it without the lock.
+    /// Changes the book under the lock, then resumes the granted fetches without it.
     private func perform(_ change: (inout BudgetBook) -> BudgetBook.Granted) {
         let (grown, entered) = state.withLock { state in
             let granted = change(&state.book)
@@ -82,7 +82,7 @@ final class BodyBudget: Sendable {
     }
 }
 
-/// A body's share of the budget, given back when the last of its holders is gone.
+/// A body's share of the budget, returned when its last holder is gone.
 final class BodyLease: Sendable {
     private let id: Int
     private let budget: BodyBudget
@@ -93,14 +93,14 @@ final class BodyLease: Sendable {
 
     var bytes: Int { budget.share(of: id) }
 
-    /// The body begins to come: from now on it is counted by its age.
+    /// Marks the start of the body, which determines its rank by age.
     func begin() { budget.begin(id) }
 
-    /// False if it must wait, and then `granted` is called once, when it has grown.
+    /// Returns false if growth must wait; then `granted` is called once when the share has grown.
     func grow(to bytes: Int, granted: @escaping @Sendable () -> Void) -> Bool {
         budget.grow(id, to: bytes, granted: granted)
     }
 
-    /// The body is whole: what it did not need is free.
+    /// Marks the body as complete, and releases its unused share.
     func settle(at bytes: Int) { budget.settle(id, at: bytes) }
 }

@@ -4,35 +4,35 @@ internal import Images
 internal import Posix
 internal import Synchronization
 
-/// Takes the body of one answer into an anonymous file, hashing it as it comes, within limit and budget.
+/// Writes the body of one response into an anonymous file, hashing it as it arrives, within limit and budget.
 ///
 /// - Concurrency: fed by the HTTP client's thread, then read by the fetch that awaited it.
 final class BodyIntake: HTTPSink, @unchecked Sendable {
-    /// Why the body was not taken.
+    /// Why the body was refused.
     enum Refusal {
         case tooLarge
         case noSpace(String)
     }
 
     let file: OpenFile
-    /// Of the body so far.
+    /// Bytes of the body so far.
     private(set) var length = 0
     private(set) var refusal: Refusal?
-    /// Why the rest of the body is of no use.
+    /// Why the rest of the body is useless.
     private(set) var unusable: RenderFailure?
     private let limit: Int
-    /// As long as the body can become: its declared length, if it has one.
+    /// Maximum length of the body: its declared length, if it has one.
     private var most: Int
     private let lease: BodyLease
     private let look: StartLook?
     private let hash = SHA256()
     private var resume: @Sendable () -> Void = {}
-    /// What is not in the file yet: a body that comes in chunks of a byte would cost a write each.
+    /// Bytes that are not in the file yet: a body in chunks of one byte would otherwise cost a write for each.
     private var small: [UInt8] = []
     private static let smallLimit = 16 << 10
 
-    /// What a body enters the budget with, and by how much its share grows: so little that those who send nothing keep
-    /// nobody out.
+    /// First share of a body, and the step by which its share grows. It is small, so that origins which send nothing do
+    /// not block others.
     static let step = 64 << 10
 
     init(limit: Int, lease: BodyLease, judge: StartLook.Judge? = nil) throws(SystemFailure) {
@@ -81,7 +81,7 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
         return .take
     }
 
-    /// The digest of a whole body, whose file does not change any more.
+    /// Returns the digest of a complete body, and seals its file.
     func finish() throws(SystemFailure) -> SHA256Digest {
         try flush()
         file.seal()

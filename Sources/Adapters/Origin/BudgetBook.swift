@@ -1,14 +1,15 @@
-/// The rules of the byte budget: who holds how much, who waits, and who goes on once bytes are given back.
+/// The rules of the byte budget: which body holds how much, which ones wait, and which continue once bytes are
+/// released.
 ///
-/// Bytes are spent as they come: a fetch enters with a small share, and its share grows with its body. Together all hold
-/// `limit` at most, and those of one host half of it. Bodies that are half here could wait for each other for ever then,
-/// so the one that began first may go on beyond the limit, and the first of each host beyond that host's half, as long
-/// as all the others are within it: the most in use is the limit and one body. The first of all is held up by nobody
-/// else who receives, so it ends within its deadlines, and another is first.
+/// Bytes count as they arrive: a fetch enters with a small share, and the share grows with the body. All bodies
+/// together hold at most `limit`, and those of one host half of it. Incomplete bodies could then wait for each other
+/// for ever. So the body that began first may exceed the limit, and the first of each host may exceed that host's half,
+/// while all others are within it. At most the limit and one body are in use. No other body holds up the first one, so
+/// it ends within its deadlines, and the next one becomes first.
 struct BudgetBook: Sendable {
     typealias ID = Int
 
-    /// Who goes on, in this order.
+    /// Fetches that continue, in this order.
     struct Granted: Equatable {
         var grown: [ID] = []
         var entered: [ID] = []
@@ -21,36 +22,36 @@ struct BudgetBook: Sendable {
 
     let limit: Int
     private(set) var used = 0
-    /// The most that was in use at one time.
+    /// Most bytes in use at one time so far.
     private(set) var peak = 0
     private var shares: [ID: Share] = [:]
     private var hosts: [String: Int] = [:]
-    /// Whose bodies are coming, in the order in which they began.
+    /// Fetches whose bodies are arriving, in the order in which they began.
     private var receiving: [ID] = []
-    /// What those wait for that may not grow now.
+    /// Pending growth: the share that each waiting body needs.
     private var growing: [ID: Int] = [:]
     private var entering: [(id: ID, host: String, bytes: Int)] = []
 
     init(limit: Int) { self.limit = limit }
 
-    /// Of one host.
+    /// Limit of one host.
     var hostLimit: Int { limit / 2 }
     var waitingToEnter: Int { entering.count }
     func bytes(of id: ID) -> Int { shares[id]?.bytes ?? 0 }
     func bytes(ofHost host: String) -> Int { hosts[host] ?? 0 }
 
-    /// False if it must wait.
+    /// Returns false if the fetch must wait.
     mutating func enter(_ id: ID, for host: String, with bytes: Int) -> Bool {
         entering.append((id, host, bytes))
         return admit().contains(id)
     }
 
-    /// Its body begins to come.
+    /// Marks the start of a body.
     mutating func begin(_ id: ID) {
         if shares[id] != nil, !receiving.contains(id) { receiving.append(id) }
     }
 
-    /// False if it must wait.
+    /// Returns false if the body must wait.
     mutating func grow(_ id: ID, to bytes: Int) -> Bool {
         guard let share = shares[id], bytes > share.bytes else { return true }
         guard mayGrow(id, to: bytes) else {
@@ -61,13 +62,13 @@ struct BudgetBook: Sendable {
         return true
     }
 
-    /// Its body is whole: what it did not need is free, and it is first no more.
+    /// The body is complete: releases its unused share and its priority.
     mutating func settle(_ id: ID, at bytes: Int) -> Granted {
         set(id, to: min(bytes, self.bytes(of: id)))
         return stopped(id)
     }
 
-    /// Its share is free, or it waits no more.
+    /// Releases a share, or ends the wait for one.
     mutating func leave(_ id: ID) -> Granted {
         entering.removeAll { $0.id == id }
         set(id, to: nil)
@@ -78,7 +79,7 @@ struct BudgetBook: Sendable {
         growing[id] = nil
         receiving.removeAll { $0 == id }
         var granted = Granted()
-        // Growth goes first: it leads to bytes that are given back.
+        // Growth goes first: it leads to bytes that are released.
         for id in receiving {
             guard let bytes = growing[id], mayGrow(id, to: bytes) else { continue }
             growing[id] = nil
@@ -89,12 +90,12 @@ struct BudgetBook: Sendable {
         return granted
     }
 
-    /// In the order in which they came, but that nobody waits for another host's bytes.
+    /// Admits waiting fetches in their order, except that none waits for another host's bytes.
     private mutating func admit() -> [ID] {
         guard !growing.contains(where: { !isInLimit($0.key, at: $0.value) }) else { return [] }
         var admitted: [ID] = []
         for waiting in entering {
-            // A limit smaller than one share lets one in.
+            // Even a limit smaller than one share admits one fetch.
             guard used == 0 || used + waiting.bytes <= limit else { break }
             let held = bytes(ofHost: waiting.host)
             guard held == 0 || held + waiting.bytes <= hostLimit else { continue }

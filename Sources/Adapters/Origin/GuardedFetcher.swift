@@ -8,10 +8,10 @@ package import Images
 package import Ports
 package import Posix
 
-/// Fetches sources over libcurl, connecting only where the access rules let it.
+/// Fetches sources over libcurl, connecting only to hosts and addresses that the access rules allow.
 ///
-/// A redirect is an answer, so that each hop has its host's leave, and is checked like the first. Bodies live in anonymous
-/// files, outside the worker's heap, and count against one budget until they are let go.
+/// A redirect is returned to the caller, so that each hop has its host's permit, and is checked like the first. Bodies
+/// live in anonymous files, outside the worker's heap, and count against one budget until they are released.
 package final class GuardedFetcher: Fetcher {
     private let configuration: OriginConfiguration
     private let client: HTTPClient
@@ -20,7 +20,8 @@ package final class GuardedFetcher: Fetcher {
     private let judge: StartLook.Judge?
     let budget: BodyBudget
 
-    /// - Parameter judge: says from a large body's first bytes why the rest is of no use; nil if it is, or they don't tell.
+    /// - Parameter judge: from a large body's first bytes, returns why the rest is useless; nil if it is useful or
+    ///   unknown.
     package init(
         _ configuration: OriginConfiguration, judge: (@Sendable (OpenFile) async -> RenderFailure?)? = nil
     ) {
@@ -60,7 +61,7 @@ package final class GuardedFetcher: Fetcher {
             case 304 where !conditions.isEmpty:
                 let head = head(response, of: url, deadlines, known?.location, request.redirect)
                 if known?.isConfirmed(by: head.fields) == true { return .notModified(head) }
-                // It confirms what is not known here: once more, for the whole of it.
+                // The 304 confirms a version that is not stored here: fetches the whole body instead.
                 known = nil
             case 304: throw .notModified(url: request.url)
             case 301, 302, 303, 307, 308:
@@ -73,7 +74,7 @@ package final class GuardedFetcher: Fetcher {
         }
     }
 
-    /// What may not be asked at all is refused here: nobody is to wait for a turn of its host.
+    /// Returns a redirect. A forbidden target is refused here, so that no job waits for a permit of its host.
     private func redirect(
         to url: String, hop: Int, _ hops: [RedirectHop], _ left: HTTPDeadlines, _ request: FetchRequest
     ) throws(FetchFailure) -> Redirect {
@@ -89,7 +90,7 @@ package final class GuardedFetcher: Fetcher {
             waited: configuration.settings.deadlines.longestWaits - (left.waits ?? .zero), hops: hops)
     }
 
-    /// The server of a URL whose path and query need not be as those of jobs are. nil: it has none, or names a user.
+    /// The server of a URL, whose path and query need not be valid for jobs; nil: the URL has none, or names a user.
     private static func host(of url: String) -> OriginHost? {
         let ends = url.utf8.indices.filter { url.utf8[$0] == UInt8(ascii: "/") }.dropFirst(2)
         let server = url.prefix(upTo: ends.first ?? url.endIndex).prefix { $0 != "?" && $0 != "#" }
@@ -103,7 +104,7 @@ package final class GuardedFetcher: Fetcher {
         }
     }
 
-    /// Whom the URL of a hop asks, if the rules have nothing against it.
+    /// The server and host that the URL of a hop requests, if the rules allow them.
     private func permitted(
         _ url: String, for request: FetchRequest, hop: Int
     ) throws(FetchFailure) -> (ServerName, RequestedHost) {
@@ -159,7 +160,7 @@ package final class GuardedFetcher: Fetcher {
         AnswerFields(response.head.headers.filter { CachePolicy.fields.contains($0.name) })
     }
 
-    /// A chunked 206 says its length by its range alone.
+    /// Checks a chunked 206, which declares its length only by its range.
     private func checkRange(_ head: HTTPHead, _ intake: BodyIntake, _ request: FetchRequest) throws(FetchFailure) {
         guard let length = head.wholeRange, intake.length != length else { return }
         if intake.length < length { throw .truncated(url: request.url) }
@@ -178,7 +179,7 @@ package final class GuardedFetcher: Fetcher {
         }
     }
 
-    /// `hop`: the URL of a redirect's target; nil for the job's own.
+    /// - Parameter hop: URL of a redirect's target; nil for the job's own.
     private func failure(
         _ failure: HTTPFailure, _ intake: BodyIntake, _ url: SourceURL, _ hop: String?
     ) -> FetchFailure {
@@ -208,8 +209,8 @@ package final class GuardedFetcher: Fetcher {
         }
     }
 
-    /// libcurl guesses a scheme where none is given and skips slashes where there are three, so that much is asked here;
-    /// the rest of a URL is libcurl's to judge.
+    /// Whether the URL is http or https with two slashes. libcurl guesses a missing scheme and skips a third slash, so
+    /// this is checked here; libcurl checks the rest of the URL.
     private static func isFetchable(_ url: String) -> Bool {
         let bytes = url.utf8
         return ["http://", "https://"].contains { scheme in
@@ -221,7 +222,8 @@ package final class GuardedFetcher: Fetcher {
 }
 
 extension CachePolicy {
-    /// Validators are of the URL that gave them: another hop is asked for the whole.
+    /// Headers that make a request conditional. Validators belong to the URL that sent them, so another hop is
+    /// requested without them.
     fileprivate func conditions(at url: String, hop: Int) -> [(name: String, value: String)] {
         location == (hop == 0 ? nil : url) ? conditions : []
     }

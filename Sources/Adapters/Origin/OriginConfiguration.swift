@@ -2,17 +2,17 @@ package import HTTP
 package import Ports
 package import Posix
 
-/// How sources are fetched: what the operator says of it, and what follows from other settings.
+/// Configuration of fetching: the operator's settings, and values that follow from other settings.
 package struct OriginConfiguration: Sendable {
     package var settings = OriginSettings()
     package var connectionsPerHost = 16
     package var sent = SentHeaders()
-    /// Who may vouch for origins; nil: the system's authorities alone.
+    /// Certificate authorities for origins; nil: the system's authorities alone.
     package var authorities: TrustedAuthorities?
 
     package init() {}
 
-    /// - Parameter most: as many flights as any host may have at once.
+    /// - Parameter most: the most flights that any host may have at once.
     package init(_ settings: OriginSettings, most: Int, sent: SentHeaders) throws(SystemFailure) {
         self.settings = settings
         connectionsPerHost =

@@ -2,16 +2,16 @@ internal import Images
 internal import Posix
 internal import Synchronization
 
-/// A look at the first bytes of a large body while the rest of it waits: what they say may make the rest useless.
+/// A check of the first bytes of a large body while the rest waits: they may show that the rest is useless.
 ///
-/// - Concurrency: asked on the HTTP client's thread, answered by a task of its own.
-/// - Failure: a look that can't be had changes nothing, since the whole body is inspected anyway.
+/// - Concurrency: started on the HTTP client's thread; a task of its own decides.
+/// - Failure: a failed check changes nothing, since the whole body is inspected anyway.
 final class StartLook: Sendable {
     typealias Judge = @Sendable (OpenFile) async -> RenderFailure?
 
-    /// Cameras write 100 KiB of metadata before a picture's size.
+    /// Bytes to check. Cameras write 100 KiB of metadata before a picture's size.
     static let bytes = 256 << 10
-    /// Of a smaller body too little would be saved.
+    /// Smallest body to check: a smaller one would save too little.
     static let leastBody = 1 << 20
 
     enum State {
@@ -27,10 +27,10 @@ final class StartLook: Sendable {
 
     var state: State { now.withLock { $0 } }
 
-    /// Begins it if a body that may become `most` bytes long has come as far as that; `resume` is called once it is over.
+    /// Starts the check if enough of a body of up to `most` bytes has arrived; `resume` is called once it is over.
     func begin(_ file: OpenFile, at length: Int, of most: Int, resume: @escaping @Sendable () -> Void) {
         guard length >= Self.bytes, most >= Self.leastBody, case .ahead = state else { return }
-        // An inspector never gets a file that is still written: it might write to it, too.
+        // An inspector never gets a file that is still being written: it might write to it, too.
         guard let start = try? OpenFile(anonymous: "start"),
             let bytes = try? file.bytes(at: 0, count: Self.bytes), (try? start.append(bytes)) != nil
         else {
@@ -38,7 +38,7 @@ final class StartLook: Sendable {
             return
         }
         now.withLock { $0 = .running }
-        // The client's thread waits for nobody, and a transfer that ends meanwhile leaves the answer to no one.
+        // The client's thread must not wait, and the result of a transfer that ends meanwhile is dropped.
         Task {
             let refusal = await judge(start)
             now.withLock { $0 = .done(refusal) }

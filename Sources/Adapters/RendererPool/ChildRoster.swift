@@ -1,7 +1,8 @@
 /// Chooses the renderer process for each render, and the processes that end, so that no process sees two origins.
 ///
-/// A spare has seen no image and takes any origin. An idle process has seen one origin and waits for it. Too many of them, or too little
-/// memory, end the least recently used first. None waits while few renders would find their own.
+/// A spare has read no image and serves any origin. An idle process has read images of one origin and waits for more of
+/// them. If there are too many idle processes, or too little memory, the least recently used end first. If few renders
+/// would find a process of their origin, none is kept idle.
 struct ChildRoster<Child: Equatable> {
     struct Idle: Equatable {
         let child: Child
@@ -10,19 +11,20 @@ struct ChildRoster<Child: Equatable> {
     private let isolation: RenderIsolation
     private let seats: Int
     private(set) var spares: [Child] = []
-    /// Least recently used first.
+    /// Idle processes, least recently used first.
     private(set) var idle: [Idle] = []
-    /// Processes that have a render.
+    /// Number of processes that are rendering.
     private(set) var busy = 0
-    /// Origins whose processes would wait if all did, least recently used first.
+    /// Origins that would have an idle process if all were kept, least recently used first.
     private var recent: [String] = []
-    /// For each of the last 32 renders that tell, one bit: whether a process for it would have waited.
+    /// One bit for each of the last 32 renders that count: whether a process of its origin would have been idle.
     private var hits: UInt32 = 0
     private var renders = 0
 
     init(_ isolation: RenderIsolation, seats: Int) { (self.isolation, self.seats) = (isolation, seats) }
 
-    /// Processes to start ahead of need: a spare for each seat. With isolation none, a process for each seat is enough.
+    /// Number of processes to start ahead of need: a spare for each seat. With isolation none, one process for each
+    /// seat is enough.
     var missingSpares: Int { max(0, seats - spares.count - (isolation == .none ? idle.count + busy : 0)) }
     /// A process that could take a render of any origin.
     var ready: Child? { spares.last ?? (isolation == .none ? idle.last?.child : nil) }
@@ -30,20 +32,20 @@ struct ChildRoster<Child: Equatable> {
 
     mutating func add(spare child: Child) { spares.append(child) }
 
-    /// To be called once for each render, before `take`: looks whether a process would have waited for it.
+    /// Notes whether a render would have found a process of its origin; called once for each render, before `take`.
     mutating func note(_ origin: String?) {
         guard let key = key(origin) else { return }
         let place = recent.lastIndex(of: key)
         if let place { recent.remove(at: place) }
-        // The first of an origin tells nothing while there is room for one more.
+        // The first render of an origin does not count while there is room for one more origin.
         guard place != nil || recent.count >= Self.idleLimit(seats) else { return }
         hits = hits << 1 | (place == nil ? 0 : 1)
         renders += 1
     }
 
-    /// The idle process of this origin, else a spare; nil: the caller starts a process and calls `join`.
+    /// Takes the idle process of this origin, else a spare; nil: the caller starts a process and calls `join`.
     ///
-    /// - Parameter isFresh: whether only a process without an earlier render will do.
+    /// - Parameter isFresh: whether only a process without an earlier render is acceptable.
     mutating func take(for origin: String?, isFresh: Bool = false) -> Child? {
         let key = key(origin)
         let place = isFresh ? nil : idle.lastIndex { $0.origin == key }
@@ -55,10 +57,10 @@ struct ChildRoster<Child: Equatable> {
     /// Counts a process that was started for a render.
     mutating func join() { busy += 1 }
 
-    /// Counts a process that will do no further render.
+    /// Counts a process that will render nothing more.
     mutating func leave() { busy -= 1 }
 
-    /// Takes a process back after its render; returns those that end.
+    /// Takes a process back after its render; returns the processes to end.
     mutating func giveBack(_ child: Child, origin: String?) -> [Child] {
         busy -= 1
         guard let key = key(origin) else { return [child] }
@@ -70,11 +72,12 @@ struct ChildRoster<Child: Equatable> {
         return endFirst(surplus)
     }
 
-    /// Ends idle processes until they hold no more than so many bytes together. With isolation none they are the next renders' own.
+    /// Ends idle processes until the others hold at most this many bytes. With isolation none, idle processes serve the
+    /// next renders and stay.
     mutating func shrink(to bytes: Int, weigh: (Child) -> Int) -> [Child] {
         guard isolation != .none else { return [] }
         var (held, count) = (0, 0)
-        // The most recently used stay.
+        // The most recently used ones stay.
         while count < idle.count {
             held += weigh(idle[idle.count - 1 - count].child)
             if held > bytes { break }
@@ -83,7 +86,7 @@ struct ChildRoster<Child: Equatable> {
         return endFirst(idle.count - count)
     }
 
-    /// Forgets a process that waits; false if none such waits.
+    /// Forgets a waiting process; false if it was not waiting.
     mutating func remove(_ child: Child) -> Bool {
         let count = all.count
         spares.removeAll { $0 == child }
@@ -91,7 +94,7 @@ struct ChildRoster<Child: Equatable> {
         return all.count < count
     }
 
-    /// The idle processes, which end after a quiet time: nothing else looks after one that an image took over.
+    /// Removes the idle processes, which end after a quiet time: nothing else ends a process that an image took over.
     mutating func removeIdle() -> [Child] { isolation == .none ? [] : endFirst(idle.count) }
 
     mutating func removeAll() -> [Child] {
@@ -99,14 +102,16 @@ struct ChildRoster<Child: Equatable> {
         return all
     }
 
-    /// Recent origins that keep a process. Four hosts in turn find theirs, beside one for each seat.
+    /// Number of recent origins that keep a process. Four hosts in turn find their process, in addition to one for each
+    /// seat.
     static func idleLimit(_ seats: Int) -> Int { 4 + seats }
 
-    /// A render that finds its process saves a fork. A process that waits costs about 9 MiB, and caches: with 100 hosts in turn, all
-    /// renders took 4 to 12 % longer beside six that waited. A new roster keeps them until renders have missed theirs.
+    /// Whether idle processes save more than they cost. A render that finds its process saves a fork. An idle process
+    /// costs about 9 MiB, and caches: with 100 hosts in turn, all renders took 4 to 12 % longer next to six idle
+    /// processes. A new roster keeps idle processes until renders have missed theirs.
     private var isWorthKeeping: Bool { isolation == .none || 4 * hits.nonzeroBitCount >= min(renders, 32) }
 
-    /// What images a process may see after one of this origin; nil: none.
+    /// Group of origins whose images one process may read; nil: each process reads one image.
     private func key(_ origin: String?) -> String? {
         switch isolation {
         case .none: ""

@@ -4,7 +4,7 @@ internal import Posix
 internal import RenderProtocol
 
 extension InspectedPicture {
-    /// The picture for a decoder: the very file, or a copy of those pieces of it that may be seen.
+    /// The picture for a decoder: the file itself, or a copy of the parts that the decoder may read.
     func picture(in file: OpenFile) throws(RenderFailure) -> Picture {
         guard let keep else { return Picture(facts: facts, file: file) }
         do throws(SystemFailure) {

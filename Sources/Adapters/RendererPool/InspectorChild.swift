@@ -17,13 +17,13 @@ final class InspectorChild: Sendable {
     let warm: WarmProcess
     private let limit: Duration
 
-    /// Starts one and waits until it is ready.
+    /// Starts an inspector and waits until it is ready.
     init(_ configuration: RendererConfiguration) throws(RenderFailure) {
         warm = try WarmProcess(configuration.inspector, ["serve"], configuration)
         limit = configuration.inspectionLimit
     }
 
-    /// Whether it died while nobody asked it for anything.
+    /// Whether it ended while idle.
     var isGone: Bool { warm.socket.waits(upTo: .zero) }
 
     func inspect(
@@ -43,7 +43,7 @@ final class InspectorChild: Sendable {
 }
 
 extension Result<InspectedPicture, RenderFailure> {
-    /// Whether an inspector that nobody took over may say so.
+    /// Whether an inspector that no image took over may return this result.
     fileprivate func isAnswer(to request: InspectionRequest, of part: Range<Int>) -> Bool {
         guard case .success(let picture) = self else { return true }
         let (facts, limits) = (picture.facts, request.limits)

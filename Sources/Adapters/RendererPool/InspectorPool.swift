@@ -5,14 +5,14 @@ internal import Posix
 internal import RenderProtocol
 internal import Synchronization
 
-/// Inspector processes: as many as are used at once, and a spare, so that the picture after one that kills its inspector
-/// waits for nothing.
+/// Inspector processes: as many as inspections at once, and a spare, so that after a picture kills its inspector the
+/// next picture does not wait.
 ///
 /// - Concurrency: `inspect` blocks its caller's thread.
 final class InspectorPool: Sendable {
     private struct State {
         var idle: [InspectorChild] = []
-        /// All that run, by number.
+        /// All running inspectors, by process id.
         var running: [Int32: ChildProcess] = [:]
         var losses = 0
         var isStopped = false
@@ -22,23 +22,23 @@ final class InspectorPool: Sendable {
     private let state = Mutex(State())
     private let permits: DispatchSemaphore
 
-    /// Starts them; `inspect` waits for the first.
+    /// Starts the inspectors; `inspect` waits for the first one.
     init(_ configuration: RendererConfiguration, log: @escaping @Sendable (String) -> Void) {
         (self.configuration, self.log) = (configuration, log)
         permits = DispatchSemaphore(value: configuration.inspectors)
         for _ in 0...configuration.inspectors { addLater() }
     }
 
-    /// Those that run now.
+    /// The running inspectors.
     var processes: [ChildProcess] { state.withLock { Array($0.running.values) } }
-    /// Those that a picture ended.
+    /// Number of inspectors that a picture ended.
     var losses: Int { state.withLock { $0.losses } }
 
-    /// What each part of a file is, or why it is refused.
+    /// Inspects each part of a file; returns its facts or the reason why it is refused.
     ///
-    /// A picture whose inspector ends, or takes too long, is shown to a fresh one: the first may have been ended by the
-    /// machine.
-    /// - Failure: `uninspected` where both were lost, `unavailable` where none can be had.
+    /// If an inspector ends, or takes too long, a fresh one inspects the picture again, because the machine may have
+    /// ended the first.
+    /// - Failure: `uninspected` if both were lost, `unavailable` if no inspector can be started.
     func inspect(
         _ file: OpenFile, _ request: InspectionRequest
     ) throws(RenderFailure) -> [Result<InspectedPicture, RenderFailure>] {
@@ -65,7 +65,7 @@ final class InspectorPool: Sendable {
         throw .uninspected(reason: reason)
     }
 
-    /// Returns once one can be had.
+    /// Returns once an inspector is available.
     func ready() throws(RenderFailure) { giveBack(try take()) }
 
     func stop() {
@@ -73,7 +73,7 @@ final class InspectorPool: Sendable {
             defer { (state.idle, state.isStopped) = ([], true) }
             return (state.idle, Array(state.running.values))
         }
-        // Those at work are reaped by who waits for them.
+        // The threads that use busy inspectors reap them.
         for process in running { process.kill() }
         for child in idle { _ = end(child) }
     }
@@ -103,7 +103,7 @@ final class InspectorPool: Sendable {
 
     private func giveBack(_ child: InspectorChild) {
         let isKept = state.withLock { state in
-            // Those that were not there yet when pictures came were started twice.
+            // Pictures that arrived before the first inspectors were ready have started additional ones.
             let isKept = !state.isStopped && state.running.count <= configuration.inspectors + 1
             if isKept { state.idle.append(child) }
             return isKept
@@ -111,7 +111,7 @@ final class InspectorPool: Sendable {
         if !isKept { _ = end(child) }
     }
 
-    /// Ends one and starts another in its place, without waiting for it.
+    /// Ends an inspector and starts another in its place, without waiting for it.
     private func replace(_ child: InspectorChild) -> ChildProcess.End {
         defer { if !state.withLock({ $0.isStopped }) { addLater() } }
         return end(child)
@@ -124,7 +124,7 @@ final class InspectorPool: Sendable {
         return end
     }
 
-    /// One that can't be started is tried again, and told, by who needs one.
+    /// Starts an inspector in the background. If that fails, the next inspection retries and reports the failure.
     private func addLater() {
         OwnThread.start("inspector") { [weak self] in
             if let self, let child = try? start() { giveBack(child) }

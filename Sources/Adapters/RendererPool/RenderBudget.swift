@@ -1,12 +1,12 @@
 internal import Dispatch
 internal import Synchronization
 
-/// What all children of a pool may need at once, by estimate: a job that would go over waits until others are done.
+/// Estimated memory that all renderers of a pool may use at once: a render that would exceed it waits until others end.
 ///
-/// Idle children share what jobs leave, and give way to the next job.
+/// Idle processes share the memory that renders leave free, and end when the next render needs it.
 ///
-/// A child's own limit ends it when it asks for too much; this keeps all of them together below what the machine or its
-/// container has, which would otherwise end the worker.
+/// A process's own limit ends it if it allocates too much. This budget keeps all of them together below the memory of
+/// the machine or its container, which would otherwise kill the worker.
 ///
 /// - Concurrency: `take` blocks the seat's own thread.
 final class RenderBudget: Sendable {
@@ -18,13 +18,13 @@ final class RenderBudget: Sendable {
     private let shrink: @Sendable (Int) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter shrink: ends idle children until they hold no more than so many bytes together.
+    /// - Parameter shrink: ends idle processes until the others hold at most this many bytes.
     init(ceiling: Int, shrink: @escaping @Sendable (Int) -> Void) { (self.ceiling, self.shrink) = (ceiling, shrink) }
 
-    /// Ends idle children that hold more than jobs leave.
+    /// Ends idle processes that hold more memory than the renders leave free.
     private func trim() { shrink(state.withLock { max(0, ceiling - $0.used) }) }
 
-    /// Returns once there is room, in the order of asking; one that is over the ceiling by itself runs alone.
+    /// Waits for room, in the order of the calls; a render that exceeds the ceiling by itself runs alone.
     func take(_ bytes: Int) {
         let gate = state.withLock { state -> DispatchSemaphore? in
             if state.waiting.isEmpty, fits(bytes, state.used) {

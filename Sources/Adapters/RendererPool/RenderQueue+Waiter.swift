@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension RenderQueue {
-    /// Whoever waits for one answer: the first is taken, by whichever of a child and a cancellation comes first.
+    /// A caller that waits for one result. The first result counts, from the process or from a cancellation.
     final class PendingJob: Sendable {
         private enum State {
             case idle

@@ -3,11 +3,11 @@ internal import Images
 internal import Ports
 internal import Synchronization
 
-/// Renders that wait for a child, in order.
+/// Queue of renders that wait for a process.
 final class RenderQueue: Sendable {
     typealias Answer = Result<[RenderedVariant], RenderFailure>
 
-    /// A render and who waits for it; none: the wish to know whether a child can be had.
+    /// A render and its waiting caller. An entry without a render only checks whether a process is available.
     struct Entry: Sendable {
         let render: PendingRender?
         let pending: PendingJob
@@ -19,11 +19,12 @@ final class RenderQueue: Sendable {
         var isStopped = false
     }
     private let state = Mutex(State())
-    /// Counts entries, and, once stopped, lets every seat through.
+    /// Counts entries, and lets every seat through once the queue is stopped.
     private let arrivals = DispatchSemaphore(value: 0)
     private static let stopped = RenderFailure.unavailable(reason: "the worker is stopping")
 
-    /// A task that is cancelled gets its answer at once; a child that works on it goes on alone.
+    /// Queues a render and waits for its result. A cancelled task gets its result at once; a process that already
+    /// renders continues.
     func perform(_ render: PendingRender?) async -> Answer {
         let pending = PendingJob()
         return await withTaskCancellationHandler {
@@ -40,7 +41,7 @@ final class RenderQueue: Sendable {
         }
     }
 
-    /// Blocks until there is a render to do; nil when there will be none.
+    /// Blocks until there is a render to do; nil when the queue is stopped.
     func next() -> Entry? {
         arrivals.wait()
         let entry = state.withLock { state -> Entry? in

@@ -10,30 +10,30 @@ internal import VariantSpec
 ///
 /// - Concurrency: used by one thread at a time.
 final class RendererChild: Sendable, Equatable {
-    /// How a child was lost during a render.
+    /// How a process was lost during a render.
     enum Loss: Error {
         case deadline
         case died
-        /// It answered what no renderer answers: it is not trusted any further.
+        /// It sent a reply that no sound renderer sends, and is not trusted any further.
         case misspoke(String)
-        /// It was refused memory, and tells; what for, where it knows.
+        /// It reports that it was refused memory, and for which variant if it knows.
         case memory(VariantSpec?, String)
         case uninspected(RenderFailure)
     }
 
     let process: ChildProcess
-    /// The number of the process that forked it.
+    /// Process id of the parent that forked it.
     let parent: Int32
     private let seen = Mutex<(renders: Int, origin: String?)>((0, nil))
-    /// What it has for itself alone.
+    /// Memory that belongs to this process alone.
     let privateMemory: PrivateMemory
-    /// Why it has no filter for system calls, where it goes on without.
+    /// Why it runs without a filter for system calls; nil: it has one.
     let unfiltered: String?
     private let socket: PacketSocket
     private let log: LogPipe
     private let inspectors: InspectorPool
 
-    /// Forked by `parent`.
+    /// Forks a process from `parent`.
     init(of parent: RendererParent, _ inspectors: InspectorPool) throws(RendererParent.Failure) {
         self.inspectors = inspectors
         (process, socket) = try parent.fork()
@@ -42,12 +42,12 @@ final class RendererChild: Sendable, Equatable {
     }
 
     var renders: Int { seen.withLock { $0.renders } }
-    /// Whose pictures it has seen.
+    /// The origin whose pictures it has read.
     var origin: String? { seen.withLock { $0.origin } }
 
     static func == (one: RendererChild, other: RendererChild) -> Bool { one === other }
 
-    /// Whether it died while nobody asked it for anything.
+    /// Whether it ended while idle.
     var isGone: Bool { socket.waits(upTo: .zero) }
 
     func render(_ render: PendingRender) throws(Loss) -> RenderQueue.Answer {
@@ -68,7 +68,7 @@ final class RendererChild: Sendable, Equatable {
         guard let reply = RenderReply(message: message.bytes), message.files.isEmpty else {
             throw .misspoke("it answered out of protocol")
         }
-        // It may go on, and nothing counts what a file in memory holds.
+        // It may continue, and nothing else counts the size of a file in memory.
         if case .failed = reply, !output.discard() { throw .misspoke("it keeps its pictures open to change them") }
         switch reply {
         case .ready, .readyUnfiltered: throw .misspoke("it answered out of turn")
@@ -78,14 +78,14 @@ final class RendererChild: Sendable, Equatable {
         case .failed(.unsupported(let reason)):
             return .failure(.unsupportedFeature(render.picture.facts.format, reason: reason))
         case .failed(.noSpace(let reason)):
-            // It would halt the whole worker: only what the worker finds, too, is so.
+            // This failure would halt the whole worker, so it counts only if the worker finds no room, too.
             guard (try? OpenFile(anonymous: "room"))?.hasRoom(for: Self.probedBytes) != true else {
                 throw .misspoke("it found no room, and there is: \(reason)")
             }
             return .failure(.noSpace(reason: reason))
         case .failed(.memory(let index, let reason)):
             throw .memory(index.flatMap { render.specs.indices.contains($0) ? render.specs[$0] : nil }, reason)
-        // It greeted in this version.
+        // It has greeted in this version of the protocol, so the reply is a lie.
         case .failed(.protocolMismatch(let reason)):
             throw .misspoke("it did not understand what it was asked: \(reason)")
         case .failed(.output(let index, let reason)):
@@ -96,25 +96,25 @@ final class RendererChild: Sendable, Equatable {
         }
     }
 
-    /// What there must be room for beside what a child wrote, to call its complaint of no room a lie.
+    /// Room that the disk must have, in addition to a renderer's output, to refute its report of a full disk.
     private static let probedBytes = 8 << 20
 
-    /// Ends it at once, since an idle child has nothing to save; how it ended, if it had done so before.
+    /// Ends it at once, since an idle process has nothing to save; returns how it ended, if it had ended before.
     func end() -> ChildProcess.End {
         process.kill()
         return process.reap()
     }
 
-    /// What it wrote on its standard error.
+    /// Lines that it wrote to its standard error.
     func takeLines() -> [String] { log.takeLines().map { ChildText.line($0) } }
 
-    /// The outputs as slices of one file that nobody can change any more, each as its own header says.
+    /// The outputs as slices of one sealed file, each described by its own header.
     private func variants(
         _ outputs: [RenderedOutput], in file: OpenFile, of render: PendingRender
     ) throws(Loss) -> [RenderedVariant] {
         guard file.seal() else { throw .misspoke("it keeps its pictures open to change them") }
         let isMeasured = (try? file.remeasure()) != nil
-        // No sum of them overflows: the wire bounds each, and a message their number.
+        // Their sum cannot overflow: the protocol bounds each size and their number.
         let total = outputs.reduce(0) { $0 + $1.bytes }
         guard isMeasured, outputs.count == render.request.outputs.count, total == file.length,
             zip(outputs, render.request.outputs).allSatisfy({ $0.isAnswer(to: $1) }),
@@ -133,7 +133,7 @@ final class RendererChild: Sendable, Equatable {
         }
     }
 
-    /// Holds what lies in the file against what was said of it, with an inspector's eyes.
+    /// Compares the encoded file with the renderer's description, by an inspector.
     private func check(
         _ outputs: [RenderedOutput], in file: OpenFile, _ parts: [Range<Int>], of render: PendingRender
     ) throws(Loss) {
@@ -146,7 +146,7 @@ final class RendererChild: Sendable, Equatable {
             switch result {
             case .failure(let failure): throw .misspoke("one of its pictures is none: \(failure)")
             case .success(let picture):
-                // Encoders write equal frames once.
+                // Encoders store equal frames once.
                 let facts = picture.facts
                 guard facts.format == request.format, facts.size == output.size, facts.frames <= output.frames,
                     output.frames <= max(1, render.picture.facts.frames), facts.orientation == 1
@@ -161,13 +161,14 @@ final class RendererChild: Sendable, Equatable {
 }
 
 extension RenderLimits {
-    /// What a renderer made was asked for, so it may be anything that is written.
+    /// Limits for inspecting outputs: the worker requested them, so they may have any format that renderers write.
     fileprivate static let ofOutputs = RenderLimits(
         formats: Set(ImageFormat.written), pixels: 1 << 32, frames: 1 << 20, memory: .max)
 }
 
 extension RenderedOutput {
-    /// The size asked for; where pixels decided it, one within it. And no more bytes than so many pixels can need.
+    /// Whether the output fits the request: it has the requested size, or lies within it if pixels decide the size. Its
+    /// bytes are bounded, too.
     fileprivate func isAnswer(to request: RenderOutput) -> Bool {
         guard bytes <= mostBytes(request) else { return false }
         guard request.isResolvedByPixels, let spec = request.spec, let crop else {
@@ -179,7 +180,8 @@ extension RenderedOutput {
             : size == request.finishedSize
     }
 
-    /// Eight bytes a pixel, where a PNG has four and what is written at the best quality has less, and a colour profile.
+    /// Upper bound of an output's bytes: eight bytes a pixel, and a colour profile. A PNG has four bytes a pixel, and
+    /// other formats at their best quality have fewer.
     private func mostBytes(_ request: RenderOutput) -> Int {
         64 << 10 + (request.extras.keepsProfile ? RenderLimits.usualProfileBytes : 0) + size.times(8 * frames)
     }

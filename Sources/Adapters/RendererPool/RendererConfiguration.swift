@@ -2,51 +2,51 @@ internal import Clocks
 package import RenderProtocol
 package import VariantSpec
 
-/// How the pool runs its children.
+/// Configuration of a renderer pool and its processes.
 package struct RendererConfiguration: Sendable, Hashable {
     /// Path of mezzotint-renderer.
     package var program: String
     /// Path of mezzotint-inspector.
     package var inspector: String
-    /// Inspectors at once; there is one more to spare.
+    /// Inspectors at once; one more is kept as a spare.
     package var inspectors = 2
-    /// How long an inspector may take over the header of a picture, or those of a render's outputs.
+    /// Time limit of an inspector for the header of a picture, or the headers of a render's outputs.
     package var inspectionLimit = Duration.seconds(5)
-    /// What may see pictures in the process that saw others.
+    /// Which pictures one renderer process may read.
     package var isolation = RenderIsolation.picture
-    /// Idle children end after so long without a render.
+    /// Idle processes end after this time without a render.
     package var quietTime = Duration.minutes(1)
-    /// Children at once; more than there are cores only adds waiting.
+    /// Renders at once; more than there are cores only adds waiting.
     package var count: Int
     /// Seats that share the processes of one parent.
     var seats = 1
     package var deadline: Duration
-    /// A fresh child warms every codec before it says that it is ready.
+    /// Time limit for a fresh process to warm every codec and report that it is ready.
     package var startLimit: Duration
     package var limits: RenderLimits
     package var engine: EngineChoice
-    /// What encoders may spend, where not what the table of formats says.
+    /// Encoder effort by format, if it differs from the table of formats.
     package var effort: [ImageFormat: Int]
     /// Whether JPEGs are written in several scans.
     package var isProgressive = false
-    /// Whether a variant is written at a lower quality where it would otherwise be larger than its source.
+    /// Whether a variant is encoded at a lower quality if it would otherwise be larger than its source.
     package var keepsBelowSource = true
-    /// Whether variants carry what their source says of whose it is.
+    /// Whether variants keep their source's copyright metadata.
     package var keepsRights = true
-    /// The folder of the pictures that specs name by key: `logo.png` for `-wmlogo`; nil: there are none.
+    /// Folder of the watermarks that specs name by key: `logo.png` for `-wmlogo`; nil: there are none.
     package var watermarks: String?
-    /// Heap that one child may have.
+    /// Heap limit of one process.
     package var dataBytes: Int
-    /// What all children together may need, by estimate.
+    /// Estimated memory that all processes together may use.
     package var memoryBytes: Int
-    /// Whether a child goes on where the kernel has no filter for system calls; it says so on stderr.
+    /// Whether a process continues if the kernel has no filter for system calls; it logs that on stderr.
     package var isSandboxOptional: Bool
-    /// A child makes way for a fresh one after so many renders …
+    /// Number of renders after which a fresh process replaces a used one.
     package var recycleRenders: Int
-    /// … or when one leaves it with more memory than this.
+    /// Memory after a render above which a fresh process replaces a used one.
     package var recycleBytes: Int
 
-    /// - Parameter inspector: by default the one beside the renderer.
+    /// - Parameter inspector: path of the inspector; by default next to the renderer.
     package init(
         program: String, inspector: String? = nil, count: Int, deadline: Duration = .seconds(10),
         startLimit: Duration = .seconds(10),
@@ -64,24 +64,25 @@ package struct RendererConfiguration: Sendable, Hashable {
     }
 }
 
-/// Which pictures one renderer process may see, should one of them take it over.
+/// Which pictures one renderer process may read, in case one of them takes it over.
 package enum RenderIsolation: String, Sendable, CaseIterable {
-    /// One alone.
+    /// One picture.
     case picture
-    /// Those of one origin.
+    /// Pictures of one origin.
     case origin
-    /// All.
+    /// All pictures.
     case none
 }
 
 extension RendererConfiguration {
-    /// Renders that one child does at most.
+    /// Maximum number of renders of one process.
     var rendersPerChild: Int { isolation == .picture ? 1 : recycleRenders }
 
-    /// All the CPU time that a child could use within its deadlines, on all cores, for one that nobody ends any more.
+    /// CPU limit of a process, for one that nothing else ends: all CPU time that it could use within its deadlines, on
+    /// all cores.
     private var cpuSeconds: Int { 60 + rendersPerChild * (Int(deadline.components.seconds) + 2) }
 
-    /// Processes of one parent: at work, spare, and idle.
+    /// Processes of one parent: rendering, spare, and idle.
     private var children: Int { 2 * seats + (isolation == .origin ? ChildRoster<Int>.idleLimit(seats) : 0) }
 
     var arguments: [String] {

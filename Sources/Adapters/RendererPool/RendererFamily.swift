@@ -5,23 +5,23 @@ internal import Posix
 internal import RenderProtocol
 internal import Synchronization
 
-/// The renderers that up to four seats share, and the parent that forks them.
+/// The renderer processes that up to four seats share, and the parent that forks them.
 ///
-/// A thread of its own, the keeper, forks spares while seats render, and waits for the ends of processes that were killed. A change of
-/// origin therefore delays no render.
+/// A thread of its own, the keeper, forks spares while seats render, and reaps killed processes. So a change of origin
+/// delays no render.
 ///
-/// - Concurrency: asked by the seats' threads; starting a process blocks them.
+/// - Concurrency: called by the seats' threads; starting a process blocks them.
 final class RendererFamily: Sendable {
     private struct State {
         var roster: ChildRoster<RendererChild>
-        /// All that run and are not to end.
+        /// All running processes that are not ending.
         var running: [ObjectIdentifier: ChildProcess] = [:]
-        /// Killed, but not yet waited for.
+        /// Processes that were killed, but not yet reaped.
         var killed: [RendererChild] = []
         var parent: ChildProcess?
-        /// Children of this parent that ended by themselves.
+        /// Processes of this parent that crashed.
         var crashes = 0
-        /// Starts that failed, and how the last of them did.
+        /// Number of failed starts, and the last failure.
         var failures: (count: Int, last: RenderFailure?) = (0, nil)
         var peakMemory = 0
         var losses = 0
@@ -32,9 +32,11 @@ final class RendererFamily: Sendable {
         var isEnded = false
         var pendingEnds: [CheckedContinuation<Void, Never>] = []
     }
-    /// Seats of one family: few enough that one parent forks for all of them, and that few renders are lost with it.
+    /// Most seats of one family: few enough that one parent forks for all of them, and that few renders are lost with
+    /// it.
     static let seatLimit = 4
-    /// All children of a parent have its layout of addresses, and each that crashes may tell of it. A fresh parent has another.
+    /// Crashes after which a fresh parent replaces this one. All processes of a parent share its address layout, and
+    /// each crash may reveal some of it.
     private static let crashLimit = 8
     private let configuration: RendererConfiguration
     private let inspectors: InspectorPool
@@ -42,7 +44,7 @@ final class RendererFamily: Sendable {
     private let state: Mutex<State>
     /// Held while a process starts, so that no two threads start one for the same need.
     private let nursery = Mutex<RendererParent?>(nil)
-    /// Counts what the keeper should look at.
+    /// Counts events that the keeper should handle.
     private let wakes = DispatchSemaphore(value: 0)
 
     /// Starts the first spares.
@@ -58,10 +60,10 @@ final class RendererFamily: Sendable {
         wakes.signal()
     }
 
-    /// All that run, at work or not.
+    /// All running processes, rendering or not.
     var processes: [ChildProcess] { state.withLock { Array($0.running.values) } }
     var parent: ChildProcess? { state.withLock { $0.parent } }
-    /// Processes that wait for their origin, with it.
+    /// Idle processes, with their origin.
     var idle: [(pid: Int32, origin: String)] {
         state.withLock { $0.roster.idle.map { ($0.child.process.pid, $0.origin) } }
     }
@@ -73,12 +75,13 @@ final class RendererFamily: Sendable {
     var losses: Int { state.withLock { $0.losses } }
     var unfiltered: String? { state.withLock { $0.unfiltered } }
 
-    /// A process for a render of this origin: its own, a spare, or one that starts now. Every process taken is given back or lost.
+    /// Takes a process for a render of this origin: its idle process, a spare, or a new one. The caller gives it back
+    /// or loses it.
     func take(for origin: String?, isFresh: Bool) throws(RenderFailure) -> RendererChild {
         if !isFresh { state.withLock { $0.roster.note(origin) } }
         while true {
             if let child = state.withLock({ $0.roster.take(for: origin, isFresh: isFresh) }) {
-                // The keeper forks the next spare.
+                // The keeper then forks the next spare.
                 wakes.signal()
                 if !child.isGone { return child }
                 end(child)
@@ -112,14 +115,15 @@ final class RendererFamily: Sendable {
         return end(child)
     }
 
-    /// Ends idle processes until they hold no more than this together. Weighed again each time: an image may have taken one over.
+    /// Ends idle processes until the others hold at most this many bytes. It measures them each time, because an image
+    /// may have taken one over.
     func shrink(to bytes: Int) { retire { $0.roster.shrink(to: bytes) { $0.privateMemory.bytes } } }
 
-    /// Returns once a process waits for a render, whatever its origin.
+    /// Returns once a process is available for a render of any origin.
     func ready() throws(RenderFailure) {
         while let child = state.withLock({ $0.roster.ready }) {
             guard child.isGone else { return }
-            // Otherwise another seat has it by now.
+            // Otherwise another seat has taken it.
             guard state.withLock({ $0.roster.remove(child) }) else { return }
             state.withLock { $0.roster.join() }
             end(child)
@@ -127,11 +131,11 @@ final class RendererFamily: Sendable {
         _ = try start(unless: { $0.ready != nil }, then: { $0.add(spare: $1) })
     }
 
-    /// Ends the processes, and with them their renders.
+    /// Kills the processes, and with them their renders.
     func interrupt() {
         state.withLock { state in
             state.isStopped = true
-            // None of them has been waited for, so none of their numbers is another's.
+            // None of them has been reaped, so no other process has their process ids.
             for process in state.running.values { process.kill() }
         }
         wakes.signal()
@@ -143,7 +147,7 @@ final class RendererFamily: Sendable {
         wakes.signal()
     }
 
-    /// Returns when every process is gone for good.
+    /// Returns when every process has ended and was reaped.
     func ended() async {
         await withCheckedContinuation { pending in
             let isEnded = state.withLock { state in
@@ -161,7 +165,7 @@ final class RendererFamily: Sendable {
             }
             replaceParent()
             while true {
-                // The render that needs one reports the failure.
+                // The render that needs a process reports the failure.
                 let isStarted =
                     state.withLock { !$0.isStopped && $0.roster.missingSpares > 0 }
                     && (try? start(isSpare: true, unless: { $0.missingSpares == 0 }, then: { $0.add(spare: $1) }))
@@ -173,7 +177,7 @@ final class RendererFamily: Sendable {
         }
     }
 
-    /// After so many crashes. Renders go on meanwhile, by children of the present one.
+    /// Replaces the parent after too many crashes. Renders continue meanwhile with processes of the old parent.
     private func replaceParent() {
         guard state.withLock({ !$0.isStopped && $0.crashes >= Self.crashLimit }) else { return }
         guard let fresh = try? RendererParent(configuration) else { return state.withLock { $0.crashes = 0 } }
@@ -188,7 +192,7 @@ final class RendererFamily: Sendable {
         retire { $0.roster.removeAll() }
         reapKilled()
         nursery.withLock { parent in
-            // Now, and not when whoever asked for its processes forgets them.
+            // It ends now, rather than when its last reference is released.
             parent?.end()
             dismiss(&parent)
         }
@@ -201,7 +205,7 @@ final class RendererFamily: Sendable {
 
     /// Starts a process and registers it, one at a time; nil if another thread met the need meanwhile.
     ///
-    /// - Failure: also of a start that another thread made while this one waited for its turn.
+    /// - Failure: may stem from a start that another thread made while this one waited.
     private func start(
         isSpare: Bool = false,
         unless isMet: @Sendable (ChildRoster<RendererChild>) -> Bool,
@@ -215,7 +219,7 @@ final class RendererFamily: Sendable {
             if failures.count > before, let last = failures.last { return .failure(last) }
             let child: RendererChild
             do throws(RenderFailure) { child = try start(&parent, isSpare) } catch {
-                // Of a spare, the machine may have had no process for it alone.
+                // A spare may fail because the machine has too few processes, which is no failure of the family.
                 if !isSpare || parent == nil { state.withLock { $0.failures = ($0.failures.count + 1, error) } }
                 return .failure(error)
             }
@@ -233,17 +237,17 @@ final class RendererFamily: Sendable {
         return try result.get()
     }
 
-    /// Forked from the parent, or from a fresh parent if that one is of no more use.
+    /// Forks a process from the parent, or from a fresh parent if the old one is useless.
     private func start(_ parent: inout RendererParent?, _ isSpare: Bool) throws(RenderFailure) -> RendererChild {
         var isRelieved = isSpare
         while let current = parent {
             do throws(RendererParent.Failure) { return try RendererChild(of: current, inspectors) } catch {
                 guard case .exhausted(let reason) = error else {
-                    // Its children at work go on, if they live.
+                    // Its rendering processes continue, if they live.
                     dismiss(&parent)
                     break
                 }
-                // Processes that wait hold what this one needs.
+                // Waiting processes hold the resources that this one needs.
                 if !isRelieved, endWaiting() {
                     isRelieved = true
                     continue
@@ -266,14 +270,14 @@ final class RendererFamily: Sendable {
         state.withLock { ($0.parent, $0.crashes) = (fresh.warm.process, 0) }
     }
 
-    /// Lets a parent go, and its processes that wait. It ends once none of its children is at work.
+    /// Dismisses a parent and its waiting processes. It ends once none of its processes renders.
     private func dismiss(_ parent: inout RendererParent?) {
         state.withLock { $0.parent = nil }
         endWaiting()
         parent = nil
     }
 
-    /// Ends all processes that have no render, and waits for their ends; false if there were none.
+    /// Ends all processes without a render, and reaps them; false if there were none.
     @discardableResult
     private func endWaiting() -> Bool {
         retire { $0.roster.removeAll() }
@@ -287,11 +291,11 @@ final class RendererFamily: Sendable {
         return !killed.isEmpty
     }
 
-    /// Ends processes that nobody uses; the keeper waits for their ends.
+    /// Ends unused processes; the keeper reaps them.
     private func retire(_ choose: (inout State) -> [RendererChild]) {
         let children = state.withLock { state in
             let children = choose(&state)
-            // Its number may be another's once it is reaped.
+            // Another process may have its process id once it is reaped.
             for child in children {
                 state.running[ObjectIdentifier(child)] = nil
                 child.process.kill()
@@ -302,7 +306,7 @@ final class RendererFamily: Sendable {
         if !children.isEmpty { wakes.signal() }
     }
 
-    /// Ends a process that was taken.
+    /// Ends a process that a seat has taken.
     @discardableResult
     private func end(_ child: RendererChild) -> ChildProcess.End {
         let peak = child.process.memory?.peak ?? 0

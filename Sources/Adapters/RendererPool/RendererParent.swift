@@ -3,34 +3,34 @@ internal import Posix
 internal import RenderProtocol
 internal import Synchronization
 
-/// The worker's side of a renderers' parent: a warm process that sees no picture and only forks, so that a fresh child costs
-/// a millisecond.
+/// The worker's side of a parent of renderers: a warm process that reads no picture and only forks, so that a fresh
+/// renderer costs a millisecond.
 ///
-/// - Ownership: the process ends with the last child that refers to it, or at `end`.
-/// - Concurrency: asked by any thread; each waits until the one before it has its answer.
+/// - Ownership: the process ends with the last renderer that refers to it, or at `end`.
+/// - Concurrency: called by any thread; requests run one after another.
 final class RendererParent: Sendable {
     enum Failure: Error {
-        /// The machine has no process, memory or file for another child; the parent may be asked again.
+        /// The machine has no process, memory or file for another renderer; the parent may be asked again.
         case exhausted(reason: String)
-        /// It has ended, or gave no answer, and is of no more use.
+        /// It has ended, or sent no reply, and is useless.
         case lost
     }
 
     let warm: WarmProcess
-    /// Whether it has answered all that it was asked. After a missing answer it is asked nothing, since the answer could still come,
-    /// and be taken for the next one.
+    /// Whether it has replied to every request. After a missing reply it gets no further request, since the reply could
+    /// still arrive, and be taken for the next one.
     private let isAnswering = Mutex(true)
     private let isEnded = Mutex(false)
     private static let answerLimit = Duration.seconds(5)
 
-    /// Starts one and waits until it is warm.
+    /// Starts a parent and waits until it is warm.
     init(_ configuration: RendererConfiguration) throws(RenderFailure) {
         warm = try WarmProcess(configuration.program, ["parent"] + configuration.arguments, configuration)
     }
 
     deinit { end() }
 
-    /// Ends the process, and with it all its children.
+    /// Ends the process, and with it all renderers that it forked.
     func end() {
         isEnded.withLock { isEnded in
             if isEnded { return }
@@ -40,7 +40,7 @@ final class RendererParent: Sendable {
         }
     }
 
-    /// A new child, and our end of its connection.
+    /// Forks a renderer, and returns it with our end of its connection.
     func fork() throws(Failure) -> (ChildProcess, PacketSocket) {
         let (ours, theirs): (PacketSocket, PacketSocket)
         do throws(SystemFailure) { (ours, theirs) = try PacketSocket.pair() } catch {
@@ -49,7 +49,7 @@ final class RendererParent: Sendable {
         switch ask(.fork, with: theirs) {
         case .forked(let pid):
             do throws(SystemFailure) { return (try ChildProcess(forked: pid) { [self] in reap(pid) }, ours) } catch {
-                // Without a connection it ends by itself.
+                // Without a connection, the renderer ends by itself.
                 ours.hangUp()
                 _ = reap(pid)
                 throw .exhausted(reason: error.description)
@@ -60,7 +60,7 @@ final class RendererParent: Sendable {
         }
     }
 
-    /// Of a child that was killed; one whose parent is gone was ended with that one's process namespace.
+    /// Reaps a killed renderer. If the parent is gone, the renderer ended with the parent's process namespace.
     private func reap(_ pid: Int32) -> ChildProcess.End {
         switch ask(.reap(pid)) {
         case .exited(let status): .status(status)

@@ -8,21 +8,22 @@ internal import RenderProtocol
 internal import Synchronization
 internal import VariantSpec
 
-/// Renderer children, one render each at a time, on as many seats as are used at once.
+/// Renderer processes, one render each at a time, on as many seats as renders run at once.
 ///
-/// - Concurrency: each seat has a thread of ours, which blocks on its child's socket; renders wait in the order they came.
-/// - Failure: a child that crashes or passes the deadline costs the render that it had, and nothing else.
+/// - Concurrency: each seat has a thread of ours, which blocks on its process's socket; renders run in the order of
+///   arrival.
+/// - Failure: a process that crashes or exceeds the deadline costs its render, and no other.
 package final class RendererPool: Renderer {
     package let configuration: RendererConfiguration
     private let inspectors: InspectorPool
-    /// What waits for an inspector does so here.
+    /// Threads that wait for an inspector.
     private let inspection: BlockingPool
     private let queue = RenderQueue()
     private let families: [RendererFamily]
 
-    /// Starts the children; `ready()` says whether that went well.
+    /// Starts the processes; `ready()` reports whether that succeeded.
     ///
-    /// - Parameter log: takes what they write on their standard errors, a line at a time.
+    /// - Parameter log: receives the lines that processes write to their standard error.
     package init(_ configuration: RendererConfiguration, log: @escaping @Sendable (String) -> Void = { _ in }) {
         self.configuration = configuration
         inspectors = InspectorPool(configuration, log: log)
@@ -43,7 +44,7 @@ package final class RendererPool: Renderer {
         }
     }
 
-    /// Returns when a child has been warmed, and an inspector is there.
+    /// Returns when a renderer is warm, and an inspector is ready.
     ///
     /// - Failure: `unavailable`, with the program's path.
     package func ready() async throws(RenderFailure) {
@@ -52,7 +53,7 @@ package final class RendererPool: Renderer {
     }
 
     package func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture {
-        // An inspector that was taken over must not change what is decoded, nor the next one what it sees.
+        // A compromised inspector must change neither the decoded bytes nor those that the next inspector reads.
         file.seal()
         let request = InspectionRequest(limits: configuration.limits, parts: [0..<file.length])
         return try await inspection.run { [inspectors] () throws(RenderFailure) in
@@ -62,7 +63,7 @@ package final class RendererPool: Renderer {
 
     package func refusal(ofStart file: OpenFile) async -> RenderFailure? {
         do throws(RenderFailure) { _ = try await inspect(file) } catch {
-            // Anything else may be otherwise once the rest is here.
+            // Any other failure may disappear once the rest of the file is here.
             switch error {
             case .tooManyPixels, .tooMuchMemory: return error
             default: break
@@ -71,7 +72,7 @@ package final class RendererPool: Renderer {
         return nil
     }
 
-    /// Why an order can't be carried out; nil if it can.
+    /// The reason why an order cannot be rendered; nil if it can.
     package func refusal(
         of order: RenderOrder, from facts: PictureFacts? = nil, isReuse: Bool = false
     ) -> RenderFailure? {
@@ -92,7 +93,8 @@ package final class RendererPool: Renderer {
         return facts.flatMap { tooMuchMotion(order, $0) ?? tooLargeDecode(order, $0, isReuse: isReuse) }
     }
 
-    /// Why a source that is decoded smaller for others, or row by row, can't be decoded as large, or held, as an order wants.
+    /// The reason why an order needs a larger decode than fits in memory. Other orders of the source may decode it
+    /// smaller, or row by row.
     private func tooLargeDecode(_ order: RenderOrder, _ facts: PictureFacts, isReuse: Bool) -> RenderFailure? {
         var output = RenderOutput(
             format: order.spec.format, quality: 0, effort: 0, size: order.output, crop: order.crop)
@@ -107,7 +109,7 @@ package final class RendererPool: Renderer {
                 + "Raise render.memory to \(RenderMemory.text(RenderMemory.setting(for: bytes)))")
     }
 
-    /// Why a picture that moves can't come out moving.
+    /// The reason why an animated picture cannot be rendered as an animation.
     private func tooMuchMotion(_ order: RenderOrder, _ facts: PictureFacts) -> RenderFailure? {
         guard order.spec.isAnimated, facts.frames > 1 else { return nil }
         let limits = configuration.limits
@@ -130,13 +132,14 @@ package final class RendererPool: Renderer {
         return nil
     }
 
-    /// What a large picture is decoded again for is a part of its own: one deadline is not long enough for many decodes.
+    /// Splits the orders of a large picture so that each part decodes it once: one deadline is too short for many
+    /// decodes.
     package func parts(of orders: [RenderOrder], from picture: Picture, isReuse: Bool) -> [[RenderOrder]] {
         RenderPart.all(of: orders, frames: picture.facts.frames).flatMap { part -> [[RenderOrder]] in
             let outputs = part.map { output(for: $0, of: picture, isReuse: isReuse) }
             let request = RenderRequest(
                 facts: picture.facts, isReuse: isReuse, deadlineMilliseconds: 0, outputs: outputs)
-            // The direct path decodes once for all.
+            // The direct path decodes once for all outputs.
             if configuration.engine != .libvips, request.mayGoDirect { return [part] }
             return request.decodes.map { places in places.map { part[$0] } }
         }
@@ -164,13 +167,14 @@ package final class RendererPool: Renderer {
         return variants
     }
 
-    /// By a small PNG, which has no alpha if all of it is opaque: below 11,000 pixels a side a single clear one shows in it.
+    /// Whether all pixels are opaque, by a render to a small PNG, which then has no alpha. Below 11,000 pixels a side,
+    /// a single transparent pixel shows in it.
     package func isOpaque(_ picture: Picture, origin: String?) async -> Bool {
         guard picture.facts.hasAlpha, picture.facts.frames == 1 else { return !picture.facts.hasAlpha }
         let spec = VariantSpec(width: 512, height: 512, quality: 0, format: .png)
         let placement = spec.placement(of: picture.facts.size)
         let order = RenderOrder(spec: spec, output: placement.output, crop: placement.region)
-        // What can't be rendered fails with its own sentence where it is asked for.
+        // A failing render reports its own error when a job requests it.
         let made = try? await render(picture, [order], isReuse: false, origin: origin)
         return made.map { !$0[0].hasAlpha } ?? false
     }
@@ -194,12 +198,12 @@ package final class RendererPool: Renderer {
         return output
     }
 
-    /// A search encodes up to five times within one deadline. By pixels and not by time, so that a replay gives the same
-    /// bytes.
+    /// Size limit of quality searches, which encode up to five times within one deadline. It counts pixels rather than
+    /// time, so that a repeated job gives the same bytes.
     private static let searchedPixels = 8_000_000
     private static let searchedAVIFPixels = 1_500_000
 
-    /// The files of the watermarks that the orders name, in the order in which the request lists them.
+    /// Files of the watermarks that the orders name, in the order of the request's list.
     private func watermarks(
         for orders: some Collection<RenderOrder>, _ request: inout RenderRequest
     ) async throws(RenderFailure) -> [OpenFile] {
@@ -228,28 +232,28 @@ package final class RendererPool: Renderer {
         return files
     }
 
-    /// The most resident memory that any one child has had.
+    /// Highest resident memory of any renderer so far.
     package var peakMemoryBytes: Int { families.reduce(0) { max($0, $1.peakMemory) } }
 
-    /// Why children have no filter for system calls, where they go on without.
+    /// Why renderers run without a filter for system calls; nil: they have one.
     package var unfiltered: String? { families.lazy.compactMap(\.unfiltered).first }
 
-    /// Children that crashed, hung, answered nonsense or were refused memory.
+    /// Number of processes that crashed, hung, sent an invalid reply or were refused memory.
     package var losses: Int { families.reduce(inspectors.losses) { $0 + $1.losses } }
 
-    /// The renderers that run now, at work or not.
+    /// The running renderers, rendering or not.
     package var processes: [ChildProcess] { families.flatMap(\.processes) }
 
-    /// Renderers that wait for the origin that they have served.
+    /// Idle renderers, each with the origin that it has served.
     var idle: [(pid: Int32, origin: String)] { families.flatMap(\.idle) }
 
-    /// What renderers are forked from.
+    /// The processes that renderers are forked from.
     package var parents: [ChildProcess] { families.compactMap(\.parent) }
 
-    /// The inspectors that run now.
+    /// The running inspectors.
     package var inspectorProcesses: [ChildProcess] { inspectors.processes }
 
-    /// Ends the children at once: what waits fails, and so does what runs.
+    /// Kills the processes at once: waiting and running renders fail.
     package func stop() async {
         queue.stop()
         for family in families { family.interrupt() }

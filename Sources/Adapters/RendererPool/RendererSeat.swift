@@ -3,7 +3,7 @@ internal import Ports
 internal import Posix
 internal import RenderProtocol
 
-/// One render at a time, on a process of its family.
+/// Runs one render at a time, on a process of its family.
 ///
 /// - Concurrency: `run` has a thread of its own.
 struct RendererSeat: Sendable {
@@ -12,7 +12,7 @@ struct RendererSeat: Sendable {
     let budget: RenderBudget
     let family: RendererFamily
 
-    /// Renders what waits until there will be nothing more.
+    /// Renders queued entries until the queue is stopped.
     func run() {
         while let entry = queue.next() {
             if entry.pending.isAnswered { continue }
@@ -21,8 +21,9 @@ struct RendererSeat: Sendable {
         family.leave()
     }
 
-    /// A child that has worked may hold in pieces what it freed; a fresh one has all that there is, and its word counts. Whether a
-    /// library aborts over this picture, or over what one before it left, only a second child tells.
+    /// Renders, and retries in a fresh process if needed. A used process may hold freed memory in fragments, so a
+    /// refusal of memory counts only from a fresh one. If a library aborts, only a second process shows whether this
+    /// picture or an earlier one caused it.
     private func perform(_ render: PendingRender?) -> RenderQueue.Answer {
         guard let render else { return Result { () throws(RenderFailure) in try family.ready() }.map { [] } }
         let (answer, wasFresh) = attempt(render, isFresh: false)
@@ -56,7 +57,7 @@ struct RendererSeat: Sendable {
                 case .died: throw .crashed(reason: end.description)
                 case .misspoke(let what): throw .crashed(reason: what)
                 case .memory(let spec, let reason): throw .outOfMemory(spec, reason: reason)
-                // What makes inspectors die is not the source's header: that was read.
+                // The source's header was read, so the outputs make inspectors crash.
                 case .uninspected(.uninspected(let reason)): throw .crashed(reason: "its pictures: \(reason)")
                 case .uninspected(let failure): throw failure
                 }

@@ -2,11 +2,11 @@ internal import Clocks
 package import SettingTypes
 package import VariantSpec
 
-/// The child processes that decode and encode, and what they accept.
+/// Settings of the renderer processes, and their limits.
 package struct RendererSettings: Sendable, Equatable {
-    /// Empty: `mezzotint-renderer` beside the running program.
+    /// Path of the renderer; empty: `mezzotint-renderer` in the running program's directory.
     package var program = ""
-    /// 0: as many as the worker may keep busy.
+    /// Number of renderer processes; 0: as many as the worker can keep busy.
     package var processes = 0
     package var engine = "direct"
     package var sandbox = "required"
@@ -22,10 +22,10 @@ package struct RendererSettings: Sendable, Equatable {
     package var progressive = false
     package var belowSource = true
     package var metadata = "copyright"
-    /// Empty: there are none.
+    /// Folder of watermarks; empty: there are none.
     package var watermarks = ""
 
-    /// What may come out moving.
+    /// Limits of animated variants.
     package struct Animation: Sendable, Equatable {
         package var pixelLimit = 50_000_000
         package var duration = Duration.seconds(120)
@@ -38,68 +38,69 @@ package struct RendererSettings: Sendable, Equatable {
     package static let rows: [SettingRow<RendererSettings>] = [
         SettingRow(
             "render.program", \.program, .path(allowsEmpty: true),
-            "The renderer to start. Empty: mezzotint-renderer beside the worker."),
+            "Renderer program to start. Empty: mezzotint-renderer in the worker's directory."),
         SettingRow(
             "render.processes", \.processes, .whole(0...1024),
-            "Renderer processes. 0: one for each core of the worker's CPU affinity, or of the CPU limit of its control groups (cpu.max) rounded up, whichever is fewer; at least one."
+            "Number of renderer processes. 0: one for each core of the worker's CPU affinity, or of its control groups' CPU limit (cpu.max, rounded up) if that is lower; at least one."
         ),
         SettingRow(
             "render.engine", \.engine, .choice(["direct", "portable", "libvips"]),
-            "Who renders. direct: the codecs themselves where they can, libvips the rest; portable: the same without AVX2; libvips: libvips alone."
+            "Render engine. direct: the codecs directly where possible, libvips for the rest; portable: the same without AVX2; libvips: libvips only."
         ),
         SettingRow(
             "render.sandbox", \.sandbox, .choice(["required", "optional"]),
-            "Whether renderers start where the kernel has no filter for system calls. `mezzotint doctor` says whether it has."
+            "Whether renderers start if the kernel has no filter for system calls. optional: they start without it. `mezzotint doctor` reports whether the kernel has the filter."
         ),
         SettingRow(
             "render.isolation", \.isolation, .choice(["picture", "origin", "none"]),
-            "Which images one renderer process may see, in case one of them takes it over. picture: one image; origin: those of one origin, and idle processes are kept for recent origins; none: 500 images of all origins."
+            "Images that one renderer process may read, which limits the damage if an image takes the process over. picture: one image; origin: images of one origin, and idle processes are kept for recent origins; none: 500 images of any origin."
         ),
         SettingRow(
             "render.memory", \.memory, .size(64 << 20...1 << 40),
-            "Memory that all renders at once may need beyond their processes' 50 MiB, by estimate. A render that would exceed it waits. Idle processes count too, and end first. One renderer may have half of it, and at least 512 MiB. Sources that need more to be decoded, by estimate from their headers, are refused (render.too-much-memory) before the rest of them is fetched. The default takes AVIF and HEIC of 49 megapixels with 8 bits and 23 with 10 bits (an AVIF with full chroma of 33 and 16), and GIF of 100, or 36 if its first frame is smaller than the canvas."
+            "Estimated memory that all renders together may use, beyond 50 MiB a process. A render that would exceed it waits. Idle processes count too, and end first. One renderer may use half of it, and at least 512 MiB. If a source's headers show that decoding needs more, it is refused (render.too-much-memory) before its remaining bytes are fetched. The default accepts AVIF and HEIC of 49 megapixels with 8 bits and 23 with 10 bits (AVIF with full chroma: 33 and 16). It accepts GIF of 100 megapixels, or 36 if the first frame is smaller than the canvas."
         ),
         SettingRow(
             "render.deadline", \.deadline, .duration(.milliseconds(10) ... .seconds(600)),
-            "How long one render of up to 40 megapixels, all frames and each encode of a quality search counted, may take before its process is ended; larger ones have up to 2.5 times as long."
+            "Time limit for one render of up to 40 megapixels, including all frames and each encode of a quality search. Larger images have up to 2.5 times as long. After that, the renderer process is killed."
         ),
         SettingRow(
             "render.formats", \.formats,
             .list(of: "formats among jpeg, png, webp, gif, avif, heic, tiff, jxl and svg", { ImageFormat(suffix: $0) }),
-            "The formats that sources may have, known by content. Name tiff, jxl or svg to accept them: their decoders are the least tried, and renderers have no fonts for an SVG's text."
+            "Source formats to accept, detected by content. Name tiff, jxl or svg to accept them: their decoders are the least tested, and renderers have no fonts for text in SVG."
         ),
         SettingRow(
             "render.pixelLimit", \.pixelLimit, .whole(1...1_000_000_000),
-            "The most pixels that a source, or a variant, may have. What decoding needs is limited by render.memory."),
+            "Maximum pixels of a source or a variant. render.memory limits the memory for decoding."),
         SettingRow(
             "render.frameLimit", \.frameLimit, .whole(1...100_000),
-            "The most frames of an animated source whose variants move; stills of longer ones are rendered."),
+            "Maximum frames of an animated source for animated variants. Longer sources are rendered as still images only."
+        ),
         SettingRow(
             "render.scanLimit", \.scanLimit, .whole(1...10_000),
-            "The most scans that a progressive JPEG may have."),
+            "Maximum scans of a progressive JPEG."),
         SettingRow(
-            "render.chunkLimit", \.chunkLimit, .whole(1...1_000_000), "The most chunks that a PNG may have."),
+            "render.chunkLimit", \.chunkLimit, .whole(1...1_000_000), "Maximum chunks of a PNG."),
         SettingRow(
             "render.animation.pixelLimit", \.animation.pixelLimit, .whole(1...1_000_000_000),
-            "The most pixels, of all frames together, that a source may have to come out moving."),
+            "Maximum pixels of a source, over all frames, for animated variants."),
         SettingRow(
             "render.animation.duration", \.animation.duration, .duration(.milliseconds(1) ... .seconds(3600)),
-            "The longest that a source may last to come out moving."),
+            "Maximum duration of a source for animated variants."),
         SettingRow(
             "render.progressive", \.progressive, .flag,
-            "Whether JPEGs are written in several scans, coarse ones first. Encoding then takes twice as long, for 3 % fewer bytes."
+            "Whether JPEGs are encoded in several scans, coarse ones first. Encoding then takes twice as long, for 3 % fewer bytes."
         ),
         SettingRow(
             "render.belowSource", \.belowSource, .flag,
-            "Whether a variant with more bytes than its source is encoded at a lower quality: at most 5 steps lower, never from 90 and above to below 90, and never below 40. If that does not help, the requested quality stays. Variants of more than 8 million pixels (AVIF 1.5) keep the requested quality."
+            "Whether a variant with more bytes than its source is encoded at a lower quality: at most 5 steps lower, never from 90 and above to below 90, and never below 40. If that does not help, the requested quality stays. Variants of more than 8 million pixels (AVIF: 1.5 million) keep the requested quality."
         ),
         SettingRow(
             "render.metadata", \.metadata, .choice(["copyright", "none"]),
-            "What variants keep of their source's metadata. copyright: by-line, credit, copyright notice and IPTC's digital source type (which says that a machine made it), in one XMP packet of at most 2 KiB; nothing where the source says nothing. none: nothing. Places, cameras, dates, thumbnails and other names are never kept. Metadata of JPEG XL and SVG sources is not read. A change holds for variants that are made afterwards."
+            "Source metadata that variants keep. copyright: by-line, credit, copyright notice and IPTC digital source type (which marks machine-made images), in one XMP packet of at most 2 KiB, if the source has any of them. none: nothing. Locations, cameras, dates, thumbnails and other names are never kept. Metadata of JPEG XL and SVG sources is not read. A change applies to variants rendered afterwards."
         ),
         SettingRow(
             "render.watermarks", \.watermarks, .path(allowsEmpty: true),
-            "The folder of watermarks: logo.png there is laid over variants that ask for -wmlogo. Empty: there are none. What lies under a key must not change: variants made with it stay."
+            "Directory of watermarks: its logo.png is drawn over variants that request -wmlogo. Empty: no watermarks. Do not change the file of a name: variants rendered with the old file stay."
         ),
     ]
 }

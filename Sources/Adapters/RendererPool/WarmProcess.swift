@@ -2,15 +2,15 @@ internal import Images
 internal import Posix
 internal import RenderProtocol
 
-/// A program of ours, started with a socket and a pipe for its log, that has said that it is ready.
+/// A started process of ours, with a socket and a pipe for its log, that has reported that it is ready.
 struct WarmProcess: Sendable {
     let process: ChildProcess
     let socket: PacketSocket
     let log: LogPipe
-    /// Why it has no filter for system calls, where it goes on without.
+    /// Why it runs without a filter for system calls; nil: it has one.
     let unfiltered: String?
 
-    /// Starts one and waits until it is warm.
+    /// Starts the program and waits until it is warm.
     init(_ program: String, _ arguments: [String], _ configuration: RendererConfiguration) throws(RenderFailure) {
         do throws(SystemFailure) {
             let (ours, theirs) = try PacketSocket.pair()
@@ -45,15 +45,16 @@ struct WarmProcess: Sendable {
             reason: "\(program) is not a working renderer: \(told.isEmpty ? "\(ending). \(Self.advice)" : told)")
     }
 
-    /// Ends it at once, since an idle child has nothing to save; how it ended, if it had done so before.
+    /// Ends it at once, since an idle process has nothing to save; returns how it ended, if it had ended before.
     @discardableResult
     func end() -> ChildProcess.End {
         process.kill()
         return process.reap()
     }
 
-    /// libimagequant is quickest here with one thread, and libgomp ends the process where it gets no stack for another. Each forked child
-    /// would look up the functions of libraries again, and copy the pages that keep them, if that were not done at the start.
+    /// libimagequant is fastest here with one thread, and libgomp ends the process if it gets no stack for another one.
+    /// LD_BIND_NOW looks up library functions at the start; otherwise each forked process would do it again, and copy
+    /// their pages.
     private static let environment = ["OMP_NUM_THREADS=1", "LD_BIND_NOW=1"]
 
     private static let advice = "Build mezzotint-renderer and mezzotint-inspector, or set render.program"

@@ -1,12 +1,12 @@
 internal import Clocks
 internal import Posix
 
-/// A folder below which blobs lie, all with the same rights.
+/// A folder that contains blobs, all with the same mode.
 struct BlobFolder: Sendable {
     let root: String
     let mode: FileMode
     let tree: DirectoryTree
-    /// Blobs under way, of this user alone. On the same disk, so that they can be linked.
+    /// Folder of unfinished blobs, which only this user may read. It lies on the same disk, so that they can be linked.
     var drafts: String { "\(root)/.tmp" }
 
     init(_ root: String, _ mode: FileMode) {
@@ -16,11 +16,11 @@ struct BlobFolder: Sendable {
 
     func path(_ location: String) -> String { "\(root)/\(location)" }
 
-    /// Makes what is missing, and removes what puts that were cut short left before a time.
+    /// Creates missing folders, and removes files of interrupted puts that are older than a time.
     func open(leftoversUntil time: WallTime) throws(SystemFailure) {
         let second = Int(time.milliseconds / 1_000)
         try make()
-        // A process that died may have left directories made, and not yet synced.
+        // A process that died may have left new directories without a sync.
         try FileSystem.syncAll(of: root)
         for file in try FileSystem.files(in: drafts) where file.written <= second {
             _ = try FileSystem.remove("\(drafts)/\(file.name)")
@@ -32,7 +32,7 @@ struct BlobFolder: Sendable {
         _ = try FileSystem.makeDirectory(drafts)
     }
 
-    /// A file under a name that nobody else has, which a blob becomes by a link.
+    /// Creates a file under a unique name; a link turns it into a blob.
     func newDraft() throws(SystemFailure) -> (path: String, file: OpenFile) {
         let path = "\(drafts)/\(FileSystem.uniqueName())"
         do throws(SystemFailure) { return (path, try OpenFile(creating: path)) } catch  where error.isMissing {
@@ -41,6 +41,6 @@ struct BlobFolder: Sendable {
         }
     }
 
-    /// Whether blobs can be put into it at all, whatever is wrong at one place.
+    /// Whether blobs can be put into the folder at all, even if one path has a problem.
     var isWritable: Bool { [root, drafts].allSatisfy(FileSystem.isWritableDirectory) }
 }

@@ -3,18 +3,19 @@ internal import Posix
 package import Records
 internal import Synchronization
 
-/// A file in the store's folder says which store it is: what is mounted or made in its place is not taken for it.
+/// Identifies the store by a file in its folder, so that another folder mounted or created at its path is not taken for
+/// it.
 ///
-/// The originals' folder has the same file, since it may be on another disk. That it has been given one is noted in the store:
-/// older programs gave none.
+/// The originals' folder has the same file, since it may be on another disk. A file in the store notes that the
+/// originals' folder received the identity, because early stores had none there.
 extension FileStore {
     package func sight() async throws(StoreFailure) -> StoreSight {
         try await pool.run { [self] () throws(StoreFailure) in
             do throws(SystemFailure) {
-                // Beside the blobs' folders a disk may have some of its own, such as lost+found.
+                // A disk may have folders of its own next to those of blobs, such as lost+found.
                 let names = try FileSystem.names(in: root)
                 let isEmpty = !names.contains { $0.utf8.count == 2 && $0 != ".." }
-                // In this order: a worker that adopts the store meanwhile writes the originals' identity last.
+                // Read in this order: a worker that adopts the store meanwhile writes the originals' identity last.
                 let (beside, own) = (try shown(in: originals), try shown(in: variants))
                 let isWhole = beside == own || beside == nil && !(own != nil && names.contains(Self.givenFile))
                 return StoreSight(
@@ -29,7 +30,7 @@ extension FileStore {
     package func adopt() async throws(StoreFailure) -> StoreIdentity {
         try await pool.run { [self] () throws(StoreFailure) in
             if let absence = absence(of: variants) { throw absence }
-            // Each partition asks, and each file costs two syncs of the disk.
+            // Each partition asks for it, and each file costs two syncs of the disk.
             if let known = adopted.withLock({ $0 }), isGiven(known) { return known }
             let identity: StoreIdentity
             do throws(SystemFailure) {
@@ -41,7 +42,7 @@ extension FileStore {
                 }
             } catch { throw Self.unwritable(root, error) }
             do throws(SystemFailure) {
-                // Another's, which a person said is to be gone on with.
+                // The identity of another store, which the operator chose to replace.
                 if let other = try shown(in: originals), other != identity {
                     _ = try FileSystem.remove("\(originals.root)/\(Self.identityFile)")
                 }
@@ -55,7 +56,7 @@ extension FileStore {
 
     package var absence: StoreFailure? { absence(of: variants) ?? absence(of: originals) }
 
-    /// Why none of these can be put or read: each verb asks for the folders that it touches.
+    /// The reason why none of these blobs can be put or read. Each verb checks the folders that it uses.
     func absence(at locations: some Sequence<String>) -> StoreFailure? {
         absence(of: variants) ?? (locations.contains(where: Self.isOriginal) ? absence(of: originals) : nil)
     }
@@ -68,7 +69,7 @@ extension FileStore {
         } catch { return Self.unreadable(folder.root, error, isWhole: true) }
     }
 
-    /// Whether both folders have the identity, and the store's says that the other was given it.
+    /// Whether both folders have the identity, and the store has the note of the originals' one.
     private func isGiven(_ identity: StoreIdentity) -> Bool {
         do throws(SystemFailure) {
             guard try shown(in: variants) == identity, try shown(in: originals) == identity else { return false }
@@ -76,7 +77,7 @@ extension FileStore {
         } catch { return false }
     }
 
-    /// nil if there is none, or none that can be told.
+    /// Identity of a folder; nil if the folder has none, or its file is not a valid one.
     private func shown(in folder: BlobFolder) throws(SystemFailure) -> StoreIdentity? {
         do throws(SystemFailure) {
             let bytes = try OpenFile(reading: "\(folder.root)/\(Self.identityFile)").bytes(at: 0, count: 64)
@@ -84,7 +85,8 @@ extension FileStore {
         } catch  where error.isMissing { return nil }
     }
 
-    /// Written under another name and linked: the first to do so wins, and nobody sees half of one. The one that is there then.
+    /// Writes the identity under another name and links it, so that the first writer wins and no reader sees half a
+    /// file. Returns the identity that the folder then has.
     private func give(
         _ identity: StoreIdentity, to folder: BlobFolder, as name: String = identityFile
     ) throws(SystemFailure) -> StoreIdentity {
@@ -101,6 +103,6 @@ extension FileStore {
     }
 
     private static let identityFile = ".identity"
-    /// Says that the originals' folder has been given the identity.
+    /// File which notes that the originals' folder has received the identity.
     private static let givenFile = ".identity.originals"
 }

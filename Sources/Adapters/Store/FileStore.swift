@@ -6,34 +6,34 @@ package import Posix
 internal import Records
 internal import Synchronization
 
-/// Blobs as files: `ab/cd/<source key>/<version>/<leaf>`, below one directory, and originals below another.
+/// Blobs as files `ab/cd/<source key>/<version>/<leaf>`: variants below one directory, originals below another.
 ///
-/// Variants are for web servers to read. Originals have all that cameras write of places and people, so nobody else may
-/// read them. Those that older versions left among the variants are found there.
+/// Web servers read variants. Originals contain the places and names that cameras write, so no other user may read
+/// them. Originals that lie among the variants are found there, too.
 ///
-/// A blob appears under its name whole and on the disk, or not at all: it is written and synced under another name,
-/// then linked, and the directories are synced before the put returns. The first to put a name wins.
+/// A blob appears under its name complete and durable, or not at all. It is written and synced under another name, then
+/// linked, and the directories are synced before the put returns. The first put of a name wins.
 ///
-/// - Concurrency: file work runs on threads of its own; several processes may share a directory.
+/// - Concurrency: file work runs on dedicated threads; several processes may share a directory.
 package final class FileStore: BlobStore {
     let variants: BlobFolder
     let originals: BlobFolder
     var root: String { variants.root }
     let pool: BlockingPool
-    /// Of its own: what is stored already must not wait for what is written.
+    /// Has a thread of its own, so that looking up stored blobs does not wait for writes.
     private let looks = BlockingPool("store look", threads: 1)
-    /// For looks, which are a fifth of a stored job's cost: the way to the root is a third of theirs.
+    /// Speeds up lookups, which are a fifth of a stored job's cost: opening the root is a third of that.
     private let directory = RecentDirectory()
-    /// Whether the disk of a directory has room for blobs: others may need what is left of it.
+    /// Whether the directory's disk has room for blobs; other programs may need the rest.
     private let hasRoom: @Sendable (_ root: String) -> Bool
 
-    /// The store that rows are bound to, once that is known.
+    /// The store that rows are bound to, once it is known.
     let adopted = Mutex<StoreIdentity?>(nil)
 
-    /// Opens the store at `root`, which is made if it is not there and its disk has room, and removes what puts that were cut short left more
-    /// than `leftoverAge` ago.
+    /// Opens the store at `root`, and creates it if it does not exist and its disk has room. Removes the files of
+    /// interrupted puts that are older than `leftoverAge`.
     ///
-    /// - Parameter originals: where originals are put; nil: a hidden folder of the store.
+    /// - Parameter originals: folder of originals; nil: a hidden folder of the store.
     package init(
         root: String, originals: String? = nil, mode: FileMode = .readable, threads: Int = 4,
         leftoverAge: Duration = .hours(1),
@@ -45,12 +45,12 @@ package final class FileStore: BlobStore {
         pool = BlockingPool("store", threads: threads)
         let old = SystemTime.wall - leftoverAge
         for folder in [variants, self.originals] {
-            // It is closed to all others, who would lose the variants.
+            // The folder becomes private, which would hide the variants from other users.
             if folder.root == self.originals.root, mode != .own, FileSystem.isFolder(root, in: folder.root) {
                 throw .unwritable(.folder(folder.root), reason: "it is private, and the store lies in it")
             }
             do throws(SystemFailure) { try folder.open(leftoversUntil: old) } catch  where error.isOutOfSpace {
-                // Jobs wait for room, and what is not made yet is made when the store is adopted.
+                // Jobs wait for room, and missing folders are created when the store is adopted.
             } catch {
                 throw Self.unwritable(folder.root, error)
             }
@@ -61,7 +61,7 @@ package final class FileStore: BlobStore {
         location.utf8.dropFirst(88).starts(with: "original.".utf8)
     }
 
-    /// Where a blob may lie: first where it would be put.
+    /// Folders that may contain a blob, first the one that it would be put into.
     private func folders(of location: String) -> [BlobFolder] {
         Self.isOriginal(location) ? [originals, variants] : [variants]
     }
@@ -81,7 +81,8 @@ package final class FileStore: BlobStore {
         }
     }
 
-    /// Hashed on a thread of the store: the cooperative pool waits for no disk, and the heap is not for pictures.
+    /// Computes the digest on a thread of the store: the cooperative pool must not wait for disks, nor the heap hold
+    /// images.
     package func open(
         _ location: String, if isExpected: @escaping @Sendable (SHA256Digest) -> Bool
     ) async throws(StoreFailure) -> OpenFile? {
@@ -105,7 +106,7 @@ package final class FileStore: BlobStore {
         if let found = directory.file(at: location, below: root), found.isRegular, found.length == bytes {
             return false
         }
-        // Asked again by its whole name: the directory may have been another one's until a moment ago.
+        // Checked again by its full path: the cached directory may have been replaced a moment ago.
         return folders(of: location).allSatisfy { isGone(at: $0.path(location), bytes: bytes) }
     }
 
@@ -121,7 +122,7 @@ package final class FileStore: BlobStore {
             _ = try? FileSystem.remove(path)
             return true
         } catch {
-            // What cannot be asked is left to those who open it.
+            // If the lookup fails, opening the blob reports the error.
             return false
         }
     }
@@ -139,8 +140,9 @@ package final class FileStore: BlobStore {
         }
     }
 
-    /// The only form that rows of ours have, `ab/cd/<64 digits>/<16 digits>/<leaf>`; nothing else in the file system can
-    /// be reached. In one pass: a job whose variants are all stored spends more on this than on its plan.
+    /// Whether a location has the form of our rows, `ab/cd/<64 digits>/<16 digits>/<leaf>`; no other path in the file
+    /// system can be reached. It takes one pass, because a job whose variants are all stored spends more on this than
+    /// on its plan.
     package static func isValid(_ location: String) -> Bool {
         location.utf8.withContiguousStorageIfAvailable(isValid) ?? isValid(Array(location.utf8))
     }
@@ -173,8 +175,8 @@ package final class FileStore: BlobStore {
         }
     }
 
-    /// What is there under a name, read once for its digest, and whether it is what is being put. What can only be damage
-    /// is removed: a blob is a regular file, an original's name says its bytes, and no blob of ours is empty.
+    /// Looks for an existing blob of this name, and reads it once for its digest and to compare it with the new blob. A
+    /// damaged one is removed: a blob is a regular file, an original's name contains its digest, and no blob is empty.
     private func existing(_ location: String, insteadOf blob: NewBlob) throws(StoreFailure) -> Placed? {
         for folder in folders(of: location) {
             try writing(location, in: folder) { () throws(SystemFailure) in
@@ -194,7 +196,7 @@ package final class FileStore: BlobStore {
         return nil
     }
 
-    /// A blob, and which folder has it or shall have it.
+    /// A blob, and the folder that has it or will have it.
     private struct Placed {
         let blob: StoredBlob
         let folder: BlobFolder
@@ -230,7 +232,7 @@ package final class FileStore: BlobStore {
             placed.append(draft.placed)
             drafts.append((draft, placed.count - 1))
         }
-        // Directories first: the files' syncs carry them into the journal.
+        // Directories come first: the files' syncs carry them into the journal.
         for one in placed {
             try writing(one.blob.location, in: one.folder) { () throws(SystemFailure) in
                 try one.folder.tree.make(above: one.blob.location)
@@ -252,7 +254,7 @@ package final class FileStore: BlobStore {
             }
             placed[place] = winner
         }
-        // What was found is synced too: whoever linked it may not have come so far yet.
+        // Existing blobs are synced too: the process that linked them may not have synced yet.
         for one in Dictionary(grouping: placed, by: \.folder.root).values {
             let (folder, locations) = (one[0].folder, one.map(\.blob.location))
             try writing(locations[0], in: folder) { () throws(SystemFailure) in try folder.tree.sync(above: locations) }
@@ -274,7 +276,7 @@ package final class FileStore: BlobStore {
         }
     }
 
-    /// Reads a slice once: its digest, and its bytes into `target`.
+    /// Reads a slice once for its digest, and copies its bytes to `target`.
     private static func copy(_ slice: FileSlice, to target: OpenFile?) throws(SystemFailure) -> SHA256Digest {
         let hash = SHA256()
         var done = 0
@@ -292,7 +294,7 @@ package final class FileStore: BlobStore {
         _ path: String, in folder: BlobFolder, _ work: () throws(SystemFailure) -> Value
     ) throws(StoreFailure) -> Value {
         do { return try work() } catch {
-            // One place may be in disorder for ever: only where the store itself is at fault may all jobs wait for it.
+            // One path may be damaged for ever: all jobs may wait only if the store itself fails.
             let failure = Self.unwritable(path, error)
             if case .unwritable = failure, folder.isWritable {
                 throw .obstructed(.folder(path), reason: error.description)
@@ -308,7 +310,7 @@ package final class FileStore: BlobStore {
             : .unwritable(.folder(path), reason: failure.description)
     }
 
-    /// - Parameter isWhole: the store's folder or its identity cannot be read, and not one file of it.
+    /// - Parameter isWhole: whether the store's folder or identity cannot be read, rather than one file.
     static func unreadable(_ path: String, _ failure: SystemFailure, isWhole: Bool = false) -> StoreFailure {
         let place: StorePlace = isWhole ? .root(path) : .folder(path)
         return failure.isExhaustion

@@ -1,7 +1,7 @@
 package import Posix
 package import SettingTypes
 
-/// Where a file store keeps variants and originals.
+/// Settings of a file store: where it keeps variants and originals.
 package struct FileStoreSettings: Sendable, Equatable {
     /// Empty: `store` below the data directory.
     package var directory = ""
@@ -13,7 +13,8 @@ package struct FileStoreSettings: Sendable, Equatable {
 
     package func root(in data: String) -> String { directory.isEmpty ? data + "/store" : directory }
 
-    /// A store of its own may be on another disk, or shared by the workers of many machines: its originals stay with it.
+    /// Folder of the originals. A separate store may be on another disk, or shared by workers of many machines, so its
+    /// originals stay with it.
     package func originals(in data: String) -> String {
         guard originals.isEmpty else { return originals }
         return directory.isEmpty ? data + "/originals" : directory + "/.originals"
@@ -22,14 +23,14 @@ package struct FileStoreSettings: Sendable, Equatable {
     package static let rows: [SettingRow<FileStoreSettings>] = [
         SettingRow(
             "store.directory", \.directory, .path(allowsEmpty: true),
-            "Where variants are kept. Empty: store below the data directory. Relative like data."),
+            "Directory of the variants. Empty: store below the data directory. A relative path resolves as data does."),
         SettingRow(
             "store.mode", \.mode, .fileMode,
-            "The rights of variants, whatever the umask; their folders can be entered by those who may read them. All other files are the worker's alone (0600 and 0700). A folder that was there keeps what its group may read and enter (0750); one that others may enter, or its group may write, becomes 0700."
+            "File mode of variants, independent of the umask. Users who may read variants may also enter their folders. All other files belong to the worker alone (0600, folders 0700). In an existing folder, read and enter rights of its group stay (0750). A folder that others may enter, or that its group may write to, becomes 0700."
         ),
         SettingRow(
             "store.originals.directory", \.originals, .path(allowsEmpty: true),
-            "Where originals are kept, for the worker alone: they have the places and names that cameras write. Empty: originals below the data directory, or .originals below store.directory if that is set. Those that older versions kept among the variants stay there, and are used. Never a folder that the store lies in. Relative like data."
+            "Directory of the originals. Only the worker may read it, because originals hold the locations and names that cameras write. Empty: originals below the data directory, or .originals below store.directory if that is set. Originals that lie among the variants are used, too. A directory that contains the store is refused. A relative path resolves as data does."
         ),
     ]
 }

@@ -7,7 +7,7 @@ package struct FileStoreSite: StoreSite {
     private let originals: String
     private let mode: FileMode
 
-    /// - Parameter data: the data directory, below which the folders are if the settings name none.
+    /// - Parameter data: data directory that contains the folders unless the settings name them.
     package init(_ settings: FileStoreSettings, in data: String) {
         (root, originals, mode) = (settings.root(in: data), settings.originals(in: data), settings.mode)
     }
@@ -24,7 +24,7 @@ package struct FileStoreSite: StoreSite {
 
     package func room() -> FreeSpace? { FreeSpace(of: root) }
 
-    /// A file is written, synced and removed in each folder that is there.
+    /// Writes, syncs and removes a file in each existing folder.
     package func trial() async -> StoreTrial {
         let subject = "store directory"
         let found = Folder.trial(root)
@@ -62,7 +62,7 @@ extension StorePlace {
         place(path, unreadable: "Remove that file: it is made again when it is needed.")
     }
 
-    /// The store's own folder, or the file of its identity.
+    /// The store's own folder, or its identity file.
     static func root(_ path: String) -> StorePlace {
         place(path, unreadable: "Give the worker's user the right to read it, or check its disk.")
     }

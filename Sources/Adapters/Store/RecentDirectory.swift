@@ -2,7 +2,7 @@ internal import Clocks
 internal import Posix
 internal import Synchronization
 
-/// The store's root, open for some milliseconds at a time: a name may mean another directory any time later.
+/// The store's root, kept open for some milliseconds at a time, because its name may later refer to another directory.
 final class RecentDirectory: Sendable {
     private final class Opened: Sendable {
         let directory: OpenDirectory
@@ -17,7 +17,7 @@ final class RecentDirectory: Sendable {
     private let opened = Mutex<Opened?>(nil)
     private static let age = Duration.milliseconds(5)
 
-    /// The file that has a name below the root; nil if nothing has, or that cannot be told.
+    /// The file of this name below the root; nil if none exists, or the lookup fails.
     func file(at location: String, below root: String) -> (length: Int, isRegular: Bool)? {
         let now = SystemTime.monotonic
         let opened = opened.withLock { opened in

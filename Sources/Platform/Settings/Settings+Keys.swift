@@ -24,7 +24,7 @@ extension Settings {
     private static let placeKeys: [SettingKey] = [
         SettingKey(
             "data", \.data, .path(allowsEmpty: false),
-            "The directory of the embedded log, the indexes and, unless store.directory says otherwise, the store. In a file: relative to the file's folder; else to the working directory."
+            "Directory of the embedded log, the indexes and, unless store.directory is set, the store. In a file, a relative path starts at the file's folder; elsewhere, at the working directory."
         ),
 
         SettingKey(
@@ -32,25 +32,25 @@ extension Settings {
             "Partitions of every topic of the embedded log. Fixed when the log is created."),
         SettingKey(
             "log.outcomesKept", \.log.outcomesKept, .whole(0...100_000_000),
-            "How many outcomes the embedded log keeps for readers."),
+            "Number of outcomes that the embedded log keeps for readers."),
         SettingKey(
             "log.byteLimit", \.log.byteLimit, .size(1 << 20...1 << 44),
-            "What publishers may fill of the embedded log's file, less log.reserve; then they are refused (log.full) until the worker has made room. Kept outcomes, rows and dead letters count, too. The worker itself is not bound by it."
+            "Size of the embedded log's file, less log.reserve, at which publishers are refused (log.full) until the worker frees space. Outcomes, rows and dead letters count, too. The worker itself may exceed it."
         ),
         SettingKey(
             "log.reserve", \.log.reserve, .size(0...64 << 30),
-            "Room that publishers leave to the worker for outcomes, rows, retries and dead letters, and 6 KiB more for each job that waits: with less free on the log's disk they are refused (log.full). As much again, and of the 6 KiB what the disk has room for, is held by the file reserve beside the log, which the worker gives up piece by piece when the disk is full all the same, and takes again when there is room. 0B: none."
+            "Disk space that publishers leave to the worker for outcomes, rows, retries and dead letters, plus 6 KiB for each pending job. With less free space, they are refused (log.full). The file reserve, beside the log, allocates the same space again (the 6 KiB as far as the disk has room). If the disk fills up anyway, the worker shrinks that file piece by piece, and grows it again later. 0B: none."
         ),
     ]
 
     private static let jobKeys: [SettingKey] = [
         SettingKey(
             "jobs.keys", \.jobs.keys, .jobKeys,
-            "Keys that jobs are signed with. With them mezzotint publish signs, and workers take signed jobs alone: others are dead letters. Of several each is taken, so that one can follow another. A secret has 16 bytes at least, on one line."
+            "Keys that sign jobs. If set, mezzotint publish signs jobs, and workers accept only signed jobs: unsigned ones become dead letters. Workers accept every listed key, so that you can rotate keys. A secret has at least 16 bytes, on one line."
         ),
         SettingKey(
             "jobs.sign", \.jobs.sign, .text,
-            "The id of the key that mezzotint publish signs with. Empty: the first of jobs.keys."),
+            "Id of the key that mezzotint publish signs with. Empty: the first key of jobs.keys."),
     ]
 
     private static let laneKeys: [SettingKey] =
@@ -58,71 +58,74 @@ extension Settings {
             SettingKey(
                 "lanes.\(lane.rawValue).target", \.lanes.targets[lane],
                 .duration(.milliseconds(100) ... .seconds(7 * 86_400)),
-                "The age within which a \(lane.rawValue) job should be begun. Nothing is done differently for it: lagwatch calls a lane late whose oldest job is older, and alerts go by it."
+                "Target age for starting a \(lane.rawValue) job. It changes no scheduling: lagwatch reports the lane as late if its oldest job is older, and alerts use it."
             )
         } + [
             SettingKey(
                 "lanes.slow.concurrency", \.lanes.slow.concurrency, .whole(0...1024),
-                "Slow renders at once in a worker. 0: half of render.processes, at least one. lanes.slow.fetches limits slow fetches."
+                "Concurrent renders of slow jobs in a worker. 0: half of render.processes, at least one. lanes.slow.fetches limits slow fetches."
             ),
             SettingKey(
                 "lanes.slow.fetches", \.lanes.slow.fetches, .whole(0...1024),
-                "Slow fetches at once in a worker, over all hosts, with each redirect. 1 fetches the slow jobs of a worker one after the other. 0: slow fetches take three quarters of fetch.concurrency at most."
+                "Concurrent fetches for slow jobs in a worker, over all hosts, including redirects. 1 fetches a worker's slow jobs one after the other. 0: at most three quarters of fetch.concurrency."
             ),
             SettingKey(
                 "lanes.slow.maxWait", \.lanes.slow.maxWait, .duration(.seconds(1) ... .seconds(86_400)),
-                "A slow job that has waited this long is fetched and rendered even while fast ones wait, one such job after the other."
+                "Age at which a slow job is fetched and rendered before waiting fast jobs, one such job at a time."
             ),
         ]
 
     private static let fetchKeys: [SettingKey] = [
         SettingKey(
             "fetch.concurrency", \.fetch.concurrency, .whole(1...1024),
-            "Fetches at once: the fetch permits of the worker. One host holds at most half of them, and no more than origins.concurrency. What was fetched and waits for its render counts too. A fetch that takes longer than a second leaves its permit to others; as many such fetches may run beside those that hold permits."
+            "Concurrent fetches of a worker (fetch permits). One host uses at most half of them, and no more than origins.concurrency. Fetched sources that wait for rendering count too. A fetch that takes longer than a second releases its permit; up to as many such slow fetches may run in addition."
         )
     ]
 
     private static let workKeys: [SettingKey] = [
         SettingKey(
             "retry.attempts", \.retry.attempts, .whole(0...100),
-            "How often a job is tried before it is set aside as a dead letter. 0: where its origin is at fault, for as long as retry.giveUp says; where something else is (its render, say), five times."
+            "Attempts before a job becomes a dead letter. 0: if the origin fails, retries continue until retry.giveUp; if anything else fails, such as the render, five attempts."
         ),
         SettingKey(
             "retry.giveUp.fast", \.retry.giveUp.fast, .duration(.zero ... .seconds(86_400)),
-            "A fast job whose origin has been at fault for so long goes on as a slow one."),
+            "Time of origin failures after which a fast job continues as a slow job."),
         SettingKey(
             "retry.giveUp.slow", \.retry.giveUp.slow, .duration(.zero ... .seconds(30 * 86_400)),
-            "A job whose origin has been at fault for so long is set aside as a dead letter, whichever its lane. A job's giveUp says another time; when a fast job goes on as a slow one is the same for all."
+            "Time of origin failures after which a job of either lane becomes a dead letter. A job's giveUp overrides it, but not the time after which a fast job continues as a slow one."
         ),
         SettingKey(
             "retry.base", \.retry.base, .duration(.milliseconds(1) ... .seconds(3600)),
-            "The first wait before another try; it doubles from try to try."),
+            "Delay before the first retry; it doubles with each further retry."),
         SettingKey(
             "retry.cap", \.retry.cap, .duration(.milliseconds(1) ... .seconds(86_400)),
-            "The longest wait before another try."),
+            "Maximum delay before a retry."),
     ]
 
     private static let storeKeys: [SettingKey] = [
         SettingKey(
             "store.adopt", \.store.adopt, .flag,
-            "Whether a worker goes on with the store that is there, though the log's rows are bound to another one or its folder is empty (store.foreign). For one start: several workers over different folders would never be told."
+            "Whether a worker accepts the current store although the log's rows belong to another one, or its folder is empty (store.foreign). Set it for one start only: with it, several workers over different folders would go unnoticed."
         ),
         SettingKey(
             "store.maxAge", \.store.maxAge, .duration(.seconds(1) ... .seconds(3650 * 86_400)),
-            "How long what is stored counts as fresh where its origin does not say, origins.freshness.ceiling at most and up to a tenth shorter. A source behind a temporary redirect (302, 303, 307) that does not say is asked for with each job, origins.freshness.floor apart."
+            "How long stored variants are fresh if their origin declares no time: at most origins.freshness.ceiling, and up to a tenth shorter. A source behind a temporary redirect (302, 303, 307) without a declared time is revalidated for each job, limited only by origins.freshness.floor."
         ),
         SettingKey(
             "store.originals.limit", \.store.originalsLimit, .size(0...4 << 30),
-            "The largest source whose original is kept: the best donor. 0B keeps none."),
+            "Maximum size of a source whose original is kept. Originals are the best donors for later variants. 0B keeps none."
+        ),
 
-        SettingKey("reuse.enabled", \.reuse.enabled, .flag, "Whether a stored variant may stand in for its source."),
+        SettingKey(
+            "reuse.enabled", \.reuse.enabled, .flag,
+            "Whether new variants may be derived from stored variants instead of their source."),
         SettingKey(
             "reuse.lossBudget", \.reuse.lossBudget, .number(0...100),
-            "The most mean loss, in SSIMULACRA2 points, that reuse may cost. Sources other than JPEG and HEIC count as drawings: their stored variants are reused only if nothing is resampled."
+            "Maximum mean loss of reuse, in SSIMULACRA2 points. Sources other than JPEG and HEIC count as drawings: their stored variants are reused only if nothing is resampled."
         ),
         SettingKey(
             "reuse.allowStale", \.reuse.allowStale, .flag,
-            "Whether stale variants are answered and reused, however old they are, and also those chosen by other request headers (`Vary`)."
+            "Whether stale variants complete jobs and are reused, at any age, including those chosen by other request headers (`Vary`)."
         ),
 
         SettingKey(
@@ -130,28 +133,28 @@ extension Settings {
             "Groups of hosts that serve the same images under the same paths."),
         SettingKey(
             "canonical.volatile", \.canonical.volatile, .parameterNames,
-            "Query parameters that never change the image, such as signatures and expiry stamps, each by its full name: patterns such as utm_* are refused."
+            "Query parameters that never change the image, such as signatures and expiry times. Give full names: patterns such as utm_* are refused."
         ),
         SettingKey(
             "canonical.dialects", \.canonical.dialects, .flag,
-            "Whether URLs that transform (\(URLDialect.allCases.map(\.name).joined(separator: ", "))) become a source and a variant."
+            "Whether transform URLs (\(URLDialect.allCases.map(\.name).joined(separator: ", "))) are split into a source and a variant."
         ),
         SettingKey(
             "canonical.specTiers", \.canonical.specTiers, .flag,
-            "Whether sizes and qualities written out in a job go to tiers, as those of dialect URLs do."),
+            "Whether sizes and qualities given in jobs are rounded to fixed steps, as those of transform URLs are."),
         SettingKey(
             "canonical.defaultQuality", \.canonical.defaultQuality, .whole(1...100),
-            "The quality of a variant that names none, in JPEG and WebP."),
+            "JPEG and WebP quality of variants that name none."),
         SettingKey(
             "canonical.defaultAVIFQuality", \.canonical.defaultAVIFQuality, .whole(1...100),
-            "The quality of an AVIF that names none; its scale is another than JPEG's."),
+            "AVIF quality of variants that name none. Its scale differs from JPEG's."),
 
         SettingKey(
             "worker.readAhead", \.worker.readAhead, .whole(16...1_000_000),
-            "Jobs of a partition that are read and unfinished at once."),
+            "Maximum unfinished jobs of a partition that a worker has read."),
         SettingKey(
             "worker.drain", \.worker.drain, .duration(.zero ... .seconds(3600)),
-            "How long a worker that was told to stop finishes what runs. One that a hanging disk or thread keeps from its end is ended 15 s later, with status 1; its log says what hung."
+            "Time in which a stopping worker finishes its running jobs. If a hanging disk or thread keeps it from ending, it exits 15 s later with status 1, and its log names what hung."
         ),
         SettingKey(
             "worker.standstill", \.worker.standstill, .duration(.seconds(1) ... .seconds(86_400)),
@@ -161,30 +164,30 @@ extension Settings {
         SettingKey(
             "logging.level", \.logging.level,
             .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
-            "The least severe message that is written."),
+            "Lowest severity of messages to log."),
 
         SettingKey(
             "metrics.listen", \.metrics.listen, .listenAddress,
-            "Where the worker serves its metrics and its health over HTTP, to whoever can reach it: /metrics, /healthz, /readyz. Port 0 takes a free one, which the log tells. Empty: nowhere."
+            "Address at which the worker serves metrics and health over HTTP, to any client that can reach it: /metrics, /healthz, /readyz. Port 0 uses a free port, which the worker logs. Empty: disabled."
         ),
 
         SettingKey(
             "watch.workers", \.watch.workers,
             .list(of: "hosts and ports such as worker-1:9464 or 127.0.0.1:9464", { WorkerAddress($0) }),
-            "Workers whose metrics mezzotint-lagwatch asks for: where metrics.listen says that they serve them. A name with several addresses, such as that of a Kubernetes headless service, is asked at each. Without them it tells what the log and the group tell."
+            "Workers that mezzotint-lagwatch reads metrics from, at the addresses of their metrics.listen. If a name has several addresses, such as a Kubernetes headless service, each one is read. Empty: lagwatch shows only data from the log and the group."
         ),
         SettingKey(
             "watch.hosts", \.watch.hosts, .list(of: "names, or *.example.com", { HostPattern($0) }),
-            "Names by which mezzotint-lagwatch may be asked, besides localhost and addresses: a page of another name could be a stranger's that leads here."
+            "Host names under which mezzotint-lagwatch serves its page, in addition to localhost and addresses. Requests for other names are refused, because an untrusted site could point its name at this server."
         ),
 
         SettingKey(
             "traces.endpoint", \.traces.endpoint, .collector,
-            "Where spans of jobs go, as OTLP over HTTP in JSON: a collector's URL, such as http://127.0.0.1:4318/v1/traces. Empty: nowhere."
+            "Collector URL for spans of jobs, sent as OTLP over HTTP in JSON, such as http://127.0.0.1:4318/v1/traces. Empty: disabled."
         ),
         SettingKey(
             "traces.share", \.traces.share, .number(0...1),
-            "The share of jobs without a traceparent that have spans. A job that has one is sampled as its publisher says there."
+            "Share of jobs without a traceparent that are sampled. For a job with one, its publisher's sampling flag decides."
         ),
     ]
 }

@@ -64,37 +64,37 @@ extension Settings {
     static let originKeys: [SettingKey] = [
         SettingKey(
             "origins.concurrency", \.origins.concurrency, .whole(1...1024),
-            "Fetches at once from one host (scheme, name and port), of all workers together; they need the same setting (what can exceed it: kafka.md). Each worker has a part of them, begins with two at most, takes one more after each round of good answers, and half as many after a failure. Slow jobs have a third of each worker's part, and one at least. No host gets more than half of fetch.concurrency."
+            "Concurrent fetches from one host (scheme, name and port), over all workers; every worker needs the same value (kafka.md lists what can exceed it). Each worker has a part of it. It begins with at most two, adds one after each round of good responses, and halves after a failure. Slow jobs use a third of each worker's part, and at least one. No host uses more than half of fetch.concurrency."
         ),
         SettingKey(
             "origins.breaker.failures", \.origins.breaker.failures, .whole(0...1000),
-            "After so many failures in a row (5xx, a name without an address, no connection, a deadline), or when half of its last 20 answers were failures, a host is left alone for origins.breaker.pause; then one job asks it. Its other jobs wait in the retry topics meanwhile, without an attempt. A job that fails again, though the host has answered others since its first failure, counts only where three quarters of those answers are failures and none was good for a minute: its URL may be at fault. 0: never."
+            "Consecutive failures (5xx, a name without an address, no connection, a timeout) that open a host's circuit; so does a failure rate of half over its last 20 responses. It stays open for origins.breaker.pause. Then one job probes the host. The host's other jobs wait in the retry topics without using an attempt. If a job fails again after the host has responded to others, its URL may be the cause. Its failure then counts only if three quarters of those responses are failures and none was good for a minute. 0: never opens."
         ),
         SettingKey(
             "origins.breaker.pause", \.origins.breaker.pause, .duration(.milliseconds(1) ... .seconds(600)),
-            "The first pause of a failing host. Each later pause is longer by the first one, up to ten minutes or twenty times this, whichever is less. Probes by jobs that failed before do not lengthen it. Half an hour without trouble, or twenty good answers, resets it."
+            "First pause of a host with an open circuit. Each later pause is longer by the first one, up to ten minutes or twenty times this value, whichever is less. Probes by jobs that failed before do not lengthen it. Half an hour without failures, or twenty good responses, resets it."
         ),
         SettingKey(
             "origins.backoff", \.origins.backoff, .duration(.zero ... .seconds(86_400)),
-            "The same for a host that answers 429 without a Retry-After, or whose last such failure is a 503 without one; doubled in the same way, up to a day. With a Retry-After, beside any 5xx too, it is left alone for as long as that says, a day at most; one of less than 30 s beside a 5xx other than 503 is a failure like others, too, and holds for the worker alone that heard it. 0ms: such answers are failures like others."
+            "First pause of a host after a 429 without Retry-After, or after failures of which the last is a 503 without one. It doubles each time, up to a day. With a Retry-After, on any 5xx too, the host is throttled for that time, at most a day. A Retry-After below 30 s on a 5xx other than 503 counts as a failure, too, and throttles only the worker that received it. 0ms: such responses count as failures only."
         ),
         SettingKey(
             "origins.freshness.floor", \.origins.freshness.floor, .duration(.zero ... .seconds(3650 * 86_400)),
-            "What was fetched is not asked for again sooner, however short its origin says that it is fresh; no-store and no-cache are heeded all the same. Up to a tenth later, so that what was stored together is not asked for together."
+            "Minimum time before a source is fetched again, even if its origin declares less; no-store and no-cache still apply. The time is lengthened by up to a tenth, so that sources stored together are not fetched together."
         ),
         SettingKey(
             "origins.freshness.ceiling", \.origins.freshness.ceiling,
             .duration(.seconds(1) ... .seconds(3650 * 86_400)),
-            "The longest time for which a source counts as fresh. Its origin says how long (Cache-Control, Expires, or a tenth of the time since Last-Modified, up to three days); where it says nothing, store.maxAge counts. Times that the origin did not name are shortened by up to a tenth, by the source, so that sources stored together do not expire together."
+            "Maximum time for which a source is fresh. Its origin declares the time (Cache-Control, Expires, or a tenth of the time since Last-Modified, up to three days); otherwise store.maxAge applies. Times that the origin did not declare are shortened by up to a tenth, by the source, so that sources stored together do not expire together."
         ),
         SettingKey(
             "origins.staleWhileRevalidate", \.origins.staleWhileRevalidate,
             .duration(.zero ... .seconds(3650 * 86_400)),
-            "How long what is no longer fresh may answer jobs at once while its origin is asked again, on the slow lane. An origin's own stale-while-revalidate counts before it, must-revalidate and no-cache forbid it. 0s, since HTTP lets an origin alone allow it (RFC 9111, 4.2.4): jobs wait for the answer. 1h suits origins of your own."
+            "How long stale variants complete jobs at once while the source is revalidated on the slow lane. An origin's own stale-while-revalidate overrides it; must-revalidate and no-cache forbid it. 0s: jobs wait for the response. That is the default because HTTP lets only the origin allow it (RFC 9111, 4.2.4). 1h suits your own origins."
         ),
         SettingKey(
             "origins.staleIfError", \.origins.staleIfError, .duration(.zero ... .seconds(3650 * 86_400)),
-            "How long what is no longer fresh may answer jobs while its origin fails. An origin's own stale-if-error counts before it, must-revalidate and no-cache forbid it."
+            "How long stale variants complete jobs while the origin fails. An origin's own stale-if-error overrides it; must-revalidate and no-cache forbid it."
         ),
     ]
 
@@ -104,28 +104,28 @@ extension Settings {
             SettingKey(
                 group, "hosts", \.hosts,
                 .list(of: "host names and *.example.com (every name below it)", { $0.isEmpty ? nil : $0 }),
-                "The hosts of the group, at any port: they are treated as one."),
+                "Hosts of the group, at any port. The group is treated as one host."),
             SettingKey(
                 group, "concurrency", \.concurrency, .whole(0...1024),
-                "Fetches at once from all of them, of all workers together; it begins with a quarter of that, and gets no more than half of fetch.concurrency in one worker. 0: origins.concurrency."
+                "Concurrent fetches from the whole group, over all workers. It begins with a quarter of this, and uses at most half of fetch.concurrency in one worker. 0: origins.concurrency."
             ),
             SettingKey(
-                group, "rate", \.rate, .rate, "Fetches begun in a second, such as 200/s or 30/m. 0: as they come."),
+                group, "rate", \.rate, .rate, "Maximum rate of new fetches, such as 200/s or 30/m. 0: no limit."),
             SettingKey(
                 group, "bytesPerSecond", \.bytesPerSecond, .size(0...1 << 40),
-                "Bytes of bodies a second, on average. 0B: as they come."),
+                "Average download rate of bodies, in bytes a second. 0B: no limit."),
             SettingKey(
                 group, "attempts", \.attempts, .whole(0...1000),
-                "How often a job is tried where its host is at fault. 0: for as long as retry.giveUp says."),
+                "Attempts for a job whose host fails. 0: retries continue until retry.giveUp."),
             SettingKey(
                 group, "freshness.floor", \.freshness.floor, .duration(.zero ... .seconds(3650 * 86_400)),
-                "As origins.freshness.floor, for the group. 0s: that."),
+                "origins.freshness.floor for the group. 0s: the value of that setting."),
             SettingKey(
                 group, "freshness.ceiling", \.freshness.ceiling, .duration(.zero ... .seconds(3650 * 86_400)),
-                "As origins.freshness.ceiling, for the group. 0s: that."),
+                "origins.freshness.ceiling for the group. 0s: the value of that setting."),
             SettingKey(
                 group, "headers", \.headers, .originHeaders,
-                "Headers that its hosts are asked with, and no others: a value, or file:PATH or environment:NAME to read it from. The group's name is part of the keys of its sources then, so publishers need the same settings. They go to every port of its hosts, over http, too: let no secret stand here for hosts, or networks on the way, that are not trusted with it."
+                "Additional request headers for the group's hosts: a value, or file:PATH or environment:NAME to read it from. No other hosts receive them. The group's name then becomes part of its source keys, so publishers need the same settings. The headers are sent to every port of the hosts, also over http: set no secret here unless you trust these hosts and the network."
             ),
         ]
     }
