@@ -43,7 +43,7 @@ package struct SQLiteVariantIndexes: VariantIndexes {
                 return (SQLiteVariantIndex(path, file, checkpoint, nil), rebuilt)
             }
         } catch { throw IndexFailure(error, path) }
-        throw .unavailable(path: path, reason: "it cannot be made anew (\(reason))")
+        throw .unavailable(path: path, reason: "it cannot be rebuilt (\(reason))")
     }
 
     /// Decodes the progress row. A damaged one counts as missing: the work that it would save is repeated.

@@ -69,7 +69,7 @@ final class RendererChild: Sendable, Equatable {
             throw .misspoke("it answered out of protocol")
         }
         // It may continue, and nothing else counts the size of a file in memory.
-        if case .failed = reply, !output.discard() { throw .misspoke("it keeps its pictures open to change them") }
+        if case .failed = reply, !output.discard() { throw .misspoke("it keeps its output file open for writing") }
         switch reply {
         case .ready, .readyUnfiltered: throw .misspoke("it answered out of turn")
         case .rendered(let outputs): return .success(try variants(outputs, in: output, of: render))
@@ -87,7 +87,7 @@ final class RendererChild: Sendable, Equatable {
             throw .memory(index.flatMap { render.specs.indices.contains($0) ? render.specs[$0] : nil }, reason)
         // It has greeted in this version of the protocol, so the reply is a lie.
         case .failed(.protocolMismatch(let reason)):
-            throw .misspoke("it did not understand what it was asked: \(reason)")
+            throw .misspoke("it reported that it did not understand the request: \(reason)")
         case .failed(.output(let index, let reason)):
             guard render.specs.indices.contains(index) else {
                 throw .misspoke("it failed an output that was not asked")
@@ -112,14 +112,14 @@ final class RendererChild: Sendable, Equatable {
     private func variants(
         _ outputs: [RenderedOutput], in file: OpenFile, of render: PendingRender
     ) throws(Loss) -> [RenderedVariant] {
-        guard file.seal() else { throw .misspoke("it keeps its pictures open to change them") }
+        guard file.seal() else { throw .misspoke("it keeps its output file open for writing") }
         let isMeasured = (try? file.remeasure()) != nil
         // Their sum cannot overflow: the protocol bounds each size and their number.
         let total = outputs.reduce(0) { $0 + $1.bytes }
         guard isMeasured, outputs.count == render.request.outputs.count, total == file.length,
             zip(outputs, render.request.outputs).allSatisfy({ $0.isAnswer(to: $1) }),
             outputs.allSatisfy({ $0.bytes > 0 && $0.bytes <= file.length })
-        else { throw .misspoke("its pictures are not those that were asked") }
+        else { throw .misspoke("its output does not match the request") }
         var offset = 0
         let parts = outputs.map { output in
             defer { offset += output.bytes }
@@ -153,7 +153,7 @@ final class RendererChild: Sendable, Equatable {
                 else {
                     throw .misspoke(
                         "one of its pictures is a \(facts.format.rawValue) of \(facts.size), not the "
-                            + "\(request.format.rawValue) of \(output.size) that it told of")
+                            + "\(request.format.rawValue) of \(output.size) that it reported")
                 }
             }
         }

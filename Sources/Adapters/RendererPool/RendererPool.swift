@@ -216,7 +216,7 @@ package final class RendererPool: Renderer {
                 throw failure("more than \(RenderWatermark.limit) watermarks are laid over one source at once")
             }
             guard let folder = configuration.watermarks else {
-                throw failure("there are no watermarks: render.watermarks names no folder")
+                throw failure("render.watermarks names no folder of watermarks")
             }
             let path = "\(folder)/\(mark.key).png"
             guard let file = try? OpenFile(reading: path) else {

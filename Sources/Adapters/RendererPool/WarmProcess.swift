@@ -32,7 +32,7 @@ struct WarmProcess: Sendable {
             return
         case .readyUnfiltered(let reason):
             told =
-                "there is no filter for system calls here (\(reason)). Allow seccomp for this container, or set "
+                "the kernel offers no filter for system calls (\(reason)). Allow seccomp for this container, or set "
                 + "render.sandbox to optional"
         default:
             told = first != nil ? "it speaks another version. \(Self.advice)" : ""
