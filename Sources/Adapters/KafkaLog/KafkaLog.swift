@@ -27,8 +27,8 @@ package final class KafkaLog: Log {
     /// Connects and checks that the topics exist; blocks for up to some seconds.
     ///
     /// - Parameters:
-    /// - notice: receives events that help an operator to find trouble: lost brokers, librdkafka's warnings.
-    /// - detail: receives librdkafka's own text of an event that a notice describes in our words.
+    ///   - notice: receives events that help an operator to find trouble: lost brokers, librdkafka's warnings.
+    ///   - detail: receives librdkafka's own text of an event that a notice describes in our words.
     package init(
         _ configuration: KafkaConfiguration, notice: @escaping @Sendable (String) -> Void = { _ in },
         detail: @escaping @Sendable (String) -> Void = { _ in }

@@ -203,8 +203,8 @@ extension KafkaQuestions {
     /// Sends one request and waits for its result; nil if no result came.
     ///
     /// - Parameters:
-    /// - limit: how long librdkafka tries.
-    /// - wait: how long this call waits for the result.
+    ///   - limit: how long librdkafka tries.
+    ///   - wait: how long this call waits for the result.
     private static func answer(
         of client: KafkaClient, _ operation: rd_kafka_admin_op_t, within limit: Duration, waiting wait: Duration,
         _ request: (OpaquePointer, OpaquePointer?, OpaquePointer?) -> Void

@@ -8,10 +8,10 @@ extension KafkaQuestions {
     /// none of them retried.
     ///
     /// - Parameters:
-    /// - leaders: the leader of each topic-partition. librdkafka 2.0.2 returns a whole list or nothing, so each leader
-    ///   is asked by itself: an absent leader fails only its own topic-partitions.
-    /// - isReading: set by an owner that takes up partitions. It reads up to the last stable offset, and needs no count
-    ///   of hidden records.
+    ///   - leaders: the leader of each topic-partition. librdkafka 2.0.2 returns a whole list or nothing, so each
+    ///     leader is asked by itself: an absent leader fails only its own topic-partitions.
+    ///   - isReading: set by an owner that takes up partitions. It reads up to the last stable offset, and needs no
+    ///     count of hidden records.
     func offsetsOnce(
         _ places: [KafkaPlace], leaders: [KafkaPlace: Int32], within limit: Duration, isReading: Bool = false
     ) -> [Result<PartitionOffsets, LogFailure>] {

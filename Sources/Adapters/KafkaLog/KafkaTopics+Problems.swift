@@ -195,8 +195,8 @@ extension KafkaTopics {
     /// Warning about a backlog; nil if its oldest unread record may wait as long again.
     ///
     /// - Parameters:
-    /// - age: age of the oldest unread record.
-    /// - kept: `retention.ms`; negative: for ever.
+    ///   - age: age of the oldest unread record.
+    ///   - kept: `retention.ms`; negative: for ever.
     static func agingBacklog(_ name: String, age: Duration, kept: Duration) -> String? {
         guard kept >= .zero, age > kept / 2 else { return nil }
         return

@@ -10,8 +10,8 @@ package enum KafkaTopics {
     /// Creates the missing topics with as many partitions as the existing ones; existing topics stay as they are.
     ///
     /// - Parameters:
-    /// - partitions: nil: as configured, if no topic exists yet.
-    /// - replication: nil: three replicas, or as many as there are brokers.
+    ///   - partitions: nil: as configured, if no topic exists yet.
+    ///   - replication: nil: three replicas, or as many as there are brokers.
     package static func create(
         _ configuration: KafkaConfiguration, partitions: Int?, replication: Int? = nil
     ) async throws(LogFailure) -> TopicsMade {

@@ -3,11 +3,11 @@ package import RenderKit
 package import RenderProtocol
 package import VariantSpec
 
-/// What a JPEG's own header says that decides who decodes it.
+/// Traits from a JPEG's own header that decide which engine decodes it.
 package struct JPEGTraits: Sendable, Hashable {
-    /// Before orientation.
+    /// Size before orientation.
     package var stored: PixelSize
-    /// Three components that become RGB: neither grey nor CMYK.
+    /// Whether it has three components that become RGB, unlike grey and CMYK.
     package var isColour: Bool
     package var profile: ProfileKind
 
@@ -16,9 +16,9 @@ package struct JPEGTraits: Sendable, Hashable {
     }
 }
 
-/// Which renders the direct path takes; whatever it does not know, libvips does.
+/// Chooses the renders that the direct path takes; libvips renders all others.
 package enum DirectChoice {
-    /// What it writes itself.
+    /// Formats that the direct path encodes itself.
     static let written: Set<ImageFormat> = [.jpeg, .webp, .png]
 
     package static func takes(_ request: RenderRequest, _ traits: JPEGTraits) -> Bool {

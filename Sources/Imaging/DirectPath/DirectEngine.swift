@@ -3,19 +3,19 @@ package import RenderKit
 package import RenderProtocol
 package import VariantSpec
 
-/// Renders what most jobs are, a colour JPEG to JPEG, WebP or PNG, straight through the codecs; the rest it hands on, as
-/// pixels where only the writing is not its own.
+/// Renders the most common jobs directly with the codecs: a colour JPEG to JPEG, WebP or PNG. It passes other renders
+/// on. If only the output format is foreign, it passes the pixels on.
 ///
-/// libjpeg decodes smaller where that does not show, rows are resampled as they come out, profiles are applied to what is
-/// left, and turning costs nothing, since it is only where pixels are written.
+/// libjpeg decodes at a smaller scale if no output shows it. Rows are resampled as they are decoded, and profiles are
+/// applied to the remaining pixels. Turning costs nothing, since it only changes where pixels are written.
 ///
-/// - Concurrency: one for a process, on the thread that made it.
+/// - Concurrency: one for each process, on the thread that created it.
 package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
     private let rest: Rest
     private let colours = ProfileTransform()
     private let hasAVX2: Bool
 
-    /// `isPortable` leaves out what not every machine has.
+    /// - Parameter isPortable: uses no instructions that only some processors have.
     package init(before rest: Rest, isPortable: Bool = false) {
         self.rest = rest
         hasAVX2 = !isPortable && Resampler.hasAVX2
@@ -49,7 +49,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
             if traits.profile == .other, let profile = reader.profile { colours.convert(canvas, from: profile) }
             canvases[index] = canvas
         }
-        // Coefficients of a progressive one may be 300 MB, and encoders need room.
+        // Frees the reader: coefficients of a progressive JPEG may take 300 MB, and encoders need room.
         _ = consume reader
         for step in plan.steps {
             if case .output(let base) = step.base, let base = canvases[base] {
@@ -68,7 +68,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
         }
     }
 
-    /// Every row once, through a ring that holds no more of them than the resamplers need.
+    /// Decodes every row once, through a ring that holds only the rows that the resamplers need.
     private func decode(_ reader: borrowing JPEGReader, _ plan: RenderPlan, into resamplers: [Resampler])
         throws(CodecFailure)
     {
@@ -96,10 +96,10 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
                 }
             }
         }
-        // What follows the last row is not asked for, as libvips does not either.
+        // Data after the last row is not read, just as in libvips.
     }
 
-    /// From pixels that are upright already.
+    /// Resamples from pixels that are already upright.
     private func smaller(_ step: RenderPlan.Step, of base: Canvas, _ orientation: Orientation) -> Canvas {
         var (across, down) = (step.across, step.down)
         if orientation.swapsSides { swap(&across, &down) }
@@ -112,7 +112,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
         return resampler.canvas
     }
 
-    /// Of outputs that show the same, from the smallest.
+    /// Placeholders by shown region, each from its smallest output.
     private func placeholders(of canvases: [Int: Canvas], _ request: RenderRequest) -> [Region: Placeholder] {
         var smallest: [Region: Canvas] = [:]
         for (index, canvas) in canvases {
@@ -152,7 +152,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
         throw .output(index, reason: "it does not fit into its bytes (upto)")
     }
 
-    /// What fails while pixels are read is the source's fault.
+    /// Runs a decoding step; its failures are the source's fault.
     private func reading<R: ~Copyable>(_ body: () throws(CodecFailure) -> R) throws(EngineFailure) -> R {
         do throws(CodecFailure) { return try body() } catch { throw .source(reason: error.reason) }
     }

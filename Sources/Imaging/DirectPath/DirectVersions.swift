@@ -4,7 +4,7 @@ internal import CLCMS
 internal import CWebP
 internal import RenderKit
 
-/// The libraries that the direct path stands on, as they are at run time where they tell.
+/// Libraries of the direct path, with their versions at run time if they report them.
 package enum DirectVersions {
     package static var all: [(name: String, version: String)] {
         let webp = WebPGetEncoderVersion()

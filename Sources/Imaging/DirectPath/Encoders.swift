@@ -39,12 +39,12 @@ extension Canvas {
             throw CodecFailure(reason: "libwebp is of another version than it was built against")
         }
         (config.quality, config.method) = (Float(output.quality), Int32(output.effort))
-        // Lossy WebP has 4:2:0 alone. Sharp YUV loses the least by it.
+        // Lossy WebP supports only 4:2:0. Sharp YUV loses the least by it.
         config.use_sharp_yuv = output.hasChromaDetail ? 1 : 0
         (picture.width, picture.height) = (Int32(size.width), Int32(size.height))
         defer { WebPPictureFree(&picture) }
         guard WebPPictureImportRGB(&picture, bytes, Int32(stride)) != 0 else {
-            throw CodecFailure(reason: "there is no memory to encode it")
+            throw CodecFailure(reason: "not enough memory to encode it")
         }
         var writer = WebPMemoryWriter()
         WebPMemoryWriterInit(&writer)

@@ -2,17 +2,17 @@ internal import CLCMS
 internal import RenderKit
 internal import VariantSpec
 
-/// Colours of an embedded profile to sRGB, in place; the last profile's transform is kept, since a camera's pictures come
-/// together.
+/// Converts the colours of an embedded profile to sRGB, in place. The last profile's transform is kept, since pictures
+/// of one camera arrive together.
 ///
-/// Relative colorimetric with black point compensation, as `Raster.inSRGB`.
+/// The intent is relative colorimetric with black point compensation, as in `Raster.inSRGB`.
 final class ProfileTransform {
     private var source: [UInt8] = []
     private var transform: cmsHTRANSFORM?
 
     deinit { forget() }
 
-    /// A profile that LittleCMS can't use means sRGB.
+    /// Converts a canvas. A profile that LittleCMS can't use counts as sRGB.
     func convert(_ canvas: Canvas, from profile: UnsafeRawBufferPointer) {
         if !profile.elementsEqual(source) { build(profile) }
         guard let transform else { return }

@@ -1,8 +1,8 @@
 internal import Images
 
-/// Formats that are not read, known by their first bytes so that a failure can name them.
+/// Unsupported formats, detected by their first bytes so that a failure can name them.
 enum ForeignFormat {
-    /// `a PDF document`, `a WebM video`; nil if the bytes are of no format that is known here.
+    /// Name such as `a PDF document` or `a WebM video`; nil for unknown bytes.
     static func name(of bytes: inout PictureBytes) throws(RenderFailure) -> String? {
         for (signature, name) in signatures where try bytes.has(signature, at: 0) { return name }
         if let name = try bitmap(&bytes) { return name }
@@ -27,7 +27,7 @@ enum ForeignFormat {
         (Array("OggS".utf8), "an Ogg file"), (Array("ID3".utf8), "an MP3 audio file"),
     ]
 
-    /// `BM` begins words, too: the size of its second header must be a valid one.
+    /// Detects a BMP. Words may begin with `BM`, too, so the size of its second header must be valid.
     private static func bitmap(_ bytes: inout PictureBytes) throws(RenderFailure) -> String? {
         guard try bytes.has("BM", at: 0), let size = try bytes.little(14, 4) else { return nil }
         return [12, 16, 40, 52, 56, 64, 108, 124].contains(size) ? "a BMP image" : nil
@@ -45,7 +45,7 @@ enum ForeignFormat {
         return String(decoding: head, as: UTF8.self).contains("webm") ? "a WebM video" : "a Matroska video"
     }
 
-    /// A file of boxes without an image brand. The first QuickTime files have no brand.
+    /// Names a file of boxes without an image brand. The first QuickTime files have no brand.
     private static func iso(_ bytes: inout PictureBytes) throws(RenderFailure) -> String? {
         for box: StaticString in ["moov", "mdat", "wide"] where try bytes.has(box, at: 4) { return "a QuickTime video" }
         guard try bytes.has("ftyp", at: 4), let brand = try bytes.bytes(8, 4) else { return nil }
@@ -57,7 +57,7 @@ enum ForeignFormat {
         }
     }
 
-    /// Packets of 188 bytes, each beginning with the same one.
+    /// Detects packets of 188 bytes that all begin with the same byte.
     private static func transportStream(_ bytes: inout PictureBytes) throws(RenderFailure) -> String? {
         for packet in 0..<3 where try bytes[188 * packet] != 0x47 { return nil }
         return "an MPEG video"

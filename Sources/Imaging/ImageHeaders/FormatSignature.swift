@@ -1,9 +1,9 @@
 internal import Images
 internal import VariantSpec
 
-/// Knows a format by its first bytes; names and content types are never believed.
+/// Detects a format by its first bytes; file names and content types are never trusted.
 ///
-/// Ours to decide, not libvips's: it asks every loader about unknown bytes, ImageMagick's too, blocked or not.
+/// We decide this, rather than libvips: it asks every loader about unknown bytes, even ImageMagick's, blocked or not.
 enum FormatSignature {
     static func format(of bytes: inout PictureBytes) throws(RenderFailure) -> ImageFormat {
         if try bytes.has([0xff, 0xd8, 0xff], at: 0) { return .jpeg }
@@ -28,7 +28,7 @@ enum FormatSignature {
         return false
     }
 
-    /// AVIF or HEIC, from the major brand and the compatible ones of an ISO file.
+    /// Detects AVIF or HEIC by the major and compatible brands of an ISO file.
     private static func brand(_ bytes: inout PictureBytes) throws(RenderFailure) -> ImageFormat? {
         let end = min(try bytes.big(0, 4) ?? 0, 256)
         var isHEIC = false
@@ -43,13 +43,13 @@ enum FormatSignature {
         return isHEIC ? .heic : nil
     }
 
-    /// Markup whose root is an `<svg`; a page that holds one is none.
+    /// Whether the file is markup with an `<svg` root; a page that contains one is no SVG.
     private static func isSVG(_ bytes: inout PictureBytes) throws(RenderFailure) -> Bool {
         guard let head = try bytes.bytes(0, min(4 << 10, bytes.length)) else { return false }
         return SVGHeader.root(of: String(decoding: head, as: UTF8.self)) != nil
     }
 
-    /// What the file is, and how it begins in a form that people can read: text as text, anything else in hex.
+    /// Describes the file's type and its first bytes in readable form: text as text, other bytes in hex.
     private static func beginning(_ bytes: inout PictureBytes) throws(RenderFailure) -> String {
         guard let head = try bytes.bytes(0, min(16, bytes.length)), !head.isEmpty else { return "it is empty" }
         let name = try ForeignFormat.name(of: &bytes)

@@ -1,14 +1,15 @@
 internal import Images
 
-/// What the blocks of a file's metadata say of whose the picture is.
+/// Copyright metadata found in the blocks of a file.
 ///
-/// The editor's word counts before the camera's: XMP, then IPTC, EXIF and a PNG's text. Of each kind the first block is read.
+/// Editors' entries take precedence over cameras': XMP, then IPTC, EXIF and a PNG's text. Of each kind the first block
+/// is read.
 struct FoundRights {
     var xmp: PictureRights?
     var iptc: PictureRights?
     var exif: PictureRights?
     var text = PictureRights()
-    /// Of the first packet that marks any.
+    /// Regions of the first packet that marks any.
     private(set) var marked = MarkedRegions()
     private var texts = 0
 
@@ -17,9 +18,9 @@ struct FoundRights {
     }
 
     private var packets = 0
-    /// Of blocks that may be XMP.
+    /// Most blocks to read that may be XMP.
     private static let packetsLimit = 4
-    /// More of an XMP packet is not read: a JPEG's segment has no more.
+    /// Bytes of an XMP packet that are read: a JPEG's segment holds no more.
     static let packetLimit = 64 << 10
 
     mutating func read(
@@ -35,7 +36,7 @@ struct FoundRights {
         if self.marked.isEmpty { self.marked = marked }
     }
 
-    /// - Parameter block: a JPEG's segment behind `Photoshop 3.0\0`.
+    /// - Parameter block: a JPEG's segment after `Photoshop 3.0\0`.
     mutating func read(photoshop block: Range<Int>, _ bytes: inout PictureBytes) throws(RenderFailure) {
         guard iptc == nil, let segment = try bytes.bytes(block.lowerBound, block.count) else { return }
         iptc = IPTCReader.rights(inPhotoshop: segment)
@@ -49,14 +50,14 @@ struct FoundRights {
         iptc = IPTCReader.rights(in: record)
     }
 
-    /// Bytes that should be UTF-8, and are Latin-1 where they are not: EXIF and IPTC have both.
+    /// Decodes UTF-8, or Latin-1 if the bytes are no valid UTF-8: EXIF and IPTC contain both.
     static func text(_ bytes: some Collection<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 }
 
 extension FoundRights {
-    /// More text chunks of a PNG are not looked at.
+    /// Most text chunks of a PNG that are read.
     private static let textLimit = 64
 
     /// - Parameter chunk: the data of an iTXt or a tEXt, which begin with a keyword.
@@ -65,7 +66,7 @@ extension FoundRights {
         guard texts <= Self.textLimit, let data = try bytes.bytes(chunk.lowerBound, min(chunk.count, 1024)) else {
             return
         }
-        // An iTXt says behind its keyword whether it is compressed, how, and in which language.
+        // After its keyword, an iTXt has its compression flag, its compression method and its language.
         let packet = Array("XML:com.adobe.xmp\0\0\0\0\0".utf8)
         let compressed = Array("XML:com.adobe.xmp\0\u{1}\0\0\0".utf8)
         if data.starts(with: packet) {

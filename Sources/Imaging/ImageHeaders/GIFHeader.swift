@@ -15,7 +15,7 @@ enum GIFHeader {
         var offset = 13 + Self.tableBytes(flags)
         var end: Int?
         var disposal: UInt8 = 0
-        // Where the last frame clears the canvas after it was shown.
+        // Area that the last frame clears after it was shown.
         var cleared: (x: Int, y: Int, right: Int, bottom: Int)?
         while let kind = try bytes[offset] {
             switch kind {
@@ -23,7 +23,7 @@ enum GIFHeader {
                 if try bytes.has([0x21, 0xff, 11] + Array("XMP DataXMP".utf8), at: offset) {
                     try rights.read(xmp: offset + 14..<bytes.length, &bytes)
                 } else if try bytes[offset + 1] == 0xf9, let control = try bytes[offset + 3] {
-                    // What asks for no delay at all is shown for a tenth of a second by everybody.
+                    // All viewers show a frame with a delay of zero for a tenth of a second.
                     let delay = try bytes.little(offset + 4, 2) ?? 0
                     duration += delay <= 1 ? 100 : delay * 10
                     if control & 1 == 1 { isTransparent = true }
@@ -48,12 +48,12 @@ enum GIFHeader {
                 {
                     isBare = true
                 }
-                // What was before the first frame is bare, too.
+                // Restoring the canvas from before the first frame leaves it bare, too.
                 let clears = disposal == 2 || disposal == 3 && frames == 0
                 cleared = clears ? (frame.x, frame.y, frame.right, frame.bottom) : nil
                 disposal = 0
                 frames += 1
-                // A still needs no more of them, and to count all may cost more than a header may.
+                // A still needs no further frames, and counting all may cost more than a header may.
                 if frames > limits.frames {
                     isTruncated = false
                     break
@@ -61,7 +61,7 @@ enum GIFHeader {
                 guard let next = try Self.end(&bytes, ofBlocksAt: offset + 11 + Self.tableBytes(local)) else { break }
                 offset = next
                 continue
-            // The trailer, or what no decoder goes past.
+            // The trailer, or bytes that stop every decoder.
             default: (isTruncated, end) = (false, kind == 0x3b ? offset + 1 : nil)
             }
             break
@@ -69,7 +69,8 @@ enum GIFHeader {
         guard frames > 0 else { throw .malformed(.gif, reason: "it has no frame") }
         var header = PictureHeader(stored: try PixelSize(canvas.width, canvas.height, of: .gif))
         (header.frames, header.hasAlpha, header.isTruncated) = (frames, isTransparent || isBare, isTruncated)
-        // One that is bare is decoded once more, with transparency, and kept. A start does not know: transparency may follow.
+        // A bare canvas is decoded once more with transparency, and kept. The first part of a file does not show
+        // whether transparency follows.
         let canvases = 1 + (isRestored ? 1 : 0) + (isBare && !isTransparent && !isTruncated ? 2 : 0)
         header.memory = PictureCoding.gif(canvases: canvases).bytes(of: header.stored)
         header.duration = frames > 1 ? duration : 0
@@ -77,7 +78,8 @@ enum GIFHeader {
         return header
     }
 
-    /// Sizes of screens are not the picture's, says libnsgif, which decodes it: then its first frame is.
+    /// Whether the canvas size is plausible. libnsgif, the decoder, distrusts screen sizes and then uses the first
+    /// frame's size.
     private static func isBelieved(_ width: Int, _ height: Int) -> Bool {
         let screens = [(640, 480), (640, 512), (800, 600), (1024, 768), (1280, 1024), (1600, 1200)]
         return width > 0 && height > 0 && max(width, height) <= 2048 && !screens.contains { $0 == (width, height) }
@@ -94,7 +96,7 @@ enum GIFHeader {
         return (x, y, width, height, x + width, y + height)
     }
 
-    /// Behind the empty block that ends a row of them; nil where the file ends before.
+    /// Position after the empty block that ends a series of blocks; nil if the file ends before.
     private static func end(_ bytes: inout PictureBytes, ofBlocksAt start: Int) throws(RenderFailure) -> Int? {
         var offset = start
         while let length = try bytes[offset] {

@@ -2,18 +2,18 @@ internal import Images
 internal import RenderProtocol
 internal import VariantSpec
 
-/// An AVIF's or HEIC's size as people see it, from the boxes that describe its primary item.
+/// Reads an AVIF's or HEIC's upright size from the boxes that describe its primary item.
 ///
-/// libheif turns and mirrors as the file says, so what it decodes is upright already.
+/// libheif applies the file's turns and mirrors, so decoded pixels are upright.
 enum HEIFHeader {
-    /// A box: where its content lies.
+    /// A box and the position of its content.
     struct Box {
         let type: String
         let content: Range<Int>
     }
 
     private static let boxLimit = 4096
-    /// Alpha, depth, a gain map.
+    /// Most auxiliary images that are read: alpha, depth, a gain map.
     private static let auxiliaryLimit = 16
 
     static func read(
@@ -45,13 +45,13 @@ enum HEIFHeader {
             }
             return found
         }
-        // A sequence may name none: then its first is meant.
+        // A sequence may name no primary item: then its first item counts.
         let named = try item(&bytes, parts)
         guard named != nil || isSequence else { throw malformed("it does not say which of its pictures is meant") }
         let listed = try own(named)
         var size: PixelSize?
         for property in listed where property.type == "ispe" { size = try extent(&bytes, property, format) }
-        // What is hidden in other items is decoded too: tiles of a grid, alpha.
+        // Hidden items are decoded too: tiles of a grid, alpha.
         var largest = size
         for property in properties where property.type == "ispe" {
             guard let other = try extent(&bytes, property, format) else { continue }
@@ -59,7 +59,7 @@ enum HEIFHeader {
             if other.pixels > largest.map(\.pixels) ?? 0 { largest = other }
         }
         guard let size, let largest else { throw isSequence ? sequence : malformed("its picture has no size") }
-        // Wherever they are listed, cuts come after what describes it, and turns after those.
+        // In any order of the list, cuts apply after descriptive properties, and turns after cuts.
         var visible = size
         for property in listed where property.type == "clap" {
             visible = try aperture(&bytes, property, format) ?? visible
@@ -70,7 +70,7 @@ enum HEIFHeader {
         header.turns = turns
         header.colours = try colours(&bytes, listed)
         for property in listed where property.type == "colr" {
-            // After the four letters of its kind.
+            // The four letters of the type come before this position.
             let isCodes = try bytes.has("nclx", at: property.content.lowerBound)
             if !isCodes { header.profileBytes = property.content.count - 4 }
         }
@@ -81,23 +81,24 @@ enum HEIFHeader {
                 if Self.isAlpha(String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)) { header.hasAlpha = true }
             }
         }
-        // Boxes are read as long as they are whole.
+        // The end of the last complete box.
         header.end = all.last?.content.upperBound
         header.isTruncated = header.end != bytes.length
         let rights = try HEIFMetadata.found(&bytes, parts, format)
         header.rights = rights.all
-        // Regions are of pixels that were not cut.
+        // Regions refer to uncut pixels.
         if !listed.contains(where: { $0.type == "clap" }) { header.marked = rights.marked }
         header.memory = try coding(&bytes, properties, hasAlpha: header.hasAlpha).bytes(of: largest)
         return header
     }
 
-    /// Whether a kind of auxiliary image is alpha: MPEG's name, or the number that AVC and HEVC have for it.
+    /// Whether a type of auxiliary image is alpha: MPEG's name, or the number of AVC and HEVC for it.
     private static func isAlpha(_ kind: String) -> Bool {
         kind.contains("alpha") || ["urn:mpeg:avc:2015:auxid:1", "urn:mpeg:hevc:2015:auxid:1"].contains(kind)
     }
 
-    /// How the decoder turns and mirrors, in order: quarter turns against the clock, top and bottom or left and right swapped.
+    /// Turns and mirrors of the decoder, in order: anticlockwise quarter turns, and swaps of top and bottom or left and
+    /// right.
     private static func turns(
         _ bytes: inout PictureBytes, _ properties: [Box]
     ) throws(RenderFailure) -> [Orientation] {
@@ -112,7 +113,8 @@ enum HEIFHeader {
         return found
     }
 
-    /// Of its planes, from the configurations of its codec: the largest of all, since tiles have their own.
+    /// Coding of the picture's planes, from the configurations of its codec: the largest counts, since tiles have their
+    /// own.
     private static func coding(
         _ bytes: inout PictureBytes, _ properties: [Box], hasAlpha: Bool
     ) throws(RenderFailure) -> PictureCoding {
@@ -121,12 +123,12 @@ enum HEIFHeader {
             let start = property.content.lowerBound
             switch property.type {
             case "av1C":
-                // Depth above eight, one plane alone, chroma halved across and down: a bit each.
+                // One bit each: depth above eight, one plane only, chroma halved across, chroma halved down.
                 guard let flags = try bytes[start + 2] else { continue }
                 isDeep = isDeep || flags & 0x40 != 0
                 isSubsampled = isSubsampled && (flags & 0x10 != 0 || flags & 0x0c == 0x0c)
             case "hvcC":
-                // Its decoder takes the same at any chroma.
+                // The HEVC decoder needs the same memory at any chroma.
                 guard let depth = try bytes[start + 17] else { continue }
                 isDeep = isDeep || depth & 7 != 0
             default: continue
@@ -135,7 +137,7 @@ enum HEIFHeader {
         return .planes(isSubsampled: isSubsampled, isDeep: isDeep, hasAlpha: hasAlpha)
     }
 
-    /// The colours that its properties name, unless they embed a profile.
+    /// Colours that the properties name, unless they embed a profile.
     private static func colours(
         _ bytes: inout PictureBytes, _ properties: [Box]
     ) throws(RenderFailure) -> ColourCodes? {
@@ -146,13 +148,13 @@ enum HEIFHeader {
             guard let primaries = try bytes.big(start + 4, 2), let transfer = try bytes.big(start + 6, 2) else {
                 continue
             }
-            // Encoders name the curve of video and mean sRGB's: Chromium takes it so.
+            // Encoders name the video curve and mean sRGB's: Chromium treats it so, too.
             found = ColourCodes(primaries: primaries, transfer: [1, 6, 14, 15].contains(transfer) ? 13 : transfer)
         }
         return found
     }
 
-    /// The items that belong to one, as its alpha does; to any where none is named.
+    /// Auxiliary items of an item, such as its alpha; if no item is named, those of any.
     private static func auxiliary(
         _ bytes: inout PictureBytes, _ parts: [Box], of item: Int?, _ format: ImageFormat
     ) throws(RenderFailure) -> [Int] {
@@ -177,7 +179,7 @@ enum HEIFHeader {
         return items
     }
 
-    /// Width and height of `clap`, each a fraction; nil where it says nothing sensible.
+    /// Width and height in `clap`, each a fraction; nil if they make no sense.
     private static func aperture(
         _ bytes: inout PictureBytes, _ box: Box, _ format: ImageFormat
     ) throws(RenderFailure) -> PixelSize? {
@@ -192,7 +194,7 @@ enum HEIFHeader {
         return try PixelSize(width, height, of: format)
     }
 
-    /// The boxes that lie one after another in a range.
+    /// The consecutive boxes in a range.
     static func boxes(
         _ bytes: inout PictureBytes, in range: Range<Int>, _ format: ImageFormat
     ) throws(RenderFailure) -> [Box] {
@@ -235,7 +237,7 @@ enum HEIFHeader {
         return try PixelSize(width, height, of: format)
     }
 
-    /// Which properties an item has, or the first of all, counted from 1.
+    /// Property indexes of an item, or of the first item, counted from 1.
     private static func indexes(
         _ bytes: inout PictureBytes, _ box: Box, of item: Int?, _ format: ImageFormat
     ) throws(RenderFailure) -> [Int] {

@@ -3,7 +3,7 @@ internal import VariantSpec
 
 /// Finds EXIF and XMP among an AVIF's or HEIC's items (ISO 14496-12, 8.11).
 enum HEIFMetadata {
-    /// More items are not looked at: a picture of tiles has some hundred.
+    /// Most items that are read: a picture of tiles has some hundred.
     private static let itemLimit = 4096
 
     /// - Parameter parts: the boxes of `meta`.
@@ -29,7 +29,7 @@ enum HEIFMetadata {
         if items.isEmpty { return found }
         for (id, range) in try self.places(&bytes, places.content, of: items) {
             if items[id] == "mime" {
-                // Whatever else it is has none of the names.
+                // Items other than XMP contain none of its names.
                 try found.read(xmp: range, &bytes)
             } else if found.exif == nil, let skipped = try bytes.big(range.lowerBound, 4), skipped < range.count - 4 {
                 found.exif = try Exif(&bytes, in: range.dropFirst(4 + skipped)).rights
@@ -38,7 +38,7 @@ enum HEIFMetadata {
         return found
     }
 
-    /// Where the items lie, of one extent each, in the file itself.
+    /// Positions of items with one extent, in the file itself.
     private static func places(
         _ bytes: inout PictureBytes, _ content: Range<Int>, of items: [Int: String]
     ) throws(RenderFailure) -> [(id: Int, range: Range<Int>)] {
@@ -57,7 +57,7 @@ enum HEIFMetadata {
         func number(_ count: Int) throws(RenderFailure) -> Int? {
             defer { offset += count }
             if count == 0 { return 0 }
-            // Of eight bytes the last four: no picture is larger.
+            // Uses the last four of eight bytes: no picture is larger.
             return try bytes.big(offset + count - 4, 4)
         }
         var found: [(id: Int, range: Range<Int>)] = []

@@ -2,13 +2,13 @@ internal import Images
 
 /// By-line, credit and copyright notice of an IPTC-IIM record (IIM 4.2, record 2).
 enum IPTCReader {
-    /// - Parameter segment: Photoshop's image resources, `8BIM` each; 0x0404 is the record.
-    /// - Returns: nil where there is none.
+    /// - Parameter segment: Photoshop's image resources, each starting with `8BIM`; 0x0404 is the record.
+    /// - Returns: nil if there is no record.
     static func rights(inPhotoshop segment: ArraySlice<UInt8>) -> PictureRights? {
         var rest = segment
         while rest.count >= 12, rest.starts(with: Array("8BIM".utf8)) {
             let id = number(rest.dropFirst(4), 2)
-            // A name with its length before it, and both to an even number of bytes.
+            // A name with its length before it, padded to an even number of bytes.
             let name = Int(rest[rest.startIndex + 6])
             let data = rest.dropFirst(6 + (name + 2) / 2 * 2)
             guard data.count >= 4 else { return nil }
@@ -20,7 +20,7 @@ enum IPTCReader {
         return nil
     }
 
-    /// - Parameter record: datasets one after the other; what follows one that is damaged is not read.
+    /// - Parameter record: consecutive datasets; reading stops at a damaged one.
     static func rights(in record: ArraySlice<UInt8>) -> PictureRights {
         var (rest, rights, creators) = (record, PictureRights(), [String]())
         while rest.count >= 5, rest[rest.startIndex] == 0x1c {

@@ -1,4 +1,5 @@
-/// DEFLATE (RFC 1951), slow and bounded: to look into a compressed header without a decoder that would take it whole.
+/// DEFLATE decoder (RFC 1951), slow and bounded. It reads a compressed header without a decoder that would inflate all
+/// of it.
 package struct Inflate {
     private let input: ArraySlice<UInt8>
     private var place: Int
@@ -7,10 +8,10 @@ package struct Inflate {
     private var output: [UInt8] = []
     private let limit: Int
 
-    /// The first `count` bytes of a zlib stream (RFC 1950), or fewer if it is shorter; nil where it is damaged before.
+    /// The first `count` bytes of a zlib stream (RFC 1950), or fewer if it is shorter; nil if it is damaged before.
     ///
-    /// - Parameter blocks: the most that are read. Those with nothing in them cost a table each, and of what a header needs an
-    ///   encoder makes a few at most.
+    /// - Parameter blocks: most blocks to read. Empty blocks cost a table each, and encoders use a few blocks at most
+    ///   for the bytes of a header.
     package static func prefix(_ count: Int, ofZlib stream: ArraySlice<UInt8>, blocks: Int = 16) -> [UInt8]? {
         guard stream.count > 2, stream[stream.startIndex] & 15 == 8, stream[stream.startIndex + 1] & 0x20 == 0 else {
             return nil
@@ -131,7 +132,7 @@ package struct Inflate {
     ]
 }
 
-/// A canonical Huffman code: how many codes of each length, and the symbols in code order.
+/// A canonical Huffman code: the number of codes of each length, and the symbols in code order.
 private struct Huffman {
     private(set) var counts = [Int](repeating: 0, count: 16)
     private(set) var symbols: [Int] = []

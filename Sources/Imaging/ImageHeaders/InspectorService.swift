@@ -2,20 +2,20 @@ internal import Images
 package import Posix
 package import RenderProtocol
 
-/// The child's side of the socket: says what pictures are until the worker hangs up.
+/// The inspector's side of the socket: inspects pictures until the worker hangs up.
 package struct InspectorService {
     private let socket: PacketSocket
-    /// For a worker that dies: nobody is left then to end this process.
+    /// CPU limit, in case the worker dies and cannot end this process.
     private static let seconds = 30
 
     package init(socket: PacketSocket) { self.socket = socket }
 
-    /// Says what it is, `ready` if all is well, and returns when the other end is gone.
+    /// Sends a greeting, `ready` if all is well; returns when the worker is gone.
     package func run(_ greeting: RenderReply) throws(SystemFailure) {
         try socket.send(greeting.message)
         while let (message, files) = try socket.receive(limit: Wire.messageLimit) {
             Sandbox.alarm(seconds: Self.seconds)
-            // One that can't be read is answered by none: the worker then ends this process.
+            // An unreadable request gets no result; the worker then ends this process.
             let results = InspectionRequest(message: message).flatMap { request in
                 files.first.map { file in request.parts.map { Self.inspect(file, $0, request) } }
             }
@@ -24,7 +24,7 @@ package struct InspectorService {
         }
     }
 
-    /// Reads a header as requests will, so that whatever Swift does at its first time is done.
+    /// Reads a header as requests will, so that Swift's first-time work is done.
     package static func warm() throws(SystemFailure) {
         let file = try OpenFile(anonymous: "warm")
         try file.append(Array("warm".utf8))

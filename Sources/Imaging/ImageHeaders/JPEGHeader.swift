@@ -40,12 +40,12 @@ enum JPEGHeader {
             case 0xda:
                 scans += 1
                 guard scans <= limits.scans else { throw .tooManyScans(limit: limits.scans) }
-                // A decoder reads no further than a first scan that has every component.
+                // If the first scan has every component, decoders read no further.
                 if scans == 1, !frame.isProgressive, let parts = try bytes[offset + 2], parts == frame.components {
                     isWhole = try hasEnd(&bytes, from: offset)
                     return try done()
                 }
-                // A decoder knows by the first of several that more follow.
+                // By the first of several scans, a decoder knows that more follow.
                 coding = .coefficients(samples: frame.samples, pixels: frame.pixels)
             default: break
             }
@@ -57,7 +57,7 @@ enum JPEGHeader {
             guard var header else { throw .malformed(.jpeg, reason: "it ends before its size is told") }
             guard scans > 0 else { throw .malformed(.jpeg, reason: "it ends before its pixels begin") }
             (header.orientation, header.rights, header.marked) = (orientation, rights.all, rights.marked)
-            // Damage may lead past the end of a file that has one.
+            // Damage may skip the end marker of a file that has one.
             if !isWhole { header.isTruncated = try !endsItself(&bytes) }
             header.profileBytes = profileBytes
             header.memory = coding.bytes(of: header.stored)
@@ -65,7 +65,7 @@ enum JPEGHeader {
         }
     }
 
-    /// Behind the marker that ends its last scan.
+    /// Position after the marker that ends its last scan.
     static func end(of bytes: inout PictureBytes) throws(RenderFailure) -> Int? {
         var offset = 2
         while let marker = try next(&bytes, from: &offset) {
@@ -76,7 +76,7 @@ enum JPEGHeader {
         return nil
     }
 
-    /// Whether the marker of a picture's end comes after `offset`: last of all, or before what cameras put behind it.
+    /// Whether an end marker follows `offset`: at the file's end, or before data that cameras append.
     private static func hasEnd(_ bytes: inout PictureBytes, from offset: Int) throws(RenderFailure) -> Bool {
         if try endsItself(&bytes) { return true }
         var offset = offset
@@ -91,13 +91,13 @@ enum JPEGHeader {
     private struct Frame {
         let coding: UInt8
         let components: UInt8
-        /// Of all components, for each `pixels`.
+        /// Samples of all components, for each `pixels`.
         let samples: Int
         let pixels: Int
         var isProgressive: Bool { coding == 0xc2 || coding == 0xca }
     }
 
-    /// The next marker at `offset` or after, past fill bytes, stuffed bytes and restarts; `offset` follows it.
+    /// The next marker at or after `offset`, skipping fill bytes, stuffed bytes and restarts; `offset` then follows it.
     private static func next(_ bytes: inout PictureBytes, from offset: inout Int) throws(RenderFailure) -> UInt8? {
         let found = try bytes.firstMarker(from: offset) { $0 > 1 && !(0xd0...0xd8).contains($0) }
         guard let found else { return nil }
@@ -114,7 +114,7 @@ enum JPEGHeader {
         guard [0xc0, 0xc1, 0xc2, 0xc9, 0xca].contains(coding) else {
             throw .unsupportedFeature(.jpeg, reason: "its coding is SOF\(coding - 0xc0)")
         }
-        // Twelve are what the coding knows beside eight, and two components are what few decoders show.
+        // The format also allows twelve bits, and few decoders show two components.
         guard depth == 8 else {
             let reason = "it has \(depth) bits a sample, and 8 are read"
             throw depth == 12 ? .unsupportedFeature(.jpeg, reason: reason) : .malformed(.jpeg, reason: reason)

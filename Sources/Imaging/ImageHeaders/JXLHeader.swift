@@ -2,9 +2,9 @@ internal import Images
 internal import RenderProtocol
 internal import VariantSpec
 
-/// A JPEG XL's size as people see it, from the first bits of its codestream; libjxl turns pixels upright itself.
+/// Reads a JPEG XL's upright size from the first bits of its codestream; libjxl turns pixels upright itself.
 enum JXLHeader {
-    /// Bits from the least significant one on, as the codestream has them.
+    /// Reader of bits in the codestream's order, the least significant first.
     private struct Bits {
         let bytes: [UInt8]
         var offset = 0
@@ -19,7 +19,7 @@ enum JXLHeader {
             return value
         }
 
-        /// One of four ranges, chosen by two bits: each a width in bits and what is added.
+        /// Reads a number by one of four rules, chosen by two bits: each has a width in bits and an addend.
         mutating func choice(_ ranges: [(bits: Int, plus: Int)]) -> Int? {
             guard let which = read(2), let value = read(ranges[which].bits) else { return nil }
             return value + ranges[which].plus
@@ -40,7 +40,7 @@ enum JXLHeader {
         var swapsSides = false
         if isPlain == 0, bits.read(1) == 1, let orientation = bits.read(3) { swapsSides = orientation >= 4 }
         var header = PictureHeader(stored: swapsSides ? PixelSize(width: size.height, height: size.width) : size)
-        // Whether there is alpha stands behind fields of any length: where it may be, it is taken as there.
+        // Fields of variable length come before the alpha flag, so alpha is assumed if it is possible.
         header.hasAlpha = isPlain == 0
         header.memory = PictureCoding.floats.bytes(of: header.stored)
         return header
@@ -59,7 +59,7 @@ enum JXLHeader {
         return try PixelSize(width, height, of: .jxl)
     }
 
-    /// The codestream in a container of boxes, or its first part.
+    /// Position of the codestream in a container of boxes, or of its first part.
     private static func codestream(_ bytes: inout PictureBytes) throws(RenderFailure) -> Int? {
         var offset = 0
         for _ in 0..<256 {

@@ -1,10 +1,10 @@
 internal import RenderProtocol
 internal import VariantSpec
 
-/// The parts of a picture that an XMP packet marks: faces and pets of the Metadata Working Group's regions, and people of
-/// Microsoft's. In fractions of the stored pixels, whatever the orientation.
+/// The parts of a picture that an XMP packet marks: faces and pets by the Metadata Working Group, and people by
+/// Microsoft. They are fractions of the stored pixels, independent of orientation.
 ///
-/// Fed by `XMPReader` with the elements inside of the picture's own properties, by their full names.
+/// `XMPReader` feeds it with the elements inside the picture's own properties, by their full names.
 struct MarkedRegions {
     private static let mwg = "http://www.metadataworkinggroup.com/schemas/regions/ "
     private static let area = "http://ns.adobe.com/xmp/sType/Area# "
@@ -14,20 +14,19 @@ struct MarkedRegions {
 
     /// The properties of a picture that mark regions.
     static let properties: Set<String> = [mwg + "Regions", "http://ns.microsoft.com/photo/1.2/ RegionInfo"]
-    /// One name or more of each namespace that is looked for.
+    /// At least one name of each required namespace.
     static let names = properties.union([area, side, people])
 
     private var found: [KeptRegion] = []
-    /// Of the items that are open, by full name, the outermost first: a region may hold a list of its own, such as of
-    /// keywords.
+    /// Open items by full name, the outermost first: a region may contain a list of its own, such as keywords.
     private var items: [[String: String]] = []
-    /// The size that the regions are of.
+    /// Picture size that the regions refer to.
     private var size: [String: String] = [:]
 
     var isEmpty: Bool { found.isEmpty }
 
-    /// What is marked in stored pixels of this size; nothing where it is of a picture of another shape, since that was cut
-    /// without its metadata.
+    /// Marked regions for stored pixels of this size. Empty if the packet's size has another shape, because such a
+    /// picture was cut without updating its metadata.
     func regions(of stored: PixelSize) -> [KeptRegion] {
         if let width = size["w"].flatMap(Double.init), let height = size["h"].flatMap(Double.init), width > 0,
             height > 0
@@ -43,7 +42,7 @@ struct MarkedRegions {
         for attribute in attributes { set(attribute.name, attribute.value) }
     }
 
-    /// The end of an element, with the text behind its last tag.
+    /// Handles the end of an element, with the text after its last tag.
     mutating func close(_ name: String, _ text: () -> String) {
         if name.hasPrefix(Self.area) || name.hasPrefix(Self.side) || name == Self.mwg + "Type" || name == Self.people {
             set(name, text())
@@ -60,7 +59,7 @@ struct MarkedRegions {
         }
     }
 
-    /// Around its middle; a circle has a diameter, in fractions of the width.
+    /// A region given by its centre; a circle has a diameter, in fractions of the width.
     private static func marked(_ item: [String: String]) -> KeptRegion? {
         func number(_ name: String) -> Double? { item[area + name].flatMap(Double.init) }
         let type = item[mwg + "Type"] ?? "Face"
@@ -71,7 +70,7 @@ struct MarkedRegions {
         return KeptRegion(x: x - width / 2, y: y - height / 2, width: width, height: height)
     }
 
-    /// Its left upper corner, then its sides.
+    /// A region given by its top left corner and its sides.
     private static func rectangle(_ item: [String: String]) -> KeptRegion? {
         let numbers = (item[people] ?? "").split(separator: ",").compactMap {
             Double($0.trimmingPrefix { $0 == " " }.prefix { $0 != " " })

@@ -2,13 +2,13 @@ internal import Images
 internal import RenderProtocol
 internal import VariantSpec
 
-/// A PNG's size and orientation, and the chunks of it that a decoder may see.
+/// Reads a PNG's size and orientation, and selects the chunks that a decoder may read.
 ///
-/// libpng inflates text and profiles on opening: eighteen zTXt chunks in 0.9 MB cost libvips 27 s. So only what pixels
-/// depend on goes through.
+/// libpng inflates text and profiles on opening: eighteen zTXt chunks in 0.9 MB cost libvips 27 s. So only chunks that
+/// change pixels are kept.
 enum PNGHeader {
     static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-    /// Of what goes through: a PNG has its data in one row, and nine kinds of chunks before it.
+    /// Most kept pieces: a PNG has its data in one run, after nine kinds of chunks.
     private static let pieceLimit = 256
     private static let kept: Set<String> = ["IHDR", "PLTE", "tRNS", "IDAT", "IEND", "gAMA", "cHRM", "sRGB", "iCCP"]
 
@@ -19,7 +19,7 @@ enum PNGHeader {
         var chunks = 0
         var data = 0
         var hasProfile = false
-        // Its colours by numbers, which count where nothing else names them.
+        // Numeric colour values, which count only if no other chunk names the colours.
         var (gamma, chromaticities, isNamed) = (0, [Int](), false)
         var rights = FoundRights()
         header.isTruncated = true
@@ -32,7 +32,7 @@ enum PNGHeader {
             case "IDAT": data += length
             case "tRNS": header.hasAlpha = true
             case "cICP" where length == 4 && data == 0:
-                // Of RGB in full range, as Chromium has it; of others the code points say nothing.
+                // Accepts only RGB in full range, like Chromium; for other pixels the code points say nothing.
                 guard try bytes.has([0, 1], at: offset + 10), let primaries = try bytes[offset + 8],
                     let transfer = try bytes[offset + 9]
                 else { break }
@@ -47,14 +47,14 @@ enum PNGHeader {
                 (header.orientation, rights.exif) = (exif.orientation ?? header.orientation, exif.rights)
             case "iTXt", "tEXt": try rights.read(pngText: offset + 8..<max(offset + 8, end - 4), &bytes)
             default:
-                // Upper case: a decoder that does not know it can't show the picture.
+                // Upper case: a decoder that does not know the chunk can't show the picture.
                 guard kept.contains(type) || name.first.map({ $0 & 0x20 != 0 }) ?? false else {
                     throw .malformed(.png, reason: "it has an unknown critical chunk or damage at byte \(offset)")
                 }
             }
             var wanted = kept.contains(type)
             if type == "iCCP" {
-                // A second one is looked at by nobody.
+                // Decoders ignore a second profile.
                 let profile = offset + 8..<max(offset + 8, end - 4)
                 wanted = false
                 if !hasProfile, let size = try profileBytes(&bytes, in: profile, limits) {
@@ -90,7 +90,7 @@ enum PNGHeader {
         return header
     }
 
-    /// Its size, and the most bytes of data that so many pixels can have.
+    /// Size, and the most bytes of data that this many pixels can need.
     private static func start(
         _ bytes: inout PictureBytes
     ) throws(RenderFailure) -> (PictureHeader, mostData: Int) {
@@ -103,13 +103,13 @@ enum PNGHeader {
         let samples = [0: 1, 2: 3, 4: 2][colour] ?? 4
         let coding = interlace == 0 ? PictureCoding.rows : .interlaced(bytesPerPixel: samples * (depth == 16 ? 2 : 1))
         header.memory = coding.bytes(of: header.stored)
-        // Twice the size of the pixels: more does not come of what can't be compressed. libpng inflates what lies behind the
-        // last row, too, to a thousand times its size, and throws it away.
+        // Limit of twice the pixels' size: even incompressible data needs no more. libpng also inflates data after the
+        // last row, up to a thousand times its size, and drops it.
         let (most, isMore) = header.stored.height.multipliedReportingOverflow(by: width * samples * Int(depth) / 4 + 4)
         return (header, isMore ? .max : most.addingReportingOverflow(4096).partialValue)
     }
 
-    /// What a colour profile says that it has when inflated; libpng goes by the same number. nil where it is none.
+    /// Inflated size that a colour profile declares, which libpng uses, too; nil if it is no profile.
     private static func profileBytes(
         _ bytes: inout PictureBytes, in profile: Range<Int>, _ limits: RenderLimits
     ) throws(RenderFailure) -> Int? {

@@ -3,39 +3,40 @@ internal import Images
 internal import Posix
 internal import VariantSpec
 
-/// The bytes of a picture's file, read at any place in windows: a header costs one read, a hostile offset an answer.
+/// The bytes of a picture's file, read at any position in windows: a header costs one read, and a hostile offset
+/// returns nil.
 ///
-/// Everything beyond the end is nil, never a trap. What reading costs is counted, and has a limit that no picture
-/// reaches: headers are read by the worker itself, where nothing else ends a file that asks for too much.
+/// Every position beyond the end is nil, never a trap. The cost of reading is counted, and limited above the needs of
+/// any picture: the worker itself reads headers, where nothing else stops a file that costs too much.
 struct PictureBytes {
     private let file: OpenFile
-    /// Where the picture lies in the file.
+    /// Start of the picture in the file.
     private let base: Int
     let length: Int
-    /// Of the failures, once it is known.
+    /// Format to name in failures, once it is known.
     var format: ImageFormat?
-    /// Read from the file so far.
+    /// Bytes read from the file so far.
     private(set) var bytesRead = 0
-    /// A look at a number or a name is four, a byte found in a search is one.
+    /// Steps so far: reading a number or a name counts four, a byte of a search one.
     private(set) var steps = 0
     private var window: [UInt8] = []
     private var start = 0
 
     private static let windowBytes = 64 << 10
-    /// What is read where the last place was skipped to: pages, so that a walk over large chunks reads next to nothing.
+    /// Read size after a skip: a page, so that a walk over large chunks reads next to nothing.
     private static let skippedBytes = 4 << 10
     private static let lookSteps = 4
 
-    /// - Parameter part: where the picture lies in the file; nil: it is all of it.
+    /// - Parameter part: range of the picture in the file; nil: the whole file.
     init(_ file: OpenFile, part: Range<Int>? = nil) {
         let part = (part ?? 0..<file.length).clamped(to: 0..<file.length)
         (self.file, base, length) = (file, part.lowerBound, part.count)
     }
 
-    /// The file once, and a few places a second time.
+    /// Limit of bytes read: the file once, and a few positions a second time.
     var byteLimit: Int { length + 1 << 20 }
-    /// About 10 ms for 32 MiB. A PNG of 65,536 chunks takes 0.8 million, a GIF of 32 MiB 0.5, and such a JPEG has a
-    /// marker or a stuffed byte in 62 at most.
+    /// Limit of steps: about 10 ms for 32 MiB. A PNG of 65,536 chunks takes 0.8 million, a GIF of 32 MiB 0.5 million. A
+    /// JPEG of that size has at most one marker or stuffed byte in 62 bytes.
     var stepLimit: Int { 1 << 20 + length / 16 }
 
     subscript(offset: Int) -> UInt8? {
@@ -50,12 +51,12 @@ struct PictureBytes {
         return window[offset - start..<offset - start + count]
     }
 
-    /// Big-endian, 1 to 4 bytes.
+    /// Reads a big-endian number of 1 to 4 bytes.
     mutating func big(_ offset: Int, _ count: Int) throws(RenderFailure) -> Int? {
         try bytes(offset, count)?.reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Little-endian, 1 to 4 bytes.
+    /// Reads a little-endian number of 1 to 4 bytes.
     mutating func little(_ offset: Int, _ count: Int) throws(RenderFailure) -> Int? {
         try bytes(offset, count)?.reversed().reduce(0) { $0 << 8 | Int($1) }
     }
@@ -69,7 +70,7 @@ struct PictureBytes {
         try bytes(offset, expected.count)?.elementsEqual(expected) ?? false
     }
 
-    /// The first place at `offset` or after of a 0xff that a wanted byte follows, and that byte.
+    /// Finds the first 0xff at or after `offset` that a wanted byte follows; returns its position and that byte.
     mutating func firstMarker(
         from offset: Int, where isWanted: (UInt8) -> Bool
     ) throws(RenderFailure) -> (place: Int, code: UInt8)? {
@@ -81,7 +82,7 @@ struct PictureBytes {
                 while let hit = memchr(buffer.baseAddress! + at, 0xff, buffer.count - at) {
                     seen += 1
                     at = UnsafeRawPointer(hit) - buffer.baseAddress!
-                    // Memory that nothing was written to is all of them.
+                    // Skips runs of 0xff, which fill erased memory.
                     while at + 9 <= buffer.count, buffer.loadUnaligned(fromByteOffset: at + 1, as: UInt64.self) == .max
                     {
                         at += 8
@@ -95,13 +96,13 @@ struct PictureBytes {
             }
             try spend(seen)
             if let found { return (start + found, window[found + 1]) }
-            // The last byte may be the first of two.
+            // The last byte may be the first of a pair.
             offset = start + window.count - 1
         }
         return nil
     }
 
-    /// Whether the window now holds the range; what does not fit a window is never asked for.
+    /// Loads the window so that it holds the range; callers never ask for a range larger than a window.
     private mutating func holds(_ offset: Int, _ count: Int) throws(RenderFailure) -> Bool {
         try spend(Self.lookSteps)
         guard offset >= 0, count >= 0, count <= Self.windowBytes, offset <= length - count else { return false }
@@ -127,7 +128,7 @@ struct PictureBytes {
     }
 
     private func exhausted(_ cost: String) -> RenderFailure {
-        let reason = "to say what it is takes \(cost)"
+        let reason = "reading its header takes \(cost)"
         return format.map { .unsupportedFeature($0, reason: reason) } ?? .unrecognised(reason: reason)
     }
 }

@@ -1,7 +1,7 @@
 internal import Images
 internal import VariantSpec
 
-/// Where a picture ends: what a renderer made must end there, too, or anything could be stored behind it.
+/// Checks that a picture ends at its last byte. A renderer's output must end there, or it could carry hidden data.
 enum PictureEnd {
     static func check(
         _ bytes: inout PictureBytes, _ format: ImageFormat, _ header: PictureHeader

@@ -3,17 +3,18 @@ package import Posix
 package import RenderProtocol
 internal import VariantSpec
 
-/// Reads what a picture is from its first bytes, in Swift, and holds it against the limits before a decoder sees it.
+/// Reads a picture's facts from its first bytes, in Swift, and checks them against the limits before a decoder reads
+/// it.
 ///
-/// libvips asks about limits only after it has opened the file, which is where a hostile one has already won.
+/// libvips checks limits only after it has opened the file, when a hostile file has already succeeded.
 package struct PictureInspector: Sendable {
     let limits: RenderLimits
 
     package init(limits: RenderLimits = RenderLimits()) { self.limits = limits }
 
     /// - Parameters:
-    ///   - part: where the picture lies in the file; nil: it is all of it.
-    ///   - isOutput: it is a renderer's, and must end where its bytes do.
+    ///   - part: range of the picture in the file; nil: the whole file.
+    ///   - isOutput: whether it is a renderer's output, which must end at its last byte.
     package func inspect(
         _ file: OpenFile, part: Range<Int>? = nil, isOutput: Bool = false
     ) throws(RenderFailure) -> InspectedPicture {
@@ -33,7 +34,7 @@ package struct PictureInspector: Sendable {
         return InspectedPicture(facts: facts, keep: header.keep)
     }
 
-    /// What the file says of itself, for no more than `PictureBytes` lets it cost.
+    /// Reads the file's header, within the costs that `PictureBytes` allows.
     func header(of bytes: inout PictureBytes) throws(RenderFailure) -> (ImageFormat, PictureHeader) {
         let format = try FormatSignature.format(of: &bytes)
         bytes.format = format
@@ -53,35 +54,35 @@ package struct PictureInspector: Sendable {
     }
 }
 
-/// What a format's reader found.
+/// Facts that a format's reader found.
 struct PictureHeader {
-    /// As stored, before orientation; made by `PixelSize(_:_:of:)`.
+    /// Size as stored, before orientation; created by `PixelSize(_:_:of:)`.
     var stored: PixelSize
     var orientation = Orientation.upright
-    /// What its decoder has turned and mirrored already, in order.
+    /// Turns and mirrors that its decoder applies, in order.
     var turns: [Orientation] = []
     var frames = 1
-    /// Of all frames, in milliseconds.
+    /// Duration of all frames, in milliseconds.
     var duration = 0
     var hasAlpha = false
     var colours: ColourCodes?
-    /// The file ends before what it says of itself does.
+    /// Whether the file ends before the end that its header declares.
     var isTruncated = false
-    /// Bytes of the colour profile that it embeds, as decoders see them.
+    /// Bytes of the embedded colour profile, as decoders read it.
     var profileBytes = 0
     var rights = PictureRights()
-    /// What XMP marks, in stored pixels, before any turn.
+    /// Regions marked in XMP, in stored pixels, before any turn.
     var marked = MarkedRegions()
-    /// Behind its last byte, where reading came so far; nil: only `PictureEnd` knows.
+    /// Position after its last byte, if reading got that far; nil: only `PictureEnd` knows.
     var end: Int?
-    /// Bytes that its decoder holds at once, whatever the scale (`PictureCoding`).
+    /// Bytes that its decoder holds at once, at any scale (`PictureCoding`).
     var memory = 0
-    /// The only ranges that a decoder may see; nil for the whole file.
+    /// The only ranges that a decoder may read; nil: the whole file.
     var keep: [Range<Int>]?
 }
 
 extension PictureHeader {
-    /// What is marked, as people see the picture.
+    /// Marked regions in the upright picture.
     var regions: [KeptRegion] {
         let coded = turns.reduce(stored) { $1.upright($0) }
         return marked.regions(of: coded).map { (turns + [orientation]).reduce($0) { $1.upright($0) } }

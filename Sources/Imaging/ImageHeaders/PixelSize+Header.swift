@@ -2,7 +2,7 @@ internal import Images
 internal import VariantSpec
 
 extension PixelSize {
-    /// The sides that a header tells: the one way from a file's numbers to a size.
+    /// Checks the sides in a header: the only way from a file's numbers to a size.
     init(_ width: Int, _ height: Int, of format: ImageFormat) throws(RenderFailure) {
         guard let size = PixelSize(told: width, height) else {
             throw .malformed(format, reason: "its size is \(width)×\(height)")

@@ -2,7 +2,7 @@ internal import Images
 internal import RenderProtocol
 internal import VariantSpec
 
-/// An SVG's size in pixels, from the attributes of its root element; what it draws is libvips's to find out.
+/// Reads an SVG's size in pixels from the attributes of its root element; libvips interprets the drawing.
 enum SVGHeader {
     static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
         let head = try bytes.bytes(0, min(16 << 10, bytes.length)) ?? []
@@ -48,13 +48,13 @@ enum SVGHeader {
         return nil
     }
 
-    /// CSS pixels of a unit (CSS Values 4, 6.2).
+    /// CSS pixels in each unit (CSS Values 4, 6.2).
     private static let units = [
         "": 1, "px": 1, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96.0 / 72, "pc": 16,
     ]
     private static let usualFont = 16.0
 
-    /// In pixels, of the root itself, which `em` and `ex` of its sides are of. Style sheets are not looked at.
+    /// Font size of the root in pixels, which `em` and `ex` in its sides refer to. Style sheets are not read.
     private static func fontSize(of root: Substring) -> Double {
         let declared = (value(of: "style", in: root) ?? "").split(separator: ";").compactMap { declaration -> String? in
             let parts = declaration.split(separator: ":", maxSplits: 1).map { $0.filter { !$0.isWhitespace } }
@@ -65,17 +65,18 @@ enum SVGHeader {
         return pixels(text, usualFont) ?? usualFont
     }
 
-    /// - Parameter font: of `em` and `ex`, in pixels; parts of a hundred are of nothing here.
+    /// - Parameter font: font size for `em` and `ex`, in pixels. Percentages have no base here.
     private static func pixels(_ text: String?, _ font: Double) -> Double? {
         guard let text = text?.lowercased() else { return nil }
-        // An e of a number's exponent is followed by a digit.
+        // A digit follows the e of a number's exponent.
         let unit = String(text.reversed().prefix { $0.isLetter }.reversed())
         let fonts = ["em": font, "ex": font / 2]
         guard let factor = units[unit] ?? fonts[unit], let number = Double(text.dropLast(unit.count)) else { return nil }
         return number * factor
     }
 
-    /// A text from its root element on, if that is an `<svg`: past the declaration, comments and document type.
+    /// The text from its `<svg` root element on; nil if its root is another one. Skips the declaration, comments and
+    /// document type.
     static func root(of text: String) -> Substring? {
         func trimmed(_ text: Substring) -> Substring { text.drop { $0.isWhitespace || $0 == "\u{feff}" } }
         var rest = trimmed(text[...])
@@ -91,7 +92,7 @@ enum SVGHeader {
 }
 
 extension StringProtocol {
-    /// The first place of a text: Foundation's is not seen from here.
+    /// Range of the first occurrence of a text: this module does not import Foundation.
     fileprivate func range(of text: String) -> Range<Index>? {
         var at = startIndex
         while at < endIndex {

@@ -3,25 +3,25 @@ internal import Images
 /// The first directory of a TIFF structure: a TIFF's first page, or the fields of an EXIF block.
 struct TIFFDirectory {
     struct Field {
-        /// Of the values: 2 text, 3 whole numbers of 16 bits, 4 of 32.
+        /// Type of the values: 2 text, 3 whole numbers of 16 bits, 4 of 32.
         let kind: Int
         let count: Int
-        /// Where its values lie in the file.
+        /// Position of the values in the file.
         let values: Range<Int>
     }
 
-    /// By tag; of several with one tag the first, as libtiff has it.
+    /// Fields by tag; of several with one tag the first counts, as in libtiff.
     private(set) var fields: [Int: Field] = [:]
     private let block: Range<Int>
     private let isMotorola: Bool
 
-    /// The page of a file has some dozens.
+    /// Most entries that are read: a page has some dozens.
     private static let entryLimit = 512
     private static let sizes = [1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 16: 8]
 
-    /// Of 32-bit offsets, or of the 64-bit ones of BigTIFF; nil where the block has no directory.
+    /// Reads a directory with 32-bit offsets, or with the 64-bit ones of BigTIFF; nil if the block has no directory.
     ///
-    /// A file is asked for one block: the first, as decoders take it.
+    /// Decoders use the first block of a file, and so does this.
     init?(_ bytes: inout PictureBytes, in block: Range<Int>) throws(RenderFailure) {
         let start = block.lowerBound
         (self.block, isMotorola) = (block, try bytes.has([0x4d, 0x4d], at: start))
@@ -40,7 +40,7 @@ struct TIFFDirectory {
             else { break }
             let (length, isMore) = count.multipliedReportingOverflow(by: Self.sizes[kind] ?? 1)
             guard fields[tag] == nil, count >= 0, !isMore else { continue }
-            // Many values lie elsewhere.
+            // Values longer than the entry's word lie elsewhere.
             if length <= word { values = place + 4 + word - start }
             guard values >= 0, values <= block.count - length else { continue }
             values += start
@@ -48,7 +48,7 @@ struct TIFFDirectory {
         }
     }
 
-    /// A field's first value, as a whole number.
+    /// The first value of a field, as a whole number.
     func first(_ tag: Int, _ bytes: inout PictureBytes) throws(RenderFailure) -> Int? {
         guard let field = fields[tag], field.count > 0 else { return nil }
         return try number(&bytes, field.values.lowerBound, Self.sizes[field.kind] ?? 1)

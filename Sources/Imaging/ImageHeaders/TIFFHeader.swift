@@ -2,7 +2,7 @@ internal import Images
 internal import RenderProtocol
 internal import VariantSpec
 
-/// A TIFF's first page: size, orientation and whether it is transparent. Its other pages are left alone.
+/// Reads a TIFF's first page: size, orientation and transparency. Other pages are ignored.
 enum TIFFHeader {
     static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
         guard let page = try TIFFDirectory(&bytes, in: 0..<bytes.length) else {
@@ -26,16 +26,16 @@ enum TIFFHeader {
         return header
     }
 
-    /// Samples that libvips 8.14.1 refuses, or takes for others: its pixels would be wrong. nil where it reads them.
+    /// The reason why libvips 8.14.1 refuses these samples or misreads them; nil if it reads them.
     private static func unread(
         _ page: TIFFDirectory, _ bytes: inout PictureBytes
     ) throws(RenderFailure) -> String? {
         let (bits, kind) = (try page.first(258, &bytes) ?? 1, try page.first(339, &bytes) ?? 1)
         switch (try page.first(259, &bytes), try page.first(262, &bytes)) {
         case (6, 2): return "its compression is the old one of JPEG, of RGB"
-        case (_, 9): return "its colours are those of ICCLAB"
-        case (_, 10): return "its colours are those of ITULAB"
-        // What is white is nowhere said: libvips takes 255 for it, most files 1.
+        case (_, 9): return "its colour space is ICCLAB"
+        case (_, 10): return "its colour space is ITULAB"
+        // No field defines the white of floating-point grey: libvips uses 255, most files 1.
         case (_, 0), (_, 1): if kind == 3 { return "its grey is of floating-point numbers" }
         default: break
         }

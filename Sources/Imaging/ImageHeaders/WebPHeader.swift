@@ -34,7 +34,7 @@ enum WebPHeader {
         var rights = FoundRights()
         var coding = PictureCoding.lossyWebP(hasAlpha: false)
         var offset = 12
-        // The whole head first: a place before what was read is read once more.
+        // Reads the whole chunk head first: reading an earlier position costs a second read.
         while let head = try bytes.bytes(offset, 8) {
             let (name, length) = (head.prefix(4), head.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) })
             chunks += 1
@@ -61,7 +61,7 @@ enum WebPHeader {
             offset += 8 + length + length % 2
         }
         (header.frames, header.rights, header.marked) = (max(1, frames), rights.all, rights.marked)
-        // What lies inside of frames is not looked at.
+        // Chunks inside frames are not read.
         header.memory = (isAnimated ? .losslessWebP : coding).bytes(of: header.stored)
     }
 

@@ -1,10 +1,10 @@
 internal import Images
 
-/// Reads four properties of an XMP packet (ISO 16684-1), and the regions that it marks, in one pass and without a parser's
-/// tree: an inspector has no XML library, since one would cost it 30 MB.
+/// Reads four properties of an XMP packet (ISO 16684-1), and its marked regions, in one pass without a parser's tree.
+/// An inspector has no XML library, since one would cost it 30 MB.
 ///
-/// What is said of the picture itself stands in the attributes and children of the descriptions right below `rdf:RDF`. What
-/// stands deeper is said of pictures that it was made of.
+/// The picture's own properties are attributes and children of the descriptions directly below `rdf:RDF`. Deeper
+/// elements describe pictures that it was composed of.
 struct XMPReader {
     private enum Property { case creator, credit, notice, sourceType }
     private static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -14,34 +14,34 @@ struct XMPReader {
         "http://ns.adobe.com/photoshop/1.0/ Credit": .credit,
         "http://iptc.org/std/Iptc4xmpExt/2008-02-29/ DigitalSourceType": .sourceType,
     ]
-    /// The namespaces of the names that are looked for. Any other is as good as none, and is not kept: each name of a packet
-    /// would be a copy of a URI of its own choice (64 KiB took 105 MB).
+    /// Namespaces of the required names. Other namespaces are not kept: each name of a packet would hold a copy of a
+    /// URI of its author's choice (64 KiB took 105 MB).
     private static let known = Set(
         (Array(properties.keys) + MarkedRegions.names + [rdf]).map { name in String(name.prefix { $0 != " " }) })
-    /// Bytes of one text that are looked at.
+    /// Bytes of one text that are read.
     private static let textLimit = 4096
-    /// A packet of Photoshop declares a dozen.
+    /// Most namespaces that are kept: a packet of Photoshop declares a dozen.
     private static let namespaceLimit = 64
 
     private var rest: ArraySlice<UInt8>
     private var rights = PictureRights()
     private var namespaces: [String: String] = [:]
     private var depth = 0
-    /// Of `rdf:RDF`, while it is open.
+    /// Depth of `rdf:RDF`, while it is open.
     private var root: Int?
-    /// The one whose element is open.
+    /// The property whose element is open.
     private var property: Property?
     private var text: [UInt8] = []
     private var items: [String] = []
-    /// The item that is for every language.
+    /// Whether the open item applies to every language.
     private var isDefault = false
     private var marked = MarkedRegions()
-    /// The property that is open marks regions.
+    /// Whether the open property marks regions.
     private var isMarking = false
-    /// The text before the tag.
+    /// Text before the current tag.
     private var before: ArraySlice<UInt8> = []
 
-    /// Of what can be read of it: damage ends the reading.
+    /// Reads as much of a packet as possible: reading stops at damage.
     static func read(_ packet: ArraySlice<UInt8>) -> (rights: PictureRights, marked: MarkedRegions) {
         var reader = XMPReader(rest: packet)
         while reader.step() {}
@@ -50,7 +50,7 @@ struct XMPReader {
 
     private init(rest: ArraySlice<UInt8>) { self.rest = rest }
 
-    /// Takes the text before the next tag, and the tag; false at the end.
+    /// Reads the text before the next tag, and the tag; false at the end.
     private mutating func step() -> Bool {
         guard let start = rest.firstIndex(of: UInt8(ascii: "<")) else { return false }
         before = rest[..<start]
@@ -58,7 +58,7 @@ struct XMPReader {
         rest = rest[start...].dropFirst()
         if rest.starts(with: "!--".utf8) { return skip("-->") }
         if rest.starts(with: "?".utf8) { return skip("?>") }
-        // No XMP has a document type, or text that is not escaped.
+        // XMP has no document type and no unescaped text.
         guard let first = rest.first, first != UInt8(ascii: "!") else { return false }
         guard let end = tagEnd() else { return false }
         var tag = rest[..<end]
@@ -93,7 +93,7 @@ struct XMPReader {
             for (name, value) in attributes { Self.properties[full(name)].map { set($0, value) } }
         } else if depth == root + 2 {
             (property, text, items) = (Self.properties[name], [], [])
-            // A property that is a URI may be written so, as the label of what a machine made mostly is.
+            // A property that is a URI may use this form; the marker of machine-made pictures usually does.
             if let property, let uri = attributes.first(where: { full($0.name) == Self.rdf + " resource" }) {
                 set(property, uri.value)
             }
@@ -135,7 +135,7 @@ struct XMPReader {
         }
     }
 
-    /// The namespace and the name.
+    /// Joins namespace and name.
     private func full(_ name: String) -> String {
         let parts = name.split(separator: ":", maxSplits: 1)
         guard parts.count == 2 else { return name }
@@ -155,7 +155,7 @@ struct XMPReader {
         return false
     }
 
-    /// Where the tag's `>` is, past those in quotes.
+    /// Position of the tag's `>`, outside quotes.
     private func tagEnd() -> Int? {
         var quote: UInt8?
         for index in rest.indices {
@@ -191,7 +191,7 @@ struct XMPReader {
         }
     }
 
-    /// Text with its references replaced; what is none stays as it is.
+    /// The text with its references replaced; invalid references stay unchanged.
     private static func unescaped(_ text: ArraySlice<UInt8>) -> String {
         let text = String(decoding: text.prefix(textLimit), as: UTF8.self)
         guard text.contains("&") else { return text }

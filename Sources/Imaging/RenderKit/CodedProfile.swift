@@ -1,14 +1,14 @@
 internal import Glibc
 package import Images
 
-/// An ICC profile of colours that a file names by the code points of ITU-T H.273, for LittleCMS to convert.
+/// Builds an ICC profile, for LittleCMS, from the colours that a file names by the code points of ITU-T H.273.
 ///
-/// High dynamic range is mapped to that of a screen by the reference white operator of SMPTE ST 2094-50 (annex D of its second
-/// candidate draft), as Chromium 156 maps images without metadata of their own.
+/// High dynamic range is mapped to a screen's range by the reference white operator of SMPTE ST 2094-50 (annex D of its
+/// second candidate draft), as Chromium 156 maps images without their own metadata.
 package enum CodedProfile {
-    /// nil where they are sRGB's, or nobody says otherwise.
+    /// The profile; nil if the colours are sRGB's, or no code point names others.
     ///
-    /// - Parameter isGrey: pixels of one channel.
+    /// - Parameter isGrey: whether pixels have one channel.
     package static func bytes(for colours: ColourCodes, isGrey: Bool) -> [UInt8]? {
         if colours.isHDR { return isGrey ? nil : table(colours) }
         let curve = colours.gamma > 0 ? power(100_000 / Double(colours.gamma)) : Self.curve(colours.transfer)
@@ -21,10 +21,10 @@ package enum CodedProfile {
         return matrix(primaries, curve ?? table(linear))
     }
 
-    /// nil for sRGB's.
+    /// The curve of a transfer code; nil for sRGB's.
     private static func curve(_ transfer: Int) -> [UInt8]? {
         switch transfer {
-        // BT.1886, the curve of the screens that video is made for.
+        // BT.1886, the curve of screens for video.
         case 1, 6, 14, 15: power(2.4)
         case 4: power(2.2)
         case 5: power(2.8)
@@ -41,7 +41,7 @@ package enum CodedProfile {
     private static let srgb: Chromaticities = [(0.640, 0.330), (0.300, 0.600), (0.150, 0.060), d65]
     private static let rec2020: Chromaticities = [(0.708, 0.292), (0.170, 0.797), (0.131, 0.046), d65]
 
-    /// Red, green, blue and white; nil for sRGB's.
+    /// Red, green, blue and white of a primaries code; nil for sRGB's.
     private static func chromaticities(_ code: Int) -> Chromaticities? {
         switch code {
         case 5: [(0.640, 0.330), (0.290, 0.600), (0.150, 0.060), d65]
@@ -65,7 +65,7 @@ package enum CodedProfile {
     private static let grid = 25
 
     private static func table(_ colours: ColourCodes) -> [UInt8] {
-        // With one white for all: that of cinemas is not D65.
+        // Adapts all to one white, because the cinema white is not D65.
         let to2020 = product(inverse(toD50(rec2020)), toD50(chromaticities(colours.primaries) ?? srgb))
         let toScreen = product(inverse(toD50(srgb)), toD50(rec2020))
         let toPCS = toD50(srgb)
@@ -91,10 +91,10 @@ package enum CodedProfile {
         return profile([("A2B0", tag("mft2", content)), ("wtpt", xyz(white))], space: "Lab ")
     }
 
-    /// Candelas for each square metre of white, and of the brightest that is expected.
+    /// White, and the highest expected brightness, in candelas per square metre.
     private static let (screenWhite, brightest) = (203.0, 1_000.0)
 
-    /// SMPTE ST 2084: the light of a code value, in candelas for each square metre.
+    /// SMPTE ST 2084: the light of a code value, in candelas per square metre.
     private static func pq(_ value: Double) -> Double {
         let power = pow(value, 32 / 2523.0)
         let (c1, c2, c3) = (3424 / 4096.0, 2413 / 128.0, 2392 / 128.0)
@@ -107,24 +107,24 @@ package enum CodedProfile {
         return value <= 0.5 ? value * value / 3 : (exp((value - c) / a) + b) / 12
     }
 
-    /// The light of a screen of 1,000 cd/m² that shows the scene, where white is 1.
+    /// Light of a screen of 1,000 cd/m² that shows the scene, relative to white as 1.
     private static func shown(_ scene: [Double]) -> [Double] {
         let brightness = max(0, 0.2627 * scene[0] + 0.6780 * scene[1] + 0.0593 * scene[2])
         let factor = brightness > 0 ? pow(brightness, 0.2) * brightest / screenWhite : 0
         return scene.map { $0 * factor }
     }
 
-    /// With one factor for all three colours, by the largest of them, so that hues stay.
+    /// Maps all three colours by one factor, from the largest of them, so that hues stay.
     private static func mapped(_ light: [Double]) -> [Double] {
         let most = light.max() ?? 0
         let factor = most > 1 ? bent(most) / most : whiteShown
         return light.map { $0 * factor }
     }
 
-    /// The light that a screen without headroom gives to white.
+    /// Light of white on a screen without headroom.
     private static let whiteShown = 0.5
 
-    /// Light above white: on a curve of Bézier from white to the brightest, which begins with the slope of what lies below.
+    /// Maps light above white by a Bézier curve from white to the brightest, which starts with the slope below white.
     private static func bent(_ light: Double) -> Double {
         let (kappa, top) = (0.65, brightest / screenWhite)
         guard light < top else { return 1 }
@@ -150,7 +150,7 @@ package enum CodedProfile {
         return rows.map { row in (0..<3).map { row[$0] * scale[$0] } }
     }
 
-    /// With white as profiles have it, by Bradford's adaptation.
+    /// Matrix to XYZ with the profiles' white, by Bradford's adaptation.
     private static func toD50(_ of: Chromaticities) -> Matrix {
         let cone: Matrix = [[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]]
         let own = toXYZ(of)
@@ -177,7 +177,7 @@ package enum CodedProfile {
         return (0..<3).map { row in (0..<3).map { minor($0, row) / determinant } }
     }
 
-    /// CIELAB as version 2 of ICC writes it in 16 bits.
+    /// CIELAB in 16 bits, in the encoding of ICC version 2.
     private static func lab(_ xyz: [Double]) -> [UInt8] {
         let f = zip(xyz, white).map { value, white -> Double in
             let part = value / white
@@ -193,7 +193,7 @@ package enum CodedProfile {
 
     private static func tag(_ type: String, _ content: [UInt8]) -> [UInt8] { Array(type.utf8) + big(0, 4) + content }
 
-    /// A curve by a function of code values, or by its exponent.
+    /// A curve tag, from a function of code values or from an exponent.
     private static func table(_ light: (Double) -> Double) -> [UInt8] {
         let levels = (0..<1024).map { Int((light(Double($0) / 1023) * 65_535).rounded()) }
         return tag("curv", big(levels.count, 4) + levels.flatMap { big($0, 2) })

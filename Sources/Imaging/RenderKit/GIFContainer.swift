@@ -1,20 +1,21 @@
-/// A GIF's blocks.
+/// Repairs of a GIF's blocks.
 package enum GIFContainer {
-    /// Of one pixel, of a colour that is transparent: a control extension and an image.
+    /// A frame of one transparent pixel: a control extension and an image.
     private static let frame: [UInt8] = [
         0x21, 0xf9, 4, 1, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0,
     ]
 
-    /// The same picture, of which libnsgif and libvips 8.14.1 show bare canvas as clear.
+    /// Changes a file so that libnsgif and libvips 8.14.1 show its bare canvas as transparent.
     ///
-    /// libvips drops the alpha of a file without a transparent colour: one more frame, after its last, has one. And libnsgif
-    /// clears a frame to the background's colour unless the frame has a transparent colour: it gets one that no pixel of it has.
+    /// libvips drops the alpha of a file without a transparent colour, so the file gets one more frame, after its last,
+    /// that has such a colour. libnsgif clears a frame to the background's colour unless the frame has a transparent
+    /// colour. Such a frame gets one that none of its pixels has.
     ///
     /// - Parameters:
-    ///   - addsFrame: the file has no transparent colour.
-    ///   - isMoving: frames after the first are shown, too.
-    /// - Returns: nil if nothing is to be changed, or if the file ends inside its blocks. A still needs no block behind the first
-    ///   image, and no decoder reads behind the trailer or behind bytes that start no block.
+    ///   - addsFrame: whether the file has no transparent colour.
+    ///   - isMoving: whether frames after the first are shown, too.
+    /// - Returns: nil if nothing needs a change, or if the file ends inside its blocks. A still needs no block after
+    ///   its first image, and no decoder reads past the trailer or past bytes that start no block.
     package static func bareShown(_ file: UnsafeRawBufferPointer, addsFrame: Bool, isMoving: Bool) -> [UInt8]? {
         guard file.count > 13 else { return nil }
         func table(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
@@ -38,7 +39,7 @@ package enum GIFContainer {
                 offset += 2
             case 0x2c where offset + 9 < file.count:
                 offset += 11 + table(file[offset + 9])
-                // Cleared after it was shown, and without a transparent colour.
+                // The frame is cleared after it was shown, and has no transparent colour.
                 if isMoving, let control, file[control + 3] & 0x1d == 0x08, offset <= file.count,
                     let index = unused(file, at: offset)
                 {
@@ -54,10 +55,10 @@ package enum GIFContainer {
         return offset == file.count ? changed() : nil
     }
 
-    /// A colour that no pixel of an image has; nil where it has all 256.
+    /// A colour index that no pixel of an image has; nil if it has all 256.
     ///
-    /// A colour comes into an image by its own code: all others stand for rows of colours that were there before. So the codes'
-    /// widths are all that must be known.
+    /// An image uses a colour first by the colour's own code: all other codes stand for sequences of earlier colours.
+    /// So only the codes' widths must be known.
     private static func unused(_ file: UnsafeRawBufferPointer, at blocks: Int) -> UInt8? {
         let bits = Int(file[blocks - 1])
         guard bits == 8 else { return bits < 8 ? 255 : nil }
@@ -83,7 +84,7 @@ package enum GIFContainer {
             case 257: return isUsed.lastIndex(of: false).map(UInt8.init)
             default:
                 if code < 256 { isUsed[code] = true }
-                // The first code after a clear adds none.
+                // The first code after a clear adds no entry.
                 known += 1
                 if known == 1 << width, width < 12 { width += 1 }
                 known = min(known, 4096)

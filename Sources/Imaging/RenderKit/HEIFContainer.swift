@@ -1,15 +1,16 @@
-/// An AVIF's items, less those that tell of how it came to be.
+/// Removes descriptive items from an AVIF.
 ///
-/// Where libvips 8.14.1 is let write a colour profile it writes an EXIF item too, fresh from the resolution.
+/// If libvips 8.14.1 may write a colour profile, it also writes an EXIF item, made from the resolution.
 package enum HEIFContainer {
-    /// The same picture with its pixels and properties only, and its XMP packet if that is to be kept; what can't be read
-    /// comes back as it was.
+    /// The same picture with only its pixels and properties, and its XMP packet if `keepsPacket`; an unreadable file is
+    /// returned unchanged.
     package static func bare(_ file: [UInt8], keepsPacket: Bool = false) -> [UInt8] {
         HEIFItems(file, keepsPacket: keepsPacket)?.stripped ?? file
     }
 }
 
-/// The boxes of a file as libheif writes them: `meta` with the items' names, places and references, then their bytes.
+/// The boxes of a file as libheif writes them: `meta` with the items' names, positions and references, then their
+/// bytes.
 private struct HEIFItems {
     private struct Box {
         let type: String
@@ -19,7 +20,7 @@ private struct HEIFItems {
     private struct Place {
         let id: Int
         let extents: [Range<Int>]
-        /// In sizes of four bytes each, with one base offset.
+        /// Bytes of the entry, with sizes of four bytes each and one base offset.
         var length: Int { 10 + 8 * extents.count }
     }
 
@@ -27,10 +28,10 @@ private struct HEIFItems {
     private let meta: Box
     private let parts: [Box]
     private let places: [Place]
-    /// The ids of what is neither pixels nor about them.
+    /// Ids of the items to remove: they are neither pixels nor describe pixels.
     private let told: Set<Int>
 
-    /// nil for whatever is laid out otherwise than libheif 1.15 does it.
+    /// Parses the file; nil if its layout differs from libheif 1.15's.
     init?(_ file: [UInt8], keepsPacket: Bool) {
         guard let boxes = Self.boxes(of: file, in: 0..<file.count), boxes.map(\.type) == ["ftyp", "meta", "mdat"],
             boxes[1].range.count >= 12,
@@ -77,7 +78,7 @@ private struct HEIFItems {
         return result + data(without: gone)
     }
 
-    /// A box of boxes without those that are not wanted; nil where none is left.
+    /// A box of boxes without the dropped ones; nil if none is left.
     private func list(_ box: Box, header: Int, countAt: Int?, without isDropped: (Int) -> Bool) -> [UInt8]? {
         let all = Self.boxes(of: file, in: box.range.lowerBound + header..<box.range.upperBound) ?? []
         let kept = all.filter { !isDropped($0.range.lowerBound) }
@@ -88,7 +89,7 @@ private struct HEIFItems {
         return bytes
     }
 
-    /// `iloc` of what is kept, each at where it has moved.
+    /// `iloc` with the kept items, each at its new position.
     private func placed(_ moved: (Int) -> Int) -> [UInt8] {
         let kept = places.filter { !told.contains($0.id) }
         var bytes = big(16 + kept.reduce(0) { $0 + $1.length }, 4) + Array("iloc".utf8) + [0, 0, 0, 0, 0x44, 0x40]
@@ -100,7 +101,7 @@ private struct HEIFItems {
         return bytes
     }
 
-    /// What follows `meta`, each box as long as it is without what is gone.
+    /// The boxes after `meta`, each without the removed ranges.
     private func data(without gone: [Range<Int>]) -> [UInt8] {
         var bytes: [UInt8] = []
         for box in Self.boxes(of: file, in: meta.range.upperBound..<file.count) ?? [] {
@@ -116,13 +117,13 @@ private struct HEIFItems {
         return bytes
     }
 
-    /// The box of a type of which there is one.
+    /// The only box of a type; nil if there are none or several.
     private static func only(_ type: String, in parts: [Box]) -> Range<Int>? {
         let all = parts.filter { $0.type == type }
         return all.count == 1 ? all[0].range : nil
     }
 
-    /// Whether all of them lie inside, and none over another.
+    /// Whether all extents lie inside the range, and none overlaps another.
     private static func areApart(_ extents: [Range<Int>], in inside: Range<Int>) -> Bool {
         var end = inside.lowerBound
         for extent in extents.sorted(by: { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }) {
@@ -132,7 +133,7 @@ private struct HEIFItems {
         return end <= inside.upperBound
     }
 
-    /// Whether `iref`, where there is one, is of version 0, and each of its entries from and to something.
+    /// Whether `iref`, if there is one, has version 0, and each of its entries has a source and a target.
     private static func referencesAreWell(of file: [UInt8], in parts: [Box]) -> Bool {
         guard parts.contains(where: { $0.type == "iref" }) else { return true }
         guard let range = only("iref", in: parts), range.count >= 12, file[range.lowerBound + 8] == 0,
@@ -154,7 +155,7 @@ private struct HEIFItems {
         return boxes
     }
 
-    /// nil for any other layout than version 0 with sizes of four bytes, which is what libheif 1.15 writes.
+    /// Parses `iloc`; nil for any other layout than version 0 with sizes of four bytes, which libheif 1.15 writes.
     private static func places(of file: [UInt8], in box: Range<Int>) -> [Place]? {
         guard box.count >= 16, file[box.lowerBound + 8..<box.lowerBound + 14] == [0, 0, 0, 0, 0x44, 0x40] else {
             return nil

@@ -1,8 +1,10 @@
-/// What libvips 8.14.1 does not ask libheif 1.15.1 of an AVIF's or HEIC's pixels, and libheif does not do for it.
+/// Properties of an AVIF's or HEIC's pixels that libvips 8.14.1 does not read from libheif 1.15.1, and libheif does not
+/// apply.
 package struct HEIFPixels {
-    /// Colours are weighted by alpha, and are to be divided by it.
+    /// Whether colours are multiplied by alpha, and must be divided by it.
     package let isPremultiplied: Bool
-    /// Without colours, and of limited range: 16 is black and 235 is white. Coloured pixels come out in full range.
+    /// Whether pixels are grey in limited range: 16 is black and 235 is white. libheif returns coloured pixels in full
+    /// range.
     package let isLimitedGrey: Bool
 
     package init(_ file: UnsafeRawBufferPointer) {
@@ -11,7 +13,7 @@ package struct HEIFPixels {
             return
         }
         isPremultiplied = tables.references("prem").contains { $0.from == primary }
-        // Of a grid its first tile.
+        // For a grid, its first tile.
         let tile = tables.references("dimg").first { $0.from == primary }?.to.first
         let own = tables.properties(of: primary) + (tile.map(tables.properties) ?? [])
         func byte(_ box: HEIFTables.Box, _ offset: Int) -> Int {
@@ -20,7 +22,7 @@ package struct HEIFPixels {
         let isGrey = own.contains { box in
             switch box.type {
             case "av1C": byte(box, 2) & 0x10 != 0
-            // Of hvcC: chroma_format_idc, below six bits that are set.
+            // hvcC has chroma_format_idc after six bits that are set.
             case "hvcC": byte(box, 16) == 0xfc
             default: false
             }

@@ -1,26 +1,27 @@
-/// AVIF and HEIC as libheif 1.15.1 reads them: other decoders take files that it misreads or refuses.
+/// Rewrites AVIF and HEIC for libheif 1.15.1, which misreads or refuses files that other decoders read.
 ///
-/// A property that turns or cuts an image must come after those that describe it, or the size that libheif reports is wrong.
-/// Alpha without the turns of its image is dropped. A sequence has no brand that libheif knows, or names no primary item. The
-/// tables are written anew at the file's end, so that no item moves; what lies behind the last whole box is left out.
+/// A property that turns or cuts an image must come after the descriptive ones, or libheif reports a wrong size.
+/// libheif drops alpha that lacks the turns of its image. A sequence has no brand that libheif knows, or names no
+/// primary item. New tables are written at the file's end, so that no item moves; bytes after the last complete box are
+/// left out.
 package enum HEIFRepair {
     private static let turns: Set<String> = ["irot", "imir", "clap"]
     private static let brands: Set<String> = ["heic", "heix", "mif1", "avif"]
 
-    /// The file with its tables in order; nil where they are, or can't be read.
+    /// The file with repaired tables; nil if they need no repair, or can't be read.
     package static func repaired(_ file: UnsafeRawBufferPointer) -> [UInt8]? {
         guard let tables = HEIFTables(file), let primary = tables.primary else { return nil }
         var items = tables.links
         func type(_ link: HEIFTables.Link) -> String { tables.property(link)?.type ?? "" }
         func isTurn(_ link: HEIFTables.Link) -> Bool { turns.contains(type(link)) }
-        // As libavif has it, what is cut is cut before it is turned.
+        // As in libavif, cuts apply before turns.
         for (item, links) in items {
             let turns = links.filter(isTurn)
             items[item] =
                 links.filter { !isTurn($0) } + turns.filter { type($0) == "clap" } + turns.filter { type($0) != "clap" }
         }
         let own = items[primary] ?? []
-        // The items that belong to it: alpha, depth.
+        // Auxiliary items of the primary one: alpha, depth.
         for item in tables.references("auxl").filter({ $0.to.contains(primary) }).map(\.from) {
             guard let links = items[item], links.contains(where: { type($0) == "auxC" }), !links.contains(where: isTurn)
             else {
@@ -41,14 +42,14 @@ package enum HEIFRepair {
                 ? box("iprp", Array(file[tables.list.range]) + written(items)) : Array(file[part.range])
         }
         var result = Array(file[..<last.upperBound])
-        // With a length of its own, or it would swallow what is put behind it.
+        // Sets an explicit length, or the box would include the appended tables.
         result.replaceSubrange(last.prefix(4), with: big(last.count, 4))
         result.replaceSubrange(meta.lowerBound + 4..<meta.lowerBound + 8, with: Array("free".utf8))
         if let brand { result.replaceSubrange(brand, with: Array("mif1".utf8)) }
         return result + box("meta", content)
     }
 
-    /// Where a brand may be put that libheif knows, if none of the compatible ones is.
+    /// Position where a known brand must be written; nil if a compatible brand is known.
     private static func unknownBrand(_ file: UnsafeRawBufferPointer, _ head: Range<Int>) -> Range<Int>? {
         let places = stride(from: head.lowerBound + 16, to: head.upperBound - 3, by: 4).map { $0..<$0 + 4 }
         let isKnown = places.contains { brands.contains(String(decoding: file[$0], as: UTF8.self)) }

@@ -1,4 +1,4 @@
-/// The items of an AVIF or HEIC and their properties, in the order in which the file lists them.
+/// The items of an AVIF or HEIC and their properties, in file order.
 struct HEIFTables {
     typealias Box = (type: String, range: Range<Int>)
     struct Link: Hashable {
@@ -7,20 +7,20 @@ struct HEIFTables {
     }
 
     let file: UnsafeRawBufferPointer
-    /// `ftyp`, and the last box of all.
+    /// `ftyp`, and the last box of the file.
     let (head, last): (Box, Box)
     let meta: Box
     let parts: [Box]
-    /// The box of all properties, and each of them.
+    /// The box of all properties, and each property.
     let list: Box
     let properties: [Box]
     let links: [Int: [Link]]
-    /// The primary item; nil: none is named.
+    /// The primary item; nil: the file names none.
     let named: Int?
 
     private static let itemLimit = 4096
 
-    /// nil where they can't be read.
+    /// Reads the tables; nil if they can't be read.
     init?(_ file: UnsafeRawBufferPointer) {
         guard let all = Self.boxes(file, 0..<file.count, isCut: true),
             let head = all.first, head.type == "ftyp", let meta = all.first(where: { $0.type == "meta" }),
@@ -49,7 +49,7 @@ struct HEIFTables {
 
     func properties(of item: Int) -> [Box] { (links[item] ?? []).compactMap(property) }
 
-    /// From which items to which there are references of one type.
+    /// References of one type, from an item to others.
     func references(_ type: String) -> [(from: Int, to: [Int])] {
         guard let references = parts.first(where: { $0.type == "iref" }), references.range.count >= 12 else {
             return []
@@ -69,7 +69,7 @@ struct HEIFTables {
         }
     }
 
-    /// The properties of all items, in the order in which they are listed.
+    /// Properties of all items, in file order.
     private static func links(_ file: UnsafeRawBufferPointer, _ tables: [Box]) -> [Int: [Link]]? {
         var items: [Int: [Link]] = [:]
         for table in tables {
@@ -95,10 +95,10 @@ struct HEIFTables {
         return items
     }
 
-    /// nil where one does not end inside the range.
+    /// The boxes in a range; nil if one does not end inside the range.
     ///
-    /// - Parameter isCut: the range may end early, or in other bytes. Of a box of pixels there is then as much as there is, of
-    ///   others nothing.
+    /// - Parameter isCut: whether the range may end early, or in other bytes. A box of pixels is then cut at the end,
+    ///   and other incomplete boxes are left out.
     private static func boxes(_ file: UnsafeRawBufferPointer, _ range: Range<Int>, isCut: Bool = false) -> [Box]? {
         var (boxes, offset) = ([Box](), range.lowerBound)
         while offset < range.upperBound {

@@ -1,6 +1,6 @@
-/// A JPEG's segments, less those that tell of how it came to be.
+/// Removes descriptive segments from a JPEG.
 package enum JPEGContainer {
-    /// The same picture with its pixels and its colour profile only; what can't be read comes back as it was.
+    /// The same picture with only its pixels and its colour profile; an unreadable file is returned unchanged.
     package static func bare(_ file: [UInt8]) -> [UInt8] {
         var bare = Array(file.prefix(2))
         var offset = 2
@@ -9,7 +9,7 @@ package enum JPEGContainer {
             let end = offset + 2 + length
             guard end <= file.count else { return file }
             if marker == 0xda { return bare + file[offset...] }
-            // APP1 to APP15 and comments; APP2 holds the profile, APP14 how colours are coded.
+            // APP1 to APP15 and comments; APP2 holds the profile, APP14 the coding of colours.
             let isTold = (0xe1...0xef).contains(marker) || marker == 0xfe
             if !isTold || marker == 0xe2 || marker == 0xee { bare += file[offset..<end] }
             offset = end

@@ -1,11 +1,11 @@
 package import VariantSpec
 
-/// Puts the one block of metadata that a variant has, an XMP packet, into the file that an encoder wrote.
+/// Inserts a variant's only block of metadata, an XMP packet, into the file that an encoder wrote.
 package enum MetadataBlock {
-    /// The same picture with the packet where its format has it (XMP Specification Part 3); an AVIF comes back as it was,
-    /// since libvips writes it with its packet.
+    /// The same picture with the packet at its format's position (XMP Specification Part 3). An AVIF is returned
+    /// unchanged, since libvips writes it with its packet.
     ///
-    /// - Parameter packet: of at most 2 KiB.
+    /// - Parameter packet: at most 2 KiB.
     package static func added(_ packet: [UInt8], to file: [UInt8], _ format: ImageFormat) -> [UInt8] {
         switch format.output?.packet {
         case .segment: inJPEG(packet, file)
@@ -16,7 +16,7 @@ package enum MetadataBlock {
         }
     }
 
-    /// Behind JFIF's own segment, which is the first.
+    /// Inserts after JFIF's segment, which is the first.
     private static func inJPEG(_ packet: [UInt8], _ file: [UInt8]) -> [UInt8] {
         let hasJFIF = file.count > 6 && file[2] == 0xff && file[3] == 0xe0
         let place = hasJFIF ? 4 + Int(file[4]) << 8 + Int(file[5]) : 2
@@ -25,7 +25,7 @@ package enum MetadataBlock {
         return file[..<place] + [0xff, 0xe1] + big(content.count + 2, 2) + content + file[place...]
     }
 
-    /// Behind the header.
+    /// Inserts after the header.
     private static func inPNG(_ packet: [UInt8], _ file: [UInt8]) -> [UInt8] {
         let place = 33
         guard file.count > place else { return file }
@@ -33,8 +33,8 @@ package enum MetadataBlock {
         return file[..<place] + big(chunk.count - 4, 4) + chunk + big(Int(checksum(chunk)), 4) + file[place...]
     }
 
-    /// Before the trailer. The bytes that count down behind the packet lead a reader of blocks, which takes the packet's own
-    /// for lengths, to its end.
+    /// Inserts before the trailer. A reader of blocks takes the packet's bytes for lengths. The bytes that count down
+    /// after the packet lead it to the end.
     private static func inGIF(_ packet: [UInt8], _ file: [UInt8]) -> [UInt8] {
         guard file.last == 0x3b else { return file }
         let head = [0x21, 0xff, 11] + Array("XMP DataXMP".utf8)
@@ -42,7 +42,7 @@ package enum MetadataBlock {
         return file.dropLast() + head + packet + lead + [0x3b]
     }
 
-    /// CRC-32 as PNG has it (ISO 3309).
+    /// CRC-32 as in PNG (ISO 3309).
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {
         ~bytes.reduce(UInt32.max) { sum, byte in
             (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum >> 1 ^ (sum & 1 == 0 ? 0 : 0xedb8_8320) }

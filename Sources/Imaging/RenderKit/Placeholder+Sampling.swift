@@ -2,7 +2,7 @@ package import RenderProtocol
 internal import VariantSpec
 
 extension Placeholder {
-    /// - Parameter pixels: rows without gaps of 1 (grey), 2 (grey and alpha), 3 or 4 bytes each, in sRGB.
+    /// - Parameter pixels: rows without gaps of 1 (grey), 2 (grey and alpha), 3 or 4 bytes per pixel, in sRGB.
     package init(_ pixels: UnsafeRawBufferPointer, width: Int, height: Int, channels: Int) {
         self.init()
         guard width > 0, height > 0, (1...4).contains(channels), pixels.count >= width * height * channels else {
@@ -20,7 +20,7 @@ private struct Sample {
     let height: Int
     private(set) var rgba: [UInt8]
     private static let side = 32
-    /// Pixels of a cell that are looked at, along each axis.
+    /// Pixels that are read in each cell, along each axis.
     private static let taken = 4
 
     init(_ pixels: UnsafeRawBufferPointer, _ fullWidth: Int, _ fullHeight: Int, _ channels: Int) {
@@ -60,7 +60,7 @@ private struct Sample {
         return (0..<count).map { from + (2 * $0 + 1) * (to - from) / (2 * count) }
     }
 
-    /// The mean of the fullest of 512 boxes of colours, by how much of it shows.
+    /// The mean colour of the fullest of 512 boxes of colours, weighted by alpha.
     var dominant: RGB? {
         var boxes = [SIMD4<Int>](repeating: SIMD4(), count: 512)
         for place in stride(from: 0, to: rgba.count, by: 4) {

@@ -1,14 +1,14 @@
 internal import RenderProtocol
 
-/// What an embedded ICC profile means for the pixels that it came with.
+/// The effect of an embedded ICC profile on its picture's pixels.
 package enum ProfileKind: Sendable, Hashable {
-    /// None, one for other pixels, or one too large to be believed: the pixels are taken as sRGB.
+    /// No profile, one for other pixels, or one that is implausibly large: pixels count as sRGB.
     case none
-    /// sRGB itself: there is nothing to convert.
+    /// sRGB itself: no conversion is needed.
     case same
     case other
 
-    /// The pixels that a profile is for, by the signature in its header.
+    /// The type of pixels that a profile is for, by the signature in its header.
     package enum Pixels: String, Sendable {
         case rgb = "RGB "
         case grey = "GRAY"

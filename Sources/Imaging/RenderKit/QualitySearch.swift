@@ -1,27 +1,29 @@
 package import RenderProtocol
 internal import VariantSpec
 
-/// The highest quality at which a variant has no more bytes than it may: by bisection, since bytes grow with quality.
+/// Finds the highest quality at which a variant stays within its byte limit, by bisection, since bytes grow with
+/// quality.
 package struct QualitySearch {
-    /// What a spec demands: failing it fails the variant.
+    /// Byte limit of the spec: exceeding it fails the variant.
     private let budget: Int?
-    /// What is wished for: failing it, the variant is as asked.
+    /// Preferred byte limit: if it cannot be kept, the variant has the requested quality.
     private let ceiling: Int
     private let quality: Int
-    /// Another quality gives other bytes, and can be had.
+    /// Whether another quality gives other bytes, and the pixels can be encoded again.
     private let canSearch: Bool
-    /// What each file carries, and counts as its bytes.
+    /// Packet that each file carries, and that counts as its bytes.
     private let packet: [UInt8]?
     private let format: ImageFormat
-    /// The wish's lowest quality: a few steps below what was asked, and none that gives up full chroma that was asked for.
+    /// Lowest quality for the preferred limit: a few steps below the requested one, and never below full chroma if that
+    /// was requested.
     ///
-    /// Seen with a floor of 1 for a lossy source's own pixels: text in an AVIF of a newer libaom, which needs a tenth of our bytes,
-    /// came out at q2.
+    /// Seen with a floor of 1 for a lossy source's own pixels: text came out at q2. Its AVIF source, of a newer libaom,
+    /// needed a tenth of our bytes.
     private let least: Int
     private static let wishedSteps = 5
     private static let wishedFloor = 40
 
-    /// - Parameter mayRepeat: the pixels can be encoded more than once.
+    /// - Parameter mayRepeat: whether the pixels can be encoded more than once.
     package init(_ output: RenderOutput, mayRepeat: Bool = true) {
         let floor = [Self.wishedFloor, FullChroma.quality].last { $0 <= output.quality } ?? output.quality
         least = max(floor, output.quality - Self.wishedSteps)
@@ -31,7 +33,7 @@ package struct QualitySearch {
         ceiling = canSearch ? output.ceiling : 0
     }
 
-    /// nil where the budget cannot be kept.
+    /// Encodes within the limits; nil if the budget cannot be kept.
     package func run<Failure: Error>(
         _ encode: (_ quality: Int) throws(Failure) -> [UInt8]
     ) throws(Failure) -> (bytes: [UInt8], quality: Int)? {
@@ -48,7 +50,7 @@ package struct QualitySearch {
         return try search(least, best.quality, ceiling, whole) ?? best
     }
 
-    /// The best of `low..<high` within a limit; nil if there is none.
+    /// The best encode of `low..<high` within a limit; nil if there is none.
     private func search<Failure: Error>(
         _ low: Int, _ high: Int, _ limit: Int, _ encode: (Int) throws(Failure) -> [UInt8]
     ) throws(Failure) -> (bytes: [UInt8], quality: Int)? {

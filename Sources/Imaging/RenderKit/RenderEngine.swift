@@ -1,11 +1,12 @@
 package import RenderProtocol
 package import VariantSpec
 
-/// Turns the bytes of a source into outputs, in the child: the seam between the pool and whatever decodes.
+/// Converts the bytes of a source into outputs, in the renderer process: the interface between the service and
+/// decoders.
 ///
-/// libvips fills it for everything; a direct path over the codecs may stand before it for what most jobs are.
+/// libvips implements it for all formats; a direct path over the codecs may precede it for the most common jobs.
 ///
-/// - Concurrency: one render at a time, on the thread that it was made on.
+/// - Concurrency: one render at a time, on the thread that created it.
 package protocol RenderEngine {
     /// Calls `write` once for each output, in the request's order.
     func render(
@@ -13,9 +14,9 @@ package protocol RenderEngine {
         write: (RenderedOutput, UnsafeRawBufferPointer) throws(EngineFailure) -> Void
     ) throws(EngineFailure)
 
-    /// One picture written as an output asks: for an engine before this one, in formats that are not its own.
+    /// Encodes one picture as an output requires, for an engine that precedes this one and does not write its format.
     ///
-    /// - Parameter pixels: rows of sRGB without gaps, three bytes each pixel.
+    /// - Parameter pixels: rows of sRGB without gaps, three bytes per pixel.
     func encode(
         _ pixels: UnsafeRawBufferPointer, _ size: PixelSize, as output: RenderOutput, at index: Int
     ) throws(EngineFailure) -> [UInt8]

@@ -1,18 +1,18 @@
 package import Posix
 package import RenderProtocol
 
-/// The child's side of a renderers' parent: forks and reaps what the worker asks, until the worker hangs up.
+/// The parent's side of its socket: forks and reaps renderers on request, until the worker hangs up.
 ///
-/// It has one thread and sees no picture, so that every child begins as the one before it did.
+/// It has one thread and reads no picture, so that every renderer starts in the same state.
 package struct RendererParentService {
     private let socket: PacketSocket
 
     package init(socket: PacketSocket) { self.socket = socket }
 
-    /// Says what it is, `ready` if all is well. Returns in each child, with its own connection, and nil in the parent once the
-    /// worker is gone.
+    /// Sends a greeting, `ready` if all is well. Returns in each forked renderer with its own connection, and returns
+    /// nil in the parent once the worker is gone.
     ///
-    /// A child lets go of this service, and so of its parent's connection, before it sees a picture.
+    /// A renderer drops this service, and so its parent's connection, before it reads a picture.
     package func run(_ greeting: RenderReply) throws(SystemFailure) -> PacketSocket? {
         try socket.send(greeting.message)
         while let (message, end) = try socket.receiveEnd(limit: 4_096) {

@@ -4,16 +4,16 @@ package import Posix
 package import RenderProtocol
 internal import VariantSpec
 
-/// The child's side of the socket: renders what is asked until the worker hangs up.
+/// The renderer's side of the socket: renders requests until the worker hangs up.
 ///
-/// It never starts the cooperative pool: one thread, blocking calls.
+/// It never starts the cooperative pool: it uses one thread and blocking calls.
 package struct RendererService<Engine: RenderEngine> {
     private let engine: Engine
-    /// Bytes of the first allocation that was refused since this was last asked; 0: none was.
+    /// Bytes of the first refused allocation since the last call; 0: none was refused.
     private let takeRefusedBytes: () -> Int
-    /// Ends this process if it was refused a thread since this was last called.
+    /// Ends this process if it was refused a thread since the last call.
     private let endIfThreadless: () -> Void
-    /// Above this many pixels a source leaves freed memory behind that is worth giving back.
+    /// Sources with more pixels leave freed memory behind that is worth returning.
     private let trimPixels = 8_000_000
     /// Memory that most renders need, which stays.
     private let readyBytes: Int
@@ -25,14 +25,15 @@ package struct RendererService<Engine: RenderEngine> {
         (self.takeRefusedBytes, self.endIfThreadless) = (takeRefusedBytes, endIfThreadless)
     }
 
-    /// Returns when the other end is gone.
+    /// Serves requests; returns when the worker is gone.
     package func run(on socket: PacketSocket) throws(SystemFailure) {
         while try serve(socket) {}
     }
 
-    /// Renders a small picture by the way of all renders.
+    /// Renders a small picture through all steps of a render.
     ///
-    /// Otherwise each forked child is the first to look up types and functions of libraries: a millisecond, and its own copies of pages.
+    /// Otherwise each forked renderer would look up types and library functions first: a millisecond, and its own
+    /// copies of pages.
     package func warm() throws(EngineFailure) {
         let (width, height) = (64, 48)
         let pixels = (0..<width * height * 3).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 6) }
@@ -64,16 +65,16 @@ package struct RendererService<Engine: RenderEngine> {
         } catch { throw .source(reason: error.description) }
     }
 
-    /// One message; false when the other end is gone.
+    /// Serves one message; false when the worker is gone.
     private func serve(_ socket: PacketSocket) throws(SystemFailure) -> Bool {
         guard let (message, files) = try socket.receive(limit: Wire.messageLimit) else { return false }
         try socket.send(believed(answer(message, files)).message)
-        // What the worker gave is closed with `files`, before the next message is waited for.
+        // The worker's files are closed with `files`, before the next message is awaited.
         return true
     }
 
-    /// Where memory was refused nothing else counts: a library may have called the source damaged for it, or have done
-    /// without what it could not hold, such as the colour profile.
+    /// Replaces the reply if memory was refused: a library may then have reported a damaged source, or have worked
+    /// without the data that did not fit, such as the colour profile.
     private func believed(_ reply: RenderReply) -> RenderReply {
         endIfThreadless()
         let bytes = takeRefusedBytes()
@@ -92,10 +93,10 @@ package struct RendererService<Engine: RenderEngine> {
                     reason: "\(files.count) files came with the request, not \(2 + request.watermarks.count)")
             }
             for (index, file) in files.dropFirst(2).enumerated() {
-                // Mapped, as the source is: the sandbox lets nothing be read.
+                // Mapped, like the source: the sandbox forbids reading.
                 request.watermarks[index].bytes = file.withMapping { Array($0) } ?? []
             }
-            // If the worker dies, nobody is left to end a render that hangs.
+            // If the worker dies, no other process ends a hanging render.
             Sandbox.alarm(seconds: request.deadlineMilliseconds / 1000 + 2)
             defer { Sandbox.alarm(seconds: 0) }
             let outputs = try render(request, from: files[0], to: files[1])
@@ -112,11 +113,11 @@ package struct RendererService<Engine: RenderEngine> {
         var outputs: [RenderedOutput] = []
         let isMapped: Void? = try source.withMapping { bytes throws(EngineFailure) in
             try engine.render(bytes, request) { rendered, content throws(EngineFailure) in
-                // Asked now, to know for which of them it was refused.
+                // Checked for each output, to know which one was refused memory.
                 let refused = takeRefusedBytes()
                 if refused > 0 { throw .refused(refused, outputs.count, "") }
                 do throws(SystemFailure) { try output.append(content) } catch {
-                    // Of what is too much for this process's own limit, another attempt would have as much.
+                    // If the output exceeds this process's limit, another attempt would fail, too.
                     throw error.code == EFBIG
                         ? .output(
                             outputs.count, reason: "with those before it, it is more than a renderer may write at once")

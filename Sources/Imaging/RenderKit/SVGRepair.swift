@@ -1,28 +1,29 @@
 package import VariantSpec
 
-/// Gives an SVG's root its size in pixels.
+/// Sets the size of an SVG's root in pixels.
 ///
-/// libvips 8.14.1 scales a root's px by 96/72, and no other unit: with two units its picture has another shape than the root.
+/// libvips 8.14.1 scales a root's px by 96/72, but no other unit: with two units its picture gets another shape than
+/// the root.
 package enum SVGRepair {
-    /// The file with the root's width and height in pixels; nil where they have one unit, or either is not there.
+    /// The file with the root's width and height in pixels; nil if both have the same unit, or one is missing.
     package static func repaired(_ file: UnsafeRawBufferPointer, _ size: PixelSize) -> [UInt8]? {
-        // As far as the header is looked for.
+        // The same range that the header reader searches.
         let head = Array(file.prefix(16 << 10))
         guard let root = Self.root(of: head), let width = value(of: "width", in: root),
             let height = value(of: "height", in: root), unit(of: width) != unit(of: height),
-            // One may stand in the quotes of the other.
+            // One attribute may lie inside the quotes of the other.
             !width.indices.overlaps(height.indices)
         else { return nil }
         var bytes = Array(file)
         let isWidthFirst = width.startIndex < height.startIndex
         let (first, last) = isWidthFirst ? (width.indices, height.indices) : (height.indices, width.indices)
-        // The last one first: what lies before it stays in its place.
+        // The later attribute first, so that the earlier one keeps its position.
         bytes.replaceSubrange(last, with: Array(String(isWidthFirst ? size.height : size.width).utf8))
         bytes.replaceSubrange(first, with: Array(String(isWidthFirst ? size.width : size.height).utf8))
         return bytes
     }
 
-    /// The root's tag without its end: past the declaration, comments and document type.
+    /// The root's tag without its end. Skips the declaration, comments and document type.
     private static func root(of head: [UInt8]) -> ArraySlice<UInt8>? {
         var rest = head[...]
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
@@ -50,7 +51,7 @@ package enum SVGRepair {
         while let behind = index(behind: name, in: rest) {
             rest = rest[behind...]
             let after = rest.drop(while: isSpace)
-            // The root begins with its own name: something lies before each attribute.
+            // The root's own name comes first, so a byte precedes each attribute.
             guard isSpace(root[behind - name.utf8.count - 1]), after.first == UInt8(ascii: "=") else { continue }
             let quoted = after.dropFirst().drop(while: isSpace)
             guard let mark = quoted.first, mark == UInt8(ascii: "\"") || mark == UInt8(ascii: "'") else { return nil }
@@ -59,7 +60,7 @@ package enum SVGRepair {
         return nil
     }
 
-    /// `px` where it names none.
+    /// The unit; `px` if the value names none.
     private static func unit(of value: ArraySlice<UInt8>) -> String {
         let text = String(decoding: value, as: UTF8.self).lowercased()
         let unit = String(text.reversed().prefix { $0.isLetter || $0 == "%" }.reversed())

@@ -22,7 +22,7 @@ extension ThumbHash {
         let (across, down) = (
             max(1, Int((limit * Double(width) / long).rounded())), max(1, Int((limit * Double(height) / long).rounded()))
         )
-        // Luminance, yellow-blue, red-green, on the average colour where it is transparent.
+        // Luminance, yellow-blue and red-green, over the average colour where pixels are transparent.
         var planes = [[Double]](repeating: [], count: 4)
         for place in stride(from: 0, to: rgba.count, by: 4) {
             let alpha = Double(rgba[place + 3]) / 255
@@ -63,7 +63,7 @@ extension ThumbHash {
         return hash
     }
 
-    /// cos(π / side · frequency · (place + ½)), once for all channels.
+    /// cos(π / side · frequency · (index + ½)), computed once for all channels.
     private struct Cosines {
         let width: Int
         let height: Int
@@ -81,7 +81,7 @@ extension ThumbHash {
         }
     }
 
-    /// A plane's mean, its other low frequencies in 0...1, and what they were divided by.
+    /// A plane's mean, its other low frequencies scaled to 0...1, and the scale.
     private struct Channel {
         var mean: Double = 0
         var factors: [Double] = []
@@ -92,7 +92,7 @@ extension ThumbHash {
                 // Rows of frequencies below the diagonal.
                 for x in 0..<across where x * down < across * (down - y) {
                     var sum: Double = 0
-                    // In the published order, or what is nought comes out as another of two nearest numbers.
+                    // In the published order, or a sum near zero rounds to another of two adjacent numbers.
                     for row in 0..<cosines.height {
                         for column in 0..<cosines.width {
                             sum += plane[row * cosines.width + column] * cosines.across[x][column] * cosines.down[y][row]

@@ -1,9 +1,9 @@
-/// A WebP's chunks, less everything that is not pixels, or their timing.
+/// Removes all chunks of a WebP except pixels and their timing.
 ///
-/// libvips 8.14.1 adds an EXIF chunk to every WebP, also to one whose metadata was removed.
+/// libvips 8.14.1 adds an EXIF chunk to every WebP, even after its metadata was removed.
 package enum WebPContainer {
-    /// The same picture with its image, alpha and frame chunks only, and its colour profile if that is to be kept; what
-    /// can't be read comes back as it was.
+    /// The same picture with only its image, alpha and frame chunks, and its colour profile if `keepsProfile`; an
+    /// unreadable file is returned unchanged.
     package static func bare(_ file: [UInt8], keepsProfile: Bool = false) -> [UInt8] {
         var kept: [Range<Int>] = []
         var canvas: [UInt8]?
@@ -22,7 +22,7 @@ package enum WebPContainer {
             case "ALPH": flags |= 0x10
             case "VP8 ", "VP8L": hasImage = true
             case "ANIM":
-                // Alpha lies inside the frames: what the canvas says of it holds.
+                // Alpha lies inside the frames, so the canvas's flag applies.
                 flags |= 0x02 | (canvas.map { $0[8] & 0x10 } ?? 0)
             case "ANMF":
                 hasImage = true
@@ -43,13 +43,13 @@ package enum WebPContainer {
         return riff(body)
     }
 
-    /// The same picture with an XMP packet behind it; what can't be read comes back as it was.
+    /// The same picture with an XMP packet after it; an unreadable file is returned unchanged.
     static func with(_ packet: [UInt8], _ file: [UInt8]) -> [UInt8] {
         guard file.count >= 30 else { return file }
         var body = Array(file[8...])
         switch String(decoding: file[12..<16], as: UTF8.self) {
         case "VP8X": body[12] |= 0x04
-        // A plain file's first chunk tells its size, and a lossless one's whether it is transparent.
+        // A plain file's first chunk contains its size, and a lossless one's also its transparency.
         case "VP8 ":
             let (width, height) = (number(file, 26, 2) & 0x3fff, number(file, 28, 2) & 0x3fff)
             body.insert(contentsOf: canvas(flags: 0x04, width: width, height: height), at: 4)

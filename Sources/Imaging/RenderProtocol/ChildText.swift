@@ -1,9 +1,9 @@
-/// Text that came from a child process, for logs and outcomes: children are hostile, and so are the pictures that they quote.
+/// Text from a child process, for logs and outcomes: children are hostile, and so are the pictures that they quote.
 package enum ChildText {
     private static let byteLimit = 1_000
     private static let characterLimit = 300
 
-    /// One line: cut, and without what a terminal or a log's reader would obey.
+    /// One line, shortened, without characters that a terminal or a log reader would interpret.
     package static func line(_ bytes: some Collection<UInt8>) -> String {
         let text = String(decoding: bytes.prefix(byteLimit), as: UTF8.self)
         var line = ""

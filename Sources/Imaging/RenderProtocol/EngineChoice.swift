@@ -1,9 +1,9 @@
-/// Who decodes, resizes and encodes in a child.
+/// The engine that decodes, resizes and encodes in a renderer.
 package enum EngineChoice: String, Sendable, CaseIterable {
-    /// The codecs themselves where they can, with what this machine's processor has; libvips for the rest.
+    /// The codecs directly if possible, with this processor's instructions; libvips for the rest.
     case direct
-    /// The same with nothing that not every processor has.
+    /// Like `direct`, with only instructions that every processor has.
     case portable
-    /// libvips for all.
+    /// libvips for all formats.
     case libvips
 }

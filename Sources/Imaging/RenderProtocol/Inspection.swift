@@ -1,11 +1,11 @@
 package import Images
 
-/// What a worker asks of an inspector child: what the pictures in parts of one file are.
+/// A worker's request to an inspector: inspect the pictures in parts of one file.
 package struct InspectionRequest: Sendable, Hashable {
     package var limits: RenderLimits
-    /// Each holds one picture.
+    /// Ranges of the file that each hold one picture.
     package var parts: [Range<Int>]
-    /// The pictures are a renderer's: nothing may lie behind the end of one.
+    /// Whether the pictures are a renderer's output: no bytes may follow the end of one.
     package var isOutput: Bool
 
     package init(limits: RenderLimits, parts: [Range<Int>], isOutput: Bool = false) {
@@ -13,19 +13,19 @@ package struct InspectionRequest: Sendable, Hashable {
     }
 }
 
-/// What a picture's header says, and which bytes of it a decoder may see.
+/// Facts from a picture's header, and the bytes of it that a decoder may read.
 package struct InspectedPicture: Sendable, Hashable {
     package let facts: PictureFacts
-    /// nil: all of them.
+    /// Ranges that a decoder may read; nil: the whole picture.
     package let keep: [Range<Int>]?
 
     package init(facts: PictureFacts, keep: [Range<Int>]? = nil) { (self.facts, self.keep) = (facts, keep) }
 
-    /// More pieces are not kept of a picture.
+    /// Most ranges of a picture.
     package static let pieceLimit = 256
 }
 
-/// What an inspector answers: for each part what it holds, or why it is refused.
+/// An inspector's reply: the facts of each part, or the reason why it is refused.
 package struct InspectionReply: Sendable, Equatable {
     package var results: [Result<InspectedPicture, RenderFailure>]
     package init(_ results: [Result<InspectedPicture, RenderFailure>]) { self.results = results }

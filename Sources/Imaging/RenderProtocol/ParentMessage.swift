@@ -1,7 +1,7 @@
-/// What a worker asks of a renderers' parent; the end of the new child's connection comes beside `fork`.
+/// A worker's request to a parent of renderers; the new renderer's end of its connection is attached to `fork`.
 package enum ParentRequest: Sendable, Hashable {
     case fork
-    /// Asked once it is killed: returns when it has ended.
+    /// Sent after a renderer was killed; the reply comes when it has ended.
     case reap(Int32)
 
     package var message: [UInt8] {
@@ -11,19 +11,19 @@ package enum ParentRequest: Sendable, Hashable {
         return fields.bytes
     }
 
-    /// nil where it is no message of this version.
+    /// Decodes a request; nil if it is no message of this version.
     package init?(message: [UInt8]) {
         guard let fields = Fields(message[...]), fields.int(Wire.Tag.version) == Wire.version else { return nil }
         self = fields.int(Wire.Tag.index, in: 1...Int(Int32.max)).map { .reap(Int32($0)) } ?? .fork
     }
 }
 
-/// What a renderers' parent answers.
+/// A reply of a parent of renderers.
 package enum ParentReply: Sendable, Hashable {
     case forked(Int32)
     case ended(signal: Int)
     case exited(status: Int)
-    /// With the kernel's code.
+    /// The request failed, with the kernel's error code.
     case failed(Int)
 
     package var message: [UInt8] {
@@ -41,7 +41,7 @@ package enum ParentReply: Sendable, Hashable {
         return fields.bytes
     }
 
-    /// nil where it is no message of this version.
+    /// Decodes a reply; nil if it is no message of this version.
     package init?(message: [UInt8]) {
         guard let fields = Fields(message[...]), fields.int(Wire.Tag.version) == Wire.version,
             let number = fields.int(Wire.Tag.index, in: 0...Int(Int32.max))

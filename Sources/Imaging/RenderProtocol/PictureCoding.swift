@@ -1,27 +1,27 @@
 package import VariantSpec
 
-/// How a picture is coded, as far as it decides what a decoder holds at once, at any scale.
+/// The coding of a picture, as far as it decides how much a decoder holds at once, at any scale.
 ///
-/// Each coefficient was measured with a whole pipeline around the decoder: libvips 8.14.1, libjpeg-turbo 2.1.5, libwebp 1.2.4, and
-/// libheif 1.15.1 with libde265 1.0.11 and libaom 3.6.
+/// Each coefficient was measured with a whole pipeline around the decoder: libvips 8.14.1, libjpeg-turbo 2.1.5, libwebp
+/// 1.2.4, and libheif 1.15.1 with libde265 1.0.11 and libaom 3.6.
 package enum PictureCoding: Sendable, Hashable {
     /// Row by row: a JPEG of one scan, a PNG without interlacing.
     case rows
-    /// A JPEG of several scans. All of its coefficients stay until the last scan, two bytes each: 201 MB of 67 Mpx in 4:2:0,
-    /// 403 MB in 4:4:4. `samples`: of all components, for each `pixels`.
+    /// A JPEG of several scans. All of its coefficients stay until the last scan, two bytes each: 201 MB for 67 Mpx in
+    /// 4:2:0, 403 MB in 4:4:4. `samples`: of all components, for each `pixels`.
     case coefficients(samples: Int, pixels: Int)
-    /// Seven passes over all pixels: 155 MiB of 49 Mpx with three bytes each.
+    /// Seven passes over all pixels: 155 MiB for 49 Mpx with three bytes each.
     case interlaced(bytesPerPixel: Int)
     /// VP8: rows of blocks, but a whole plane of alpha and its filter.
     case lossyWebP(hasAlpha: Bool)
-    /// VP8L: all pixels in 32 bits, with a cache of colours: 4.7 bytes of each of 16.8 Mpx.
+    /// VP8L: all pixels in 32 bits, with a cache of colours: 4.7 bytes for each of 16.8 Mpx.
     case losslessWebP
-    /// All pixels of the canvas in 32 bits: 4.4 bytes of each of 67 Mpx; and as often again where frames are restored, or a canvas
-    /// is bare.
+    /// All pixels of the canvas in 32 bits: 4.4 bytes for each of 67 Mpx. The same again if frames are restored, or if
+    /// a canvas is bare.
     case gif(canvases: Int)
-    /// AVIF and HEIC: the codec's planes, libheif's, and pixels. Eight bits of 4:2:0 take 6.5 bytes a pixel, of an AVIF's 4:4:4
-    /// 12.5, ten bits of 4:2:0 14.3; alpha two bytes more. A HEIC takes no more in 4:2:2 or 4:4:4: 325 MiB of 49 Mpx with eight
-    /// bits, 316 of 25 Mpx with ten.
+    /// AVIF and HEIC: the codec's planes, libheif's, and pixels. Eight bits in 4:2:0 take 6.5 bytes a pixel, in an
+    /// AVIF's 4:4:4 12.5, and ten bits in 4:2:0 14.3; alpha takes two bytes more. A HEIC takes no more in 4:2:2 or
+    /// 4:4:4: 325 MiB for 49 Mpx with eight bits, 316 MiB for 25 Mpx with ten.
     case planes(isSubsampled: Bool, isDeep: Bool, hasAlpha: Bool)
     /// Strips and tiles of a TIFF may be as large as the picture.
     case strips

@@ -1,10 +1,10 @@
 package import Images
 
 extension PictureRights {
-    /// More bytes have no block of metadata.
+    /// Most bytes of a block of metadata.
     package static let packetLimit = 2048
 
-    /// The one block of metadata that a variant has, an XMP packet (ISO 16684-1); nil where there is nothing to tell.
+    /// A variant's only block of metadata, an XMP packet (ISO 16684-1); nil if all fields are empty.
     package var packet: [UInt8]? {
         if isEmpty { return nil }
         func text(_ value: String) -> String { Self.escaped(value) }

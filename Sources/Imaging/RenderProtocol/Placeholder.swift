@@ -1,12 +1,12 @@
 package import VariantSpec
 
-/// What a variant looks like before it is loaded, made from a few of its pixels in the same render.
+/// A rough preview of a variant for display before it loads, computed from a few of its pixels in the same render.
 ///
-/// It costs next to nothing: the picture is sampled down to 32 pixels, whatever it was.
+/// It costs next to nothing: a picture of any size is sampled down to 32 pixels.
 package struct Placeholder: Sendable, Hashable {
-    /// A ThumbHash; empty where none was made.
+    /// A ThumbHash; empty if none was computed.
     package var thumbHash: [UInt8] = []
-    /// The colour that most of it has; nil where all is transparent.
+    /// Its most common colour; nil if all pixels are transparent.
     package var colour: RGB?
 
     package init() {}

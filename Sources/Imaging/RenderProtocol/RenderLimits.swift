@@ -1,29 +1,30 @@
 internal import Images
 package import VariantSpec
 
-/// What a source may be before anything decodes it, and a variant before anything encodes it.
+/// Limits of a source before decoding, and of a variant before encoding.
 package struct RenderLimits: Sendable, Hashable {
-    /// What sources may be; anything else is known by its content, and refused.
+    /// Accepted source formats, detected by content; others are refused.
     package var formats: Set<ImageFormat>
-    /// Width × height of a source, and of a variant.
+    /// Maximum width × height of a source, and of a variant.
     package var pixels: Int
-    /// Of an animated picture, rendered or not: a decoder lists them all.
+    /// Maximum frames of an animated picture, rendered or not: a decoder lists them all.
     package var frames: Int
-    /// Width × height × frames of what is rendered moving: all of them are held at once.
+    /// Maximum width × height × frames of an animated variant: all frames are held at once.
     package var animationPixels: Int
-    /// Of all frames, in milliseconds.
+    /// Maximum duration of all frames, in milliseconds.
     package var animationDuration: Int
-    /// Of a JPEG: each legal scan of a 164 kB file may touch every coefficient of 49 Mpx (694 scans: 7 s).
+    /// Maximum scans of a JPEG: each legal scan of a 164 kB file may touch every coefficient of 49 Mpx (694 scans: 7
+    /// s).
     package var scans: Int
-    /// Of a PNG, of every kind.
+    /// Maximum chunks of a PNG, of every type.
     package var chunks: Int
-    /// Of a colour profile, inflated; a larger one is dropped and the picture taken as sRGB.
+    /// Maximum bytes of a colour profile, inflated; a larger one is dropped and the picture counts as sRGB.
     package var profileBytes: Int
-    /// What all renders together may need (`render.memory`), of which one decoder has a part (`RenderMemory`).
+    /// Memory for all renders together (`render.memory`), of which one decoder may use a part (`RenderMemory`).
     package var memory: Int
-    /// Heap that one child may have, unless a setting says otherwise.
+    /// Heap limit of one renderer, unless a setting changes it.
     package static let usualDataBytes = RenderMemory.leastHeap
-    /// ISO Coated v2 (ECI) has 1.8 MB.
+    /// Limit of colour profiles: ISO Coated v2 (ECI) has 1.8 MB.
     package static let usualProfileBytes = 4 << 20
 
     package init(

@@ -1,45 +1,46 @@
 internal import Images
 package import VariantSpec
 
-/// Which pixels each output of a render is made from: the same for every engine, decided before a pixel is decoded.
+/// Decides which pixels each output of a render is derived from: the same for every engine, and before any pixel is
+/// decoded.
 ///
-/// One decode serves all. A JPEG is decoded smaller where that shows in no output. A small output of a photograph is made
-/// from a larger one that has at least twice its size.
+/// One decode serves all outputs. A JPEG is decoded at a smaller scale if no output shows it. A small output of a
+/// photograph is derived from a larger output of at least twice its size.
 package struct RenderPlan: Sendable, Hashable {
-    /// Where an output's pixels come from.
+    /// The pixels that an output is derived from.
     package enum Base: Sendable, Hashable {
         case decoded
-        /// The pixels of another output, by its place in the request, before they are turned and encoded.
+        /// Pixels of another output, by its index in the request, before they are turned and encoded.
         case output(Int)
     }
 
     package struct Step: Sendable, Hashable {
-        /// Place in the request.
+        /// Index in the request.
         package var index: Int
         package var base: Base
         package var across: Extent
         package var down: Extent
-        /// As stored, before orientation.
+        /// Size as stored, before orientation.
         package var size: PixelSize
-        /// Whether its pixels are needed after it: by a later step, or to be turned.
+        /// Whether its pixels are needed afterwards: by a later step, or for turning.
         package var isKept: Bool
 
         package var isResampled: Bool { !across.isWhole(as: size.width) || !down.isWhole(as: size.height) }
     }
 
-    /// 1, 2, 4 or 8: how much smaller than stored a JPEG is decoded.
+    /// Scale of a JPEG's decode: 1, 2, 4 or 8 times smaller than stored.
     package let shrink: Int
-    /// What the decoder must give.
+    /// Size that the decoder must return.
     package let decoded: PixelSize
-    /// The decoder's pixels are cut more than once.
+    /// Whether the decoder's pixels are used more than once.
     package let keepsDecoded: Bool
-    /// An output comes after the one that it is made from.
+    /// Steps in order: an output comes after the one it is derived from.
     package let steps: [Step]
 
-    /// How much larger than an output another must be to stand in for the decoder's pixels.
+    /// How much larger than an output another must be to replace the decoder's pixels.
     private static let ladder = 2.0
 
-    /// - Parameter shrink: decided before, where pixels were decoded to find what outputs show.
+    /// - Parameter shrink: the scale, if an earlier decode has already resolved the outputs.
     package init(_ request: RenderRequest, shrink decided: Int? = nil) {
         let facts = request.facts
         let orientation = Orientation(rawValue: facts.orientation) ?? .upright
@@ -50,7 +51,7 @@ package struct RenderPlan: Sendable, Hashable {
         let shrink = decided ?? request.shrink
         let decoded = Self.decoded(stored, by: shrink, of: facts.format)
 
-        // libwebp gives all of a picture in fewer pixels.
+        // libwebp returns the whole picture in fewer pixels.
         let whole =
             facts.format == .webp
             ? Wanted(crop: Region(whole: stored), size: decoded) : Wanted(decoded: decoded, shrunk: shrink)
@@ -87,8 +88,8 @@ package struct RenderPlan: Sendable, Hashable {
         keepsDecoded = steps.count { $0.base == .decoded } > 1
     }
 
-    /// Of a JPEG a pixel at the edge that only a part of `shrink` × `shrink` stored ones fill is left out, as libvips does. Sides
-    /// of a WebP are rounded, also as libvips does.
+    /// Size of the decoded picture. As in libvips, a JPEG loses edge pixels that only a part of `shrink` × `shrink`
+    /// stored ones fill, and the sides of a WebP are rounded.
     private static func decoded(_ stored: PixelSize, by shrink: Int, of format: ImageFormat) -> PixelSize {
         func side(_ stored: Int) -> Int {
             let exact = Double(stored) / Double(shrink)
@@ -99,17 +100,17 @@ package struct RenderPlan: Sendable, Hashable {
 }
 
 extension RenderRequest {
-    /// Of all outputs together, which the direct path has in memory at once.
+    /// Most pixels of all outputs together, which the direct path has in memory at once.
     private static let directPixels = 24_000_000
 
-    /// Whether the direct path takes it, if the JPEG's own header says that it has colours.
+    /// Whether the direct path may take it, if the JPEG's own header shows a colour picture.
     package var mayGoDirect: Bool {
         facts.format == .jpeg && outputs.allSatisfy(\.isPlain)
             && outputs.reduce(0) { $0 + $1.size.pixels } <= Self.directPixels
     }
 
-    /// Places of outputs that share a decode. Pixels that more than one is made from are held meanwhile: of a large picture each
-    /// of those is decoded for itself, with what is made of it.
+    /// Indexes of outputs that share a decode. Pixels that several outputs are derived from are held in memory. So for
+    /// a large picture each such output has its own decode, together with the outputs derived from it.
     package var decodes: [[Int]] {
         let all = [Array(outputs.indices)]
         guard outputs.count > 1, facts.size.pixels > Self.heldPixels,
@@ -140,8 +141,8 @@ private struct Wanted {
     var scaleY: Double { Double(size.height) / crop.height }
     var scale: Double { max(scaleX, scaleY) }
 
-    /// Whether `other` can be made from this one's pixels: it lies inside, at `ladder` times fewer pixels, less the
-    /// rounding of one.
+    /// Whether `other` can be derived from this one's pixels: it lies inside, at `ladder` times fewer pixels, with a
+    /// tolerance of one for rounding.
     func stands(for other: Wanted, ladder: Double) -> Bool {
         let slack = 0.001
         return other.crop.x >= crop.x - slack && other.crop.y >= crop.y - slack
@@ -153,7 +154,7 @@ private struct Wanted {
 }
 
 extension Wanted {
-    /// The decoder's own pixels, each of which stands for `shrunk` × `shrunk` stored ones.
+    /// The decoder's own pixels, each of which covers `shrunk` × `shrunk` stored ones.
     fileprivate init(decoded: PixelSize, shrunk: Int) {
         self.init(
             crop: Region(x: 0, y: 0, width: Double(decoded.width * shrunk), height: Double(decoded.height * shrunk)),

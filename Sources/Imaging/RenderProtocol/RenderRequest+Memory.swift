@@ -2,20 +2,20 @@ package import Images
 internal import VariantSpec
 
 extension PictureFacts {
-    /// A WebP of more pixels is decoded smaller where that does not show: libvips holds eight bytes of each pixel that libwebp
-    /// gives it. By pixels and not by memory, so that a replay gives the same bytes.
+    /// A WebP of more pixels is decoded at a smaller scale if no output shows it: libvips holds eight bytes for each
+    /// pixel of libwebp. The limit counts pixels rather than memory, so that a repeated job gives the same bytes.
     fileprivate static let wholeWebP = 16_000_000
 
-    /// Bytes that decoding it takes at most, at a `shrink`-th of its size: what its coding holds at any scale, rows on their way,
-    /// and the pixels that libwebp gives.
+    /// Most bytes for decoding at 1/`shrink` of the size: the coding's memory at any scale, rows in progress, and
+    /// libwebp's pixels.
     package func decodeBytes(shrink: Int) -> Int {
-        // 50 MiB of a PNG of 10,000 columns: rows are as many however high it is.
+        // 50 MiB for a PNG of 10,000 columns: the number of rows is the same at any height.
         let columns = orientation < 5 ? size.width : size.height
         let rows = min(size.times(8), columns * (6 << 10))
         return memory + rows + (format == .webp ? size.times(8) / (shrink * shrink) : 0)
     }
 
-    /// What no request can have it take less than.
+    /// Fewest bytes for decoding by any request.
     package var leastDecodeBytes: Int { decodeBytes(shrink: isScalableWebP ? RenderRequest.shrinks[0] : 1) }
 
     fileprivate var isScalableWebP: Bool { format == .webp && frames == 1 && size.pixels > Self.wholeWebP }
@@ -23,17 +23,17 @@ extension PictureFacts {
 
 extension RenderRequest {
     package static let shrinks = [8, 4, 2]
-    /// Of a decoded picture; more are not held for several outputs.
+    /// Most pixels of a decoded picture that are held for several outputs.
     package static let heldPixels = 48_000_000
-    /// What a decode must leave above an output. 1.0 costs up to 17 points (SSIMULACRA2) on single pictures, 2.0 wins
-    /// 0.04 points for 40 % more CPU.
+    /// How much larger than an output a decode must be. 1.0 costs up to 17 points (SSIMULACRA2) on single pictures; 2.0
+    /// gains 0.04 points for 40 % more CPU.
     private static let margin = 1.25
-    /// libwebp takes means of blocks, which leave less than libjpeg's scaled transform.
+    /// libwebp averages blocks, which keeps less detail than libjpeg's scaled transform.
     private static let marginOfWebP = 2.0
 
-    /// How many times smaller than stored the source is decoded: 1, 2, 4 or 8.
+    /// Scale of the source's decode: 1, 2, 4 or 8 times smaller than stored.
     package var shrink: Int {
-        // What is left once edges are trimmed may be small: nothing of it is given away.
+        // Trimming may leave few pixels, so a trimmed picture is decoded in full.
         guard !isReuse, facts.format == .jpeg || facts.isScalableWebP, !outputs.contains(where: \.extras.isTrimmed)
         else {
             return 1
@@ -47,26 +47,27 @@ extension RenderRequest {
         } ?? 1
     }
 
-    /// Bytes of the least that decoding it takes, with the two copies that are held of pixels that are looked at first: as stored
-    /// and upright, of 8 bits. Deeper ones take up to twice as much; the facts do not tell which these are.
+    /// Fewest bytes for decoding. If pixels decide size or crop, two copies with 8 bits are held: as stored and
+    /// upright. Copies with more bits take up to twice as much, and the facts do not show the depth.
     package var leastBytes: Int {
         let isLookedAt = !isReuse && outputs.contains(where: \.isResolvedByPixels)
         return facts.decodeBytes(shrink: shrink) + (isLookedAt ? facts.size.times(8) / (shrink * shrink) : 0)
     }
 
-    /// Bytes that a child may need for it beyond what it has: each format's worst, measured.
+    /// Bytes that a renderer may need for the request beyond its own: each format's worst case, measured.
     package var memoryEstimate: Int {
         let shrink = shrink
-        // A decoder of what moves holds two frames; to come out moving, all of them are held.
+        // A decoder of an animation holds two frames; an animated output needs all of them.
         let frames = outputs.contains(where: \.isAnimated) ? facts.frames : min(facts.frames, 2)
         let moved = facts.frames > 1 ? facts.size.times(5 * frames) : 0
-        // Pixels that more than one output is made from, or that are looked at first, upright, too. 16 bits where there may be.
+        // Pixels that several outputs use, or that decide size or crop, upright, too; 16 bits if the picture may have
+        // them.
         let isResolved = outputs.contains(where: \.isResolvedByPixels)
         let decoded = facts.size.pixels / (shrink * shrink)
         let isHeld = isResolved || outputs.count > 1 && decoded <= Self.heldPixels
         let bytes = [.png, .tiff].contains(facts.format) ? 8 : 4
         let held = isHeld ? facts.size.times(bytes * (isResolved ? 2 : 1)) / (shrink * shrink) : 0
-        // Those that move are made one at a time.
+        // Animated outputs are rendered one at a time.
         let moving = outputs.reduce(0) { $1.isAnimated ? max($0, $1.encodingBytes(frames: facts.frames)) : $0 }
         return facts.decodeBytes(shrink: shrink) + moved + held
             + outputs.reduce(moving) { $1.isAnimated ? $0 : $0 + $1.encodingBytes() }

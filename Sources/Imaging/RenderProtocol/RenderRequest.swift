@@ -1,43 +1,43 @@
 package import Images
 package import VariantSpec
 
-/// One output of a render: pixels of the source to show, pixels to come out, and how to write them.
+/// One output of a render: the source pixels to show, the size in pixels, and the encoding.
 package struct RenderOutput: Sendable, Hashable {
     package var format: ImageFormat
-    /// 1...100; 0 where the format is lossless.
+    /// Quality in 1...100; 0 if the format is lossless.
     package var quality: Int
-    /// What the encoder may spend: WebP's method, PNG's compression level; 0 where it has none.
+    /// Encoder effort: WebP's method, PNG's compression level; 0 if the format has none.
     package var effort: Int
     package var size: PixelSize
-    /// In pixels of the upright source; fractions are kept until pixels are cut.
+    /// Crop in pixels of the upright source; fractions are kept until pixels are cut.
     package var crop: Region
-    /// What was asked for, where that is more than the fields above say.
+    /// The requested spec, if it has more than the fields above.
     package var spec: VariantSpec?
-    /// All frames of a source that moves, not its first alone.
+    /// Whether all frames of an animated source are rendered, not its first alone.
     package var isAnimated = false
-    /// A JPEG in several scans.
+    /// Whether a JPEG is encoded in several scans.
     package var isProgressive = false
-    /// Quality is lowered, as far as nobody minds, until a variant has no more bytes than this; 0: it may have any.
+    /// Byte size above which quality is lowered a little (`QualitySearch`); 0: no limit.
     package var ceiling = 0
-    /// Encodes that it may take: as asked, by a search from quality 1 for a budget, and by one of five steps for the ceiling
-    /// (`QualitySearch`).
+    /// Most encodes that it may need: as requested, by a search from quality 1 for a budget, and by one of five steps
+    /// for the ceiling (`QualitySearch`).
     package var mostEncodes: Int {
         guard format.hasQuality else { return 1 }
         return 1 + (extras.byteBudget == nil ? 0 : 8) + (ceiling > 0 ? 4 : 0)
     }
-    /// The request's, which tells it once.
+    /// The request's packet, which the message contains once.
     package var packet: [UInt8]?
-    /// Chroma of half the resolution would show. The engine finds out from the pixels; the worker does not ask for it.
+    /// Whether chroma at half the resolution would be visible. The engine sets it from the pixels; the worker does not.
     package var hasChromaDetail = false
     package var hasFullChroma: Bool { hasChromaDetail || quality >= FullChroma.quality }
 
-    /// What a spec may ask for beside size, quality and format.
+    /// Options of the spec besides size, quality and format.
     package var extras: SpecExtras { spec?.extras ?? .none }
-    /// The size that comes out, once the output is turned and has its border.
+    /// The size after the output is turned and has its border.
     package var finishedSize: PixelSize { spec?.finished(size) ?? size }
-    /// Size and cut are found by looking at the source's pixels: those given stand for nothing found.
+    /// Whether the source's pixels decide size and crop; the given ones apply if the search finds nothing.
     package var isResolvedByPixels: Bool { spec?.isResolvedByPixels ?? false }
-    /// Nothing but size, quality and format is asked, and one picture comes out: what a direct path is for.
+    /// Whether only size, quality and format are requested, for one still picture, as a direct path expects.
     package var isPlain: Bool { spec == nil && !isAnimated }
 
     package init(format: ImageFormat, quality: Int, effort: Int, size: PixelSize, crop: Region) {
@@ -45,16 +45,17 @@ package struct RenderOutput: Sendable, Hashable {
     }
 }
 
-/// What a worker asks of a renderer child: one decode, these outputs.
+/// A worker's request to a renderer: one decode, these outputs.
 package struct RenderRequest: Sendable, Hashable {
     package var facts: PictureFacts
-    /// The source is a stored donor: it is decoded in full, since scaled decoding would cost it a second time.
+    /// Whether the source is a stored donor. It is decoded in full, since scaled decoding would lose quality a second
+    /// time.
     package var isReuse: Bool
     package var deadlineMilliseconds: Int
     package var outputs: [RenderOutput]
-    /// The metadata that each output carries, an XMP packet of `PictureRights.packetLimit` bytes at most; nil: none.
+    /// The metadata of each output, an XMP packet of at most `PictureRights.packetLimit` bytes; nil: none.
     package private(set) var packet: [UInt8]?
-    /// The pictures that outputs name by key; their bytes come as files beside the message.
+    /// Watermarks that outputs name by key; their bytes are attached to the message as files.
     package var watermarks: [RenderWatermark] = []
 
     package init(facts: PictureFacts, isReuse: Bool, deadlineMilliseconds: Int, outputs: [RenderOutput]) {
@@ -62,13 +63,14 @@ package struct RenderRequest: Sendable, Hashable {
         self.deadlineMilliseconds = deadlineMilliseconds
     }
 
-    /// As many pixels are decoded and encoded within the usual deadline on a machine that has half its time for it, what moves
-    /// at the speed of libwebp.
+    /// Pixels that fit the usual deadline: a machine with half its time for the render decodes and encodes this many,
+    /// animations at libwebp's speed.
     private static let usualPixels = 40_000_000
-    /// Below the three deadlines that `worker.standstill` leaves a render at least.
+    /// Largest factor of the deadline. It stays below the three deadlines that `worker.standstill` leaves a render at
+    /// least.
     private static let mostTimes = 2.5
 
-    /// The deadline, in milliseconds, of so many pixels, of which the usual has `usual`.
+    /// The deadline of this request, in milliseconds, from the deadline `usual` of a usual render.
     package func deadline(_ usual: Int) -> Int {
         let isMoving = outputs.contains(where: \.isAnimated)
         let decoded = facts.size.times(isMoving ? facts.frames : decodes.count)
@@ -83,11 +85,11 @@ package struct RenderRequest: Sendable, Hashable {
         for index in outputs.indices { outputs[index].packet = packet }
     }
 
-    /// More is not asked at once.
+    /// Most outputs of one request.
     package static let outputLimit = RenderPart.outputLimit
 }
 
-/// A picture to lay over outputs.
+/// A picture to draw over outputs.
 package struct RenderWatermark: Sendable, Hashable {
     package var key: String
     package var format: ImageFormat
@@ -95,30 +97,30 @@ package struct RenderWatermark: Sendable, Hashable {
     package init(key: String, format: ImageFormat, bytes: [UInt8] = []) {
         (self.key, self.format, self.bytes) = (key, format, bytes)
     }
-    /// More different ones are not laid over the outputs of one request.
+    /// Most different watermarks of one request.
     package static let limit = 6
 }
 
-/// What a child answers.
+/// A renderer's reply.
 package enum RenderReply: Sendable, Hashable {
     /// It is warm and waits for work.
     case ready
-    /// The outputs as asked, one after the other in the output file.
+    /// The requested outputs, one after the other in the output file.
     case rendered([RenderedOutput])
     case failed(EngineFailure)
-    /// As `ready`, but the kernel has no filter for system calls: the pool decides whether it goes on.
+    /// Like `ready`, but the kernel has no filter for system calls: the pool decides whether the renderer continues.
     case readyUnfiltered(reason: String)
 }
 
-/// One output as the child made it; its bytes lie in the output file, behind those of the outputs before it.
+/// One rendered output; its bytes lie in the output file, after those of earlier outputs.
 package struct RenderedOutput: Sendable, Hashable {
     package var size: PixelSize
     package var bytes: Int
     package var hasAlpha: Bool
     package var frames = 1
-    /// What it was written at; nil: as asked.
+    /// Encoded quality; nil: as requested.
     package var quality: Int?
-    /// What it shows, where its pixels decided; nil: as asked.
+    /// Shown crop, if pixels decided it; nil: as requested.
     package var crop: Region?
     package var placeholder = Placeholder()
     package init(size: PixelSize, bytes: Int, hasAlpha: Bool) {
@@ -126,22 +128,22 @@ package struct RenderedOutput: Sendable, Hashable {
     }
 }
 
-/// Why an engine could not render: what the child tells, the worker knows what it is about.
+/// Why an engine could not render. The renderer reports it, and the worker adds which source it concerns.
 package enum EngineFailure: Error, Sendable, Hashable {
     /// The source's pixels could not be decoded.
     case source(reason: String)
-    /// The source's pixels are none that the libraries decode.
+    /// The libraries cannot decode pixels of this type.
     case unsupported(reason: String)
-    /// An output, by its place in the request, could not be encoded.
+    /// An output, by its index in the request, could not be encoded.
     case output(Int, reason: String)
     /// There was no room to write the outputs.
     case noSpace(reason: String)
-    /// The process was refused memory, whatever came of it; with the place of the output that was being made, where known.
+    /// The process was refused memory, with any consequence; with the index of the current output, if known.
     case memory(output: Int?, reason: String)
-    /// The request is not of this program's version, or not one at all.
+    /// The request has another version, or is no request.
     case protocolMismatch(reason: String)
 
-    /// What a library or the kernel said.
+    /// Message of a library or the kernel.
     package var reason: String {
         switch self {
         case .source(let reason), .unsupported(let reason), .output(_, let reason), .noSpace(let reason),

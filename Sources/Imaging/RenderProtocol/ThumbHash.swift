@@ -4,14 +4,14 @@ internal import Glibc
 package enum ThumbHash {
     package static let byteLimit = 25
 
-    /// A hash drawn again, on white: rows of RGB without gaps, `side` pixels on the longer one.
+    /// A picture drawn from a hash, on white: rows of RGB without gaps, `side` pixels on the longer side.
     package struct Drawing: Sendable, Hashable {
         package let width: Int
         package let height: Int
         package let rgb: [UInt8]
     }
 
-    /// - Returns: nil where the bytes are none.
+    /// - Returns: nil if the bytes are no hash.
     package static func drawing(of hash: [UInt8], side: Int) -> Drawing? {
         guard hash.count >= 5, (1...100).contains(side) else { return nil }
         let head = Int(hash[0]) | Int(hash[1]) << 8 | Int(hash[2]) << 16
@@ -27,7 +27,7 @@ package enum ThumbHash {
             places = places.dropFirst(waves?.factors.count ?? 0)
             return waves
         }
-        // Colours are boosted, since so few steps tell them apart: the published algorithm does.
+        // Colours are boosted, since the hash has few steps for them: the published algorithm does the same.
         guard let light = waves(max(3, across), max(3, down), Double(head >> 18 & 31) / 31),
             let yellow = waves(3, 3, Double(tail >> 3 & 63) / 63 * 1.25),
             let red = waves(3, 3, Double(tail >> 9 & 63) / 63 * 1.25),
@@ -62,7 +62,7 @@ package enum ThumbHash {
 
         private init(factors: [(x: Int, y: Int, value: Double)]) { self.factors = factors }
 
-        /// From four bits each; nil where they end early.
+        /// Decodes four bits for each; nil if the bytes end early.
         init?(_ across: Int, _ down: Int, _ places: ArraySlice<UInt8>, _ scale: Double) {
             let frequencies = (0..<down).flatMap { y in
                 (0..<across).filter { x in x * down < across * (down - y) && (x > 0 || y > 0) }.map { (x: $0, y: y) }

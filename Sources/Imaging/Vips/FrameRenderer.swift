@@ -4,8 +4,8 @@ internal import RenderKit
 internal import RenderProtocol
 internal import VariantSpec
 
-/// The steps of a plan, carried out on one picture: resized, in its colours, upright, with all that was asked laid over
-/// it. What moves goes through once for each frame.
+/// Runs the steps of a plan on one picture: resizes, converts colours, turns upright, and applies effects. An animation
+/// runs through it once for each frame.
 struct FrameRenderer {
     private let request: RenderRequest
     private let plan: RenderPlan
@@ -30,8 +30,8 @@ struct FrameRenderer {
     func make(
         from source: Raster, _ take: (Int, Raster) throws(EngineFailure) -> Void
     ) throws(EngineFailure) {
-        // Inks are no light: mixed before they are converted they change colour, by a ΔE of 3 at 48 pixels. And steps of eight
-        // bits do not hold what CIELAB has below nought.
+        // Ink colours must be converted before they are mixed: mixed first, they change by a ΔE of 3 at 48 pixels. And
+        // eight-bit steps cannot hold CIELAB's negative values.
         let shown = try reading { () throws(RasterFailure) in
             source.isCMYK || source.isDeviceIndependent ? try source.inSRGB() : source
         }
@@ -44,10 +44,11 @@ struct FrameRenderer {
         for step in plan.steps {
             let base = if case .output(let index) = step.base { kept[index] ?? decoded } else { decoded }
             let raster = try reading { () throws(RasterFailure) in
-                // Beside a trimmed crop lies what was trimmed off: it must not show in the crop's outermost pixels.
+                // Pixels next to a trimmed crop are the trimmed edges: they must not blend into the crop's outermost
+                // pixels.
                 let isTrimmed = request.outputs[step.index].extras.isTrimmed
                 let resized = isTrimmed ? try base.shownAlone(by: step) : try base.shown(by: step)
-                // Converted before smaller ones are made of it: a transform costs more to build than to apply.
+                // Converted before smaller outputs are derived: a transform costs more to build than to apply.
                 let shown = isWeighted ? resized : try coloured(resized)
                 return step.isKept ? try shown.inMemory() : shown
             }
@@ -69,7 +70,7 @@ struct FrameRenderer {
         keepsProfile && !raster.isCMYK ? raster : try raster.inSRGB()
     }
 
-    /// With the spec's effects, in the order in which they make sense: what is laid over is not blurred.
+    /// Applies the spec's effects in a sensible order: overlays are not blurred.
     private func applyEffects(_ raster: Raster, _ output: RenderOutput) throws(RasterFailure) -> Raster {
         let extras = output.extras
         var raster = raster
@@ -85,7 +86,7 @@ struct FrameRenderer {
         return extras.isGrey ? try raster.inGrey() : raster
     }
 
-    /// On what shows through it, if anything does.
+    /// Puts the picture on its background, if it has transparency that must go.
     private func flattened(_ raster: Raster, _ output: RenderOutput) throws(RasterFailure) -> Raster {
         let background = output.extras.background
         guard raster.hasAlpha, background != nil || !output.format.holdsAlpha else { return raster }

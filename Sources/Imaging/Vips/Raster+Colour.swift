@@ -8,10 +8,11 @@ extension Raster {
         return withProfile { ProfileKind($0, for: pixels) } ?? .none
     }
 
-    /// White stays white, what can be shown as it is stays so, and the darkest that a device has becomes black: of ink on
-    /// paper that is a grey, and a photograph came out washed out (73 points of SSIMULACRA2 beside what Pillow and sharp
-    /// give, now 97). Screens have a black: between their profiles nothing changes by it. A profile of tables for the
-    /// perceptual intent alone (JPEG XL's XYB has one) gives nonsense with that; its black is black already.
+    /// White stays white, displayable colours stay unchanged, and a device's darkest colour becomes black. The darkest
+    /// ink on paper is a grey, so without this photographs came out washed out (73 points of SSIMULACRA2 compared to
+    /// Pillow and sharp, now 97). Screens have a black, so it changes nothing between their profiles. A profile with
+    /// tables for only the perceptual intent (JPEG XL's XYB has one) gives nonsense with it; its black is already
+    /// black.
     private var intent: VipsIntent {
         withProfile { bytes -> VipsIntent in
             guard bytes.count >= 132 else { return VIPS_INTENT_RELATIVE }
@@ -24,7 +25,7 @@ extension Raster {
     }
 
     var isCMYK: Bool { interpretation == VIPS_INTERPRETATION_CMYK }
-    /// Colours as they are seen, not as a device shows them: CIELAB, XYZ, linear light.
+    /// Whether colours are independent of a device: CIELAB, XYZ, linear light.
     var isDeviceIndependent: Bool {
         [
             VIPS_INTERPRETATION_LAB, VIPS_INTERPRETATION_LABS, VIPS_INTERPRETATION_LABQ, VIPS_INTERPRETATION_XYZ,
@@ -34,12 +35,12 @@ extension Raster {
     private var is16Bit: Bool { format == VIPS_FORMAT_USHORT }
     var colourBands: Int { bands - (hasAlpha ? 1 : 0) }
 
-    /// Eight bits where nothing more is to be won: 16 bits stay only until a profile has been applied to them.
+    /// Reduces pixels to eight bits if nothing is lost: 16 bits stay only until a profile has been applied.
     ///
-    /// - Parameter keepsProfile: the numbers stay what the profile says that they are.
+    /// - Parameter keepsProfile: whether the numbers keep the meaning that the profile gives them.
     func narrowed(keepsProfile: Bool = false) throws(RasterFailure) -> Raster {
         guard is16Bit else { return self }
-        // Only a profile tells what inks look like: libvips's own rule is paler than the same inks of eight bits.
+        // Only a profile defines ink colours: libvips's own rule is paler than the same inks of eight bits.
         if isCMYK { return try map(mz_vips_msb).map(mz_vips_name_inks) }
         if keepsProfile, profile == .other { return try map(mz_vips_msb) }
         guard hasAlpha || profile != .other else { return self }
@@ -47,7 +48,7 @@ extension Raster {
         return try map { image, out in mz_vips_colourspace(image, space, out) }
     }
 
-    /// With what libheif left to do: grey from black to white, colours that alpha does not weight.
+    /// Applies the corrections that libheif left out: grey range, and colours divided by alpha.
     func corrected(by pixels: HEIFPixels) throws(RasterFailure) -> Raster {
         var raster = self
         if pixels.isLimitedGrey {
@@ -61,7 +62,8 @@ extension Raster {
         return pixels.isPremultiplied && hasAlpha ? try raster.unpremultiplied() : raster
     }
 
-    /// In the colours that its file names by code points. More light than a screen has is no profile to keep.
+    /// Attaches a profile for the colours that the file names by code points. A profile for more light than a screen
+    /// has is not kept.
     func naming(_ colours: ColourCodes, keepsProfile: Bool) throws(RasterFailure) -> Raster {
         let isGrey = colourBands == 1
         guard isGrey || colourBands == 3, let profile = CodedProfile.bytes(for: colours, isGrey: isGrey) else {
@@ -71,7 +73,7 @@ extension Raster {
         return keepsProfile && colours.isHDR ? try tagged.inSRGB() : tagged
     }
 
-    /// sRGB, or grey: converted only where a profile is embedded, since 8.14.1 darkens untagged pictures otherwise.
+    /// Converts to sRGB, or grey, only if a profile is embedded, since 8.14.1 darkens untagged pictures otherwise.
     func inSRGB() throws(RasterFailure) -> Raster {
         if isCMYK {
             let isEmbedded: Int32 = profile == .none ? 0 : 1
@@ -79,7 +81,7 @@ extension Raster {
             return try map { image, out in mz_vips_to_srgb(image, isEmbedded, "cmyk", intent, out) }.withoutMetadata()
         }
         if isDeviceIndependent {
-            // CIELAB is that of a TIFF, for the white D50 of print; libvips takes it for D65's.
+            // A TIFF's CIELAB has the print white D50; libvips assumes D65.
             let isLab = interpretation != VIPS_INTERPRETATION_XYZ && interpretation != VIPS_INTERPRETATION_scRGB
             return try (isLab ? map(mz_vips_lab_of_d50) : self).map { image, out in
                 mz_vips_colourspace(image, VIPS_INTERPRETATION_sRGB, out)
@@ -90,16 +92,16 @@ extension Raster {
             let intent = intent
             let converted = try map { image, out in mz_vips_to_srgb(image, 1, "srgb", intent, out) }.withoutMetadata()
             guard colourBands == 1, converted.colourBands == 3 else { return converted }
-            // Grey stays grey: the three are the same.
+            // Grey stays grey: its three channels are equal.
             let hasAlpha: Int32 = hasAlpha ? 1 : 0
             return try converted.map { image, out in mz_vips_grey(image, hasAlpha, out) }
         } catch {
-            // A damaged profile means sRGB.
+            // A damaged profile counts as sRGB.
             return try withoutMetadata().narrowed()
         }
     }
 
-    /// Colours weighted by how much of them shows, so that what is transparent does not bleed into edges.
+    /// Multiplies colours by alpha, so that transparent pixels do not bleed into edges.
     func premultiplied() throws(RasterFailure) -> Raster {
         let format = format
         return try map(mz_vips_premultiply).rounded(to: format)
@@ -110,7 +112,7 @@ extension Raster {
         return try map(mz_vips_unpremultiply).rounded(to: format)
     }
 
-    /// A cast alone would cut fractions off, and darken.
+    /// Rounds first, because a cast alone would cut fractions off, and darken.
     func rounded(to format: VipsBandFormat) throws(RasterFailure) -> Raster {
         try map(mz_vips_round).map { image, out in mz_vips_cast(image, format, out) }
     }

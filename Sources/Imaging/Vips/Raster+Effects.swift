@@ -4,7 +4,7 @@ internal import RenderProtocol
 internal import VariantSpec
 
 extension Raster {
-    /// With one of `SpecOption.effects`.
+    /// Applies one of `SpecOption.effects`.
     func applying(_ effect: SpecOption, _ amount: Int) throws(RasterFailure) -> Raster {
         switch effect {
         case .blur: try blurred(amount)
@@ -18,13 +18,13 @@ extension Raster {
         return try premultiplied().map { image, out in mz_vips_blur(image, Double(radius), out) }.unpremultiplied()
     }
 
-    /// Lightness alone, where it changes: flat parts stay as they are, and grain with them.
+    /// Sharpens only lightness, at edges: flat parts stay unchanged, with their grain.
     private func sharpened(_ strength: Int) throws(RasterFailure) -> Raster {
         let format = format
         return try map { image, out in mz_vips_sharpen(image, Double(strength) * 0.06, out) }.rounded(to: format)
     }
 
-    /// Whether all of its alpha is full; of eight bits in memory.
+    /// Whether all of its alpha is opaque; needs eight bits in memory.
     var isOpaque: Bool {
         guard hasAlpha, format == VIPS_FORMAT_UCHAR else { return false }
         let bands = bands
@@ -33,7 +33,7 @@ extension Raster {
         } ?? false
     }
 
-    /// The same of pixels that are not held: all of them are decoded for it, row after row.
+    /// The same for pixels that are not held: decodes all of them, row after row.
     func isOpaqueThroughout() throws(RasterFailure) -> Bool {
         guard hasAlpha else { return false }
         let last = Int32(bands - 1)
@@ -41,18 +41,18 @@ extension Raster {
         return least >= (format == VIPS_FORMAT_USHORT ? 65_535 : 255)
     }
 
-    /// Without its alpha.
+    /// The picture without its alpha.
     func coloursAlone() throws(RasterFailure) -> Raster {
         let colours = Int32(bands - 1)
         return try map { image, out in mz_vips_first_bands(image, colours, out) }
     }
 
-    /// Alpha that shows nothing costs bytes, and an encoder's time.
+    /// Drops fully opaque alpha, which costs bytes and an encoder's time.
     func withoutOpaqueAlpha() throws(RasterFailure) -> Raster {
         isOpaque ? try coloursAlone().inMemory() : self
     }
 
-    /// On a colour, as a format without transparency shows it.
+    /// Puts the picture on a colour, for a format without transparency.
     func flattened(on colour: RGB) throws(RasterFailure) -> Raster {
         let bands = [colour.red, colour.green, colour.blue].map(Double.init)
         // Grey stays grey on grey.
@@ -65,7 +65,7 @@ extension Raster {
         return try map { image, out in mz_vips_flatten(image, &level, Int32(level.count), out) }
     }
 
-    /// A picture to lay over others: in sRGB, with transparency, in memory.
+    /// Decodes a watermark: in sRGB, with transparency, in memory.
     static func watermark(_ bytes: [UInt8], _ format: ImageFormat) throws(RasterFailure) -> Raster {
         let decoded = try bytes.withUnsafeBufferPointer { bytes throws(RasterFailure) in
             try Raster.open(UnsafeRawBufferPointer(bytes), format, shrink: 1).inMemory()
@@ -75,7 +75,7 @@ extension Raster {
         return try (coloured.hasAlpha ? coloured : coloured.map(mz_vips_add_alpha)).inMemory()
     }
 
-    /// With a watermark over it, as wide as its spec says and never larger than this.
+    /// Draws a watermark over the picture, as wide as its spec says and never larger than the picture.
     func marked(with picture: Raster, _ mark: Watermark) throws(RasterFailure) -> Raster {
         let base = try map { image, out in mz_vips_colourspace(image, VIPS_INTERPRETATION_sRGB, out) }
         let shape = picture.size
@@ -97,22 +97,23 @@ extension Raster {
         return isOpaque ? try laid.flattened(on: .white) : laid
     }
 
-    /// The same of a picture in its source's colours. It is a by-product: where those can't be converted, there is none.
+    /// A placeholder of a picture in its source's colours; empty if they can't be converted, because it is only a
+    /// by-product.
     func placeholderInOwnColours() -> Placeholder {
-        // As many as a placeholder takes: a transform of all would cost more than it is worth.
+        // As few pixels as a placeholder needs: transforming all would cost more than it is worth.
         let step = max(1, max(size.width, size.height) / 128)
         let (across, down) = (Int32(min(step, size.width)), Int32(min(step, size.height)))
         let few = try? map { image, out in mz_vips_subsample(image, across, down, out) }.inSRGB()
         return few?.placeholder() ?? Placeholder()
     }
 
-    /// Whether half the chroma's resolution would show; needs pixels of eight bits in memory.
+    /// Whether chroma at half the resolution would be visible; needs eight-bit pixels in memory.
     var hasChromaDetail: Bool {
         guard format == VIPS_FORMAT_UCHAR, colourBands >= 3 else { return false }
         return withPixels { ChromaDetail.shows(in: $0, size, channels: bands) } ?? false
     }
 
-    /// What a few of its pixels say of it; needs pixels of eight bits in memory.
+    /// A placeholder from a few of its pixels; needs eight-bit pixels in memory.
     func placeholder() -> Placeholder {
         guard format == VIPS_FORMAT_UCHAR else { return Placeholder() }
         return withPixels { Placeholder($0, width: size.width, height: size.height, channels: bands) } ?? Placeholder()

@@ -2,16 +2,17 @@ internal import CVips
 internal import RenderKit
 internal import VariantSpec
 
-/// How long each frame of a picture that moves is shown, and how often all of them are.
+/// The duration of each frame of an animation, and how often it repeats.
 struct Timing {
     /// Milliseconds.
     let delays: [Int32]
-    /// 0: for ever.
+    /// Number of repetitions; 0: for ever.
     let loops: Int32
 }
 
 extension Raster {
-    /// A GIF whose bare canvas is clear: libvips shows it in colours where the file says too little of transparency.
+    /// Shows a GIF's bare canvas as transparent: libvips shows it in colours if the file declares too little
+    /// transparency.
     func bareShown(of bytes: UnsafeRawBufferPointer, frames: Int, isMoving: Bool) throws(RasterFailure) -> Raster {
         guard let changed = GIFContainer.bareShown(bytes, addsFrame: !hasAlpha, isMoving: isMoving) else { return self }
         return try changed.withUnsafeBufferPointer { bytes throws(RasterFailure) in
@@ -19,7 +20,7 @@ extension Raster {
         }
     }
 
-    /// One of the frames that stand one below the other.
+    /// One of the frames that are stacked vertically.
     func frame(_ number: Int, of size: PixelSize) throws(RasterFailure) -> Raster {
         try cropped(x: 0, y: number * size.height, size).inMemory()
     }

@@ -4,10 +4,10 @@ internal import RenderProtocol
 internal import VariantSpec
 
 extension Raster {
-    /// The step's output, resampled from the exact fraction of a pixel by the resampler of the direct path.
+    /// The step's output, resampled from exact fractions of a pixel by the direct path's resampler.
     ///
-    /// libvips resamples from the middle of whole pixels. A cut between two pixels came out up to half a pixel beside its
-    /// place, for 22 points of SSIMULACRA2 in a donor of nearly the wanted size.
+    /// libvips resamples from the middle of whole pixels. A cut between two pixels was off by up to half a pixel, which
+    /// cost 22 points of SSIMULACRA2 for a donor of nearly the requested size.
     func shown(by step: RenderPlan.Step) throws(RasterFailure) -> Raster {
         guard step.isResampled else {
             return step.size == size
@@ -19,7 +19,7 @@ extension Raster {
             .rounded(to: format)
     }
 
-    /// The same, from no pixel outside of what the step shows.
+    /// The same, using only pixels inside the step's region.
     func shownAlone(by step: RenderPlan.Step) throws(RasterFailure) -> Raster {
         let (across, down) = (step.across.wholePixels(of: size.width), step.down.wholePixels(of: size.height))
         var own = step
@@ -41,14 +41,14 @@ extension Raster {
         }
     }
 
-    /// An SVG at the size of its header. libvips has a size of its own for a root that gives one side alone, or none in
-    /// pixels, and rounds in its own way.
+    /// Draws an SVG at the size of its header. libvips sizes a root with only one side, or without pixels, in its own
+    /// way, and rounds differently.
     func drawn(from bytes: UnsafeRawBufferPointer, at size: PixelSize) throws(RasterFailure) -> Raster {
         func isNear(_ raster: Raster) -> Bool {
             abs(raster.size.width - size.width) <= 1 && abs(raster.size.height - size.height) <= 1
         }
         if isNear(self) { return try forced(to: size) }
-        // The longer side is rounded least.
+        // The longer side has the smaller rounding error.
         let scale =
             size.width > size.height
             ? Double(size.width) / Double(self.size.width) : Double(size.height) / Double(self.size.height)
@@ -56,7 +56,7 @@ extension Raster {
         return isNear(scaled) ? try scaled.forced(to: size) : scaled
     }
 
-    /// A pixel more or less that libvips's own rounding may leave is cut off or repeated.
+    /// Cuts off or repeats the pixel by which libvips's own rounding may differ.
     private func forced(to size: PixelSize) throws(RasterFailure) -> Raster {
         var raster = self
         if raster.size.width < size.width || raster.size.height < size.height {
@@ -67,7 +67,7 @@ extension Raster {
         return try raster.map { image, out in mz_vips_extract(image, 0, 0, Int32(size.width), Int32(size.height), out) }
     }
 
-    /// As people see it; needs pixels in memory.
+    /// The picture turned upright; needs pixels in memory.
     func turned(_ orientation: Orientation) throws(RasterFailure) -> Raster {
         switch orientation {
         case .upright: self

@@ -2,10 +2,10 @@ internal import CHEIF
 internal import VariantSpec
 
 extension Raster {
-    /// A grey picture as AVIF of one channel (4:0:0), and one of alpha if it has some.
+    /// Encodes a grey picture as AVIF with one channel (4:0:0), and one of alpha if it has some.
     ///
-    /// libvips 8.14.1 has libheif make RGB of it (libvips#2669). libheif 1.15.1 and libaom write one channel if they are asked.
-    /// What else libvips's saver sets is the same.
+    /// libvips 8.14.1 lets libheif convert it to RGB (libvips#2669). libheif 1.15.1 and libaom can write one channel on
+    /// request. All other parameters are those of libvips's saver.
     func encodedGreyAVIF(quality: Int32, effort: Int32, keepsProfile: Bool, packet: [UInt8]?) throws(RasterFailure)
         -> [UInt8]
     {

@@ -3,7 +3,7 @@ internal import Glibc
 internal import VariantSpec
 
 extension Raster {
-    /// In the middle of a transparent box.
+    /// Centres the picture in a transparent box.
     func padded(to size: PixelSize) throws(RasterFailure) -> Raster {
         guard size != self.size else { return self }
         let (x, y) = (Int32(size.width - self.size.width) / 2, Int32(size.height - self.size.height) / 2)
@@ -12,11 +12,11 @@ extension Raster {
         }
     }
 
-    /// With corners that are transparent outside of an arc; needs eight bits.
+    /// Makes corners transparent outside an arc; needs eight bits.
     func cut(_ corners: Corners) throws(RasterFailure) -> Raster {
         let (base, radius) = (try withAlpha().inMemory(), corners.radius(in: size))
         let (bands, size) = (base.bands, size)
-        /// How far a pixel's middle lies beyond where the arcs begin, along one side.
+        /// Distance of a pixel's centre beyond the start of the arcs, along one side.
         func beyond(_ place: Int, of side: Int) -> Double {
             let middle = Double(place) + 0.5
             return max(radius - middle, middle - (Double(side) - radius))
@@ -40,7 +40,7 @@ extension Raster {
         }
     }
 
-    /// In one channel, by how light each colour is.
+    /// Converts to one channel by the lightness of each colour.
     func inGrey() throws(RasterFailure) -> Raster {
         try map { image, out in mz_vips_colourspace(image, VIPS_INTERPRETATION_B_W, out) }
     }

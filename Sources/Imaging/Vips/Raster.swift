@@ -5,9 +5,10 @@ package import VariantSpec
 
 /// One image inside libvips.
 ///
-/// Work is lazy: pixels are computed only when something pulls them, and of a decoder only once, from top to bottom.
+/// Work is lazy: pixels are computed only when a caller pulls them, and a decoder gives them only once, from top to
+/// bottom.
 ///
-/// - Ownership: one GObject reference, given back by `deinit`; several steps may hold one raster.
+/// - Ownership: one GObject reference, released by `deinit`; several steps may hold one raster.
 /// - Concurrency: stays on the renderer's thread.
 package final class Raster {
     package typealias Image = UnsafeMutablePointer<CVips.VipsImage>
@@ -27,13 +28,13 @@ package final class Raster {
         try Raster.make { operation(image, $0) }
     }
 
-    /// Opens a picture whose format is known; nothing is decoded yet.
+    /// Opens a picture of a known format; nothing is decoded yet.
     ///
-    /// Truncation is refused here, in the loader, since libvips's thumbnail operations ignore it there.
+    /// The loader refuses truncated files here, since libvips's thumbnail operations ignore truncation later.
     ///
     /// - Parameters:
-    ///   - frames: of a picture that moves, one below the other; -1: all.
-    ///   - scale: of an SVG.
+    ///   - frames: frames of an animation, stacked vertically; -1: all.
+    ///   - scale: scale of an SVG.
     static func open(
         _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat, shrink: Int, frames: Int = 1,
         scale: Double = 1
@@ -53,7 +54,7 @@ package final class Raster {
         }
     }
 
-    /// Rows of sRGB without gaps, which must outlive it.
+    /// Wraps rows of sRGB without gaps, which must outlive the raster.
     static func borrowing(_ pixels: UnsafeRawBufferPointer, _ size: PixelSize) throws(RasterFailure) -> Raster {
         try make { out in
             out.pointee = vips_image_new_from_memory(
@@ -70,7 +71,7 @@ package final class Raster {
     var interpretation: VipsInterpretation { vips_image_get_interpretation(image) }
     var hasAlpha: Bool { vips_image_hasalpha(image) != 0 }
 
-    /// The embedded colour profile, while `body` runs.
+    /// Calls `body` with the embedded colour profile, which is valid only during the call.
     func withProfile<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R? {
         var data: UnsafeRawPointer?
         var bytes = 0
@@ -80,25 +81,26 @@ package final class Raster {
         return body(UnsafeRawBufferPointer(start: data, count: bytes))
     }
 
-    /// With a colour profile that says what its numbers are, in the place of any other.
+    /// The picture with this colour profile in place of any other.
     func tagged(_ profile: [UInt8]) throws(RasterFailure) -> Raster {
         let copy = try map(mz_vips_copy)
         vips_image_set_blob_copy(copy.image, VIPS_META_ICC_NAME, profile, profile.count)
         return copy
     }
 
-    /// All pixels computed and held.
+    /// The picture with all pixels computed and held.
     package func inMemory() throws(RasterFailure) -> Raster {
         guard let copy = vips_image_copy_memory(image) else { throw RasterFailure(reason: VipsLibrary.takeError()) }
         return Raster(taking: copy)
     }
 
-    /// Without one field of metadata.
+    /// The picture without metadata.
     ///
-    /// Savers' own `strip` does not do it: 8.14.1 writes EXIF and XMP, GPS included, into WebP all the same.
+    /// Savers' own `strip` does not work: 8.14.1 still writes EXIF and XMP, GPS included, into WebP.
     ///
-    /// Frames' timing stays: it is no secret, and without it nothing moves. So does the mark of a decoder that reads from top
-    /// to bottom: libvips keeps rows for its threads only where it sees the mark, and refuses to go back without them.
+    /// The frames' timing stays: it is no secret, and animations need it. The mark of a decoder that reads from top to
+    /// bottom stays, too: only with this mark does libvips keep rows for its threads, and without rows it refuses to go
+    /// back.
     func withoutMetadata(keepsProfile: Bool = false) throws(RasterFailure) -> Raster {
         let bare = try map(mz_vips_copy)
         guard let names = vips_image_get_fields(bare.image) else { return bare }
@@ -149,8 +151,8 @@ package final class Raster {
     /// Reads rows from top to bottom, a few at a time, so that a decoder's pixels are never all in memory.
     ///
     /// - Parameters:
-    ///   - window: count of the last rows that stay readable, with `Canvas.slack` readable bytes behind each.
-    ///   - take: gets the end of the rows that were read, and a function from a row to where its column 0 would be.
+    ///   - window: number of last rows that stay readable, each followed by `Canvas.slack` readable bytes.
+    ///   - take: receives the end of the rows read so far, and a function from a row to the address of its column 0.
     func readRows(
         _ rows: Range<Int>, columns: Range<Int>, window: Int, _ take: (Int, (Int) -> UnsafePointer<UInt8>) -> Void
     ) throws(RasterFailure) {
@@ -173,7 +175,7 @@ package final class Raster {
         }
     }
 
-    /// A picture of the same colours and metadata, whose pixels `body` writes, row after row without gaps.
+    /// A picture with the same colours and metadata, whose pixels `body` writes, row after row without gaps.
     func written(
         as size: PixelSize, _ body: (UnsafeMutablePointer<UInt8>) throws(RasterFailure) -> Void
     ) throws(RasterFailure) -> Raster {
@@ -183,9 +185,9 @@ package final class Raster {
         return out
     }
 
-    /// What differs from the first pixel by more than a threshold.
+    /// Bounds of the pixels that differ from the first pixel by more than a threshold.
     func contentBounds(threshold: Double) throws(RasterFailure) -> (x: Int, y: Int, width: Int, height: Int) {
-        // Of the one pixel: what is made lazily would be made whole.
+        // Copies only one pixel: a lazy picture would otherwise be computed completely.
         let first = try cropped(x: 0, y: 0, PixelSize(width: 1, height: 1))
         var corner = first.withPixels { pixels in (0..<bands).map { Double(pixels[$0]) } } ?? []
         var (x, y, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
@@ -195,7 +197,7 @@ package final class Raster {
         return (Int(x), Int(y), Int(width), Int(height))
     }
 
-    /// The least of all its numbers.
+    /// The smallest of all its numbers.
     func least() throws(RasterFailure) -> Double {
         var least = 0.0
         guard mz_vips_least(image, &least) == 0 else { throw RasterFailure(reason: VipsLibrary.takeError()) }
@@ -211,7 +213,7 @@ package final class Raster {
         return (Int(x), Int(y))
     }
 
-    /// All pixels, row after row, while `body` runs; nil where they can't be had in memory.
+    /// Calls `body` with all pixels, row after row; nil if they do not fit in memory.
     func withPixels<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R? {
         guard let held = vips_image_copy_memory(image) else { return nil }
         defer { g_object_unref(held) }
@@ -219,7 +221,7 @@ package final class Raster {
         return body(UnsafeRawBufferPointer(start: data, count: mz_vips_bytes(held)))
     }
 
-    /// What an encoder of libvips writes.
+    /// Runs an encoder of libvips and returns its bytes.
     func encoded(
         _ save: (Image, UnsafeMutablePointer<UnsafeMutableRawPointer?>, UnsafeMutablePointer<Int>) -> Int32
     ) throws(RasterFailure) -> [UInt8] {
@@ -233,7 +235,7 @@ package final class Raster {
     }
 }
 
-/// What libvips said when it did not do what was asked.
+/// An error message of libvips.
 package struct RasterFailure: Error {
     package let reason: String
 }

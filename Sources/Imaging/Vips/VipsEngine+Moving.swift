@@ -5,12 +5,12 @@ internal import RenderProtocol
 internal import VariantSpec
 
 extension VipsEngine {
-    /// Every frame of a source that moves, with its delays and loops.
+    /// Renders every frame of an animation, with its delays and loops.
     func renderMoving(
         _ source: UnsafeRawBufferPointer, _ asked: RenderRequest
     ) throws(EngineFailure) -> [Int: Encoded] {
         let tall = try reading { () throws(RasterFailure) in
-            // Pixels as they are shown: a decoder gives them only from the first on.
+            // Pixels as they are shown: a decoder returns them only from the first frame on.
             let all = try Raster.open(source, asked.facts.format, shrink: 1, frames: -1)
             guard asked.facts.isGIFWithAlpha else { return try all.inMemory() }
             let frames = all.size.height / asked.facts.size.height

@@ -4,9 +4,9 @@ internal import RenderProtocol
 internal import VariantSpec
 
 extension VipsEngine {
-    /// The request with what its outputs left to the pixels: edges to trim, the point that draws the eye.
+    /// Completes the request by the source's pixels: edges to trim, and the point that draws attention.
     ///
-    /// All in the source's upright pixels, so that the rows say what is shown, whatever the decode was.
+    /// All regions are in the source's upright pixels, so that the rows describe what is shown at any decode scale.
     func resolving(
         _ request: RenderRequest, _ decoded: Raster, shrink: Int
     ) throws(EngineFailure) -> (request: RenderRequest, pixels: Raster) {
@@ -42,17 +42,17 @@ extension VipsEngine {
 }
 
 extension Raster {
-    /// What is left of a picture without edges of the colour of its first pixel; all of it where nothing would be.
+    /// The region without edges of the first pixel's colour; the whole picture if nothing would remain.
     fileprivate func trimmed() throws(RasterFailure) -> Region {
-        // Colour and alpha are compared together, so that opaque white on transparency is no edge. The bands lose their names,
-        // since libvips would flatten an alpha band first.
+        // Compares colour and alpha together, so that opaque white on transparency does not count as an edge. The bands
+        // lose their names, since libvips would flatten an alpha band first.
         let compared = hasAlpha ? try premultiplied().map(mz_vips_name_bands) : self
         let (x, y, width, height) = try compared.contentBounds(threshold: 10)
         guard width > 0, height > 0 else { return Region(whole: size) }
         return Region(x: Double(x), y: Double(y), width: Double(width), height: Double(height))
     }
 
-    /// Where libvips's attention falls, in thousandths of what is shown.
+    /// The point of libvips's attention, in thousandths of the shown region.
     fileprivate func attention(
         in shown: Region, of source: PixelSize, for region: Region
     ) throws(RasterFailure) -> KeptRegion {

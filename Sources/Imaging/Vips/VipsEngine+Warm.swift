@@ -6,7 +6,8 @@ internal import VariantSpec
 extension VipsEngine {
     /// Decodes, converts, resizes and encodes a small picture in every format that is read and written.
     ///
-    /// HEIC, which is only read, needs none: after AVIF its first decode opens no file and takes a millisecond longer.
+    /// HEIC, which is only read, is not warmed: after AVIF, its first decode opens no file and takes a millisecond
+    /// longer.
     func warm(_ formats: Set<ImageFormat>) throws(EngineFailure) {
         do throws(RasterFailure) {
             let noise = try Raster.make { mz_vips_noise(96, 64, $0) }
@@ -14,7 +15,7 @@ extension VipsEngine {
                     mz_vips_name_srgb)
             _ = try noise.map { image, out in mz_vips_to_srgb(image, 0, "p3", VIPS_INTENT_RELATIVE, out) }.inMemory()
             _ = try noise.map { image, out in mz_vips_to_srgb(image, 0, "srgb", VIPS_INTENT_RELATIVE, out) }.inMemory()
-            // What liborc compiles: it maps the memory for all of its machine code at the first of them.
+            // Operations that liborc compiles: it maps the memory for all of its machine code at the first one.
             _ = try noise.map { image, out in mz_vips_blur(image, 2, out) }.inMemory()
             _ = try noise.map { image, out in mz_vips_shrink_to(image, 40, 27, out) }.inMemory()
             let size = noise.size
@@ -35,15 +36,15 @@ extension VipsEngine {
                     }
                 } catch { throw RasterFailure(reason: "warming \(format.rawValue): \(error)") }
             }
-            // Last, so that nothing that stays lies above what it takes and frees.
+            // Last, so that no lasting memory lies above the memory that it allocates and frees.
             try warmReductions(of: noise)
         } catch {
             throw .source(reason: error.reason)
         }
     }
 
-    /// Compiles more loops at once than a render does: liborc maps 64 KiB for them whenever it has no room left, which the filter for
-    /// system calls does not allow.
+    /// Compiles more loops at once than a render does. liborc maps 64 KiB for them whenever it runs out of room, and
+    /// the filter for system calls forbids that.
     private func warmReductions(of raster: Raster) throws(RasterFailure) {
         var reductions: [Raster] = []
         for number in 1...Self.reductions {

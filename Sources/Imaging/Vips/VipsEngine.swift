@@ -4,19 +4,20 @@ internal import RenderKit
 package import RenderProtocol
 package import VariantSpec
 
-/// Renders with libvips: every format, profile, orientation and effect that there is.
+/// Renders with libvips: every format, profile, orientation and effect.
 ///
-/// - Concurrency: one for a process, on the thread that made it.
+/// - Concurrency: one for each process, on the thread that created it.
 package struct VipsEngine: RenderEngine {
-    /// Looks again at a JPEG that was decoded with warnings.
+    /// Checks a JPEG again that was decoded with warnings.
     private let checkJPEG: (UnsafeRawBufferPointer) throws(EngineFailure) -> Void
 
-    /// Starts libvips with the loaders of these formats alone, and runs every codec once, so that no job waits for a
+    /// Starts libvips with the loaders of only these formats, and runs every codec once, so that no job waits for a
     /// library to load.
     ///
     /// - Parameters:
-    ///   - compiles: whether libvips may compile its loops by liborc. Blur, sharpening, watermarks and `smart` alone have any.
-    ///   - checkJPEG: gets each JPEG that was decoded with warnings, and throws if its variants are not to be had.
+    ///   - compiles: whether libvips may compile loops by liborc; only blur, sharpening, watermarks and `smart` have
+    ///     any.
+    ///   - checkJPEG: receives each JPEG that was decoded with warnings, and throws if it must not be used.
     package init(
         formats: Set<ImageFormat> = [.jpeg, .png, .webp, .gif, .avif, .heic], compiles: Bool = true,
         checkJPEG: @escaping (UnsafeRawBufferPointer) throws(EngineFailure) -> Void = { _ throws(EngineFailure) in }
@@ -27,7 +28,7 @@ package struct VipsEngine: RenderEngine {
         try warm(formats)
     }
 
-    /// libvips's own.
+    /// Version of libvips.
     package static var version: String { String(cString: vips_version_string()) }
 
     package func render(
@@ -54,10 +55,10 @@ package struct VipsEngine: RenderEngine {
     ) throws(EngineFailure) {
         VipsLibrary.forgetErrors()
         var made: [Int: Encoded] = [:]
-        // Pixels in the source's own colours and all frames are decoded for themselves: few ask for them.
+        // Pixels in the source's own colours and all frames have decodes of their own, because few requests need them.
         for kind in OutputKind.allCases {
             let all = request.outputs.indices.filter { OutputKind(request.outputs[$0]) == kind }
-            // Of what moves one at a time: all frames of each are held, and the limit of their pixels counts one.
+            // Animated outputs one at a time: each holds all of its frames, and the limit of their pixels is for one.
             for places in kind == .moving ? all.map({ [$0] }) : Self.decodes(of: all, request) where !places.isEmpty {
                 var part = request
                 part.outputs = places.map { request.outputs[$0] }
@@ -103,7 +104,7 @@ package struct VipsEngine: RenderEngine {
         func decode() throws(RasterFailure) -> Raster {
             var raster = try Raster.open(source, request.facts.format, shrink: plan.shrink)
             if raster.isCMYK, plan.shrink > 1 {
-                // libjpeg would make the inks smaller, before anything can convert them.
+                // libjpeg would reduce the inks before they can be converted.
                 plan = RenderPlan(request, shrink: 1)
                 raster = try Raster.open(source, request.facts.format, shrink: 1)
             }
@@ -116,15 +117,15 @@ package struct VipsEngine: RenderEngine {
             return try raster.narrowed(keepsProfile: keepsProfile)
         }
         var decoded = try reading(decode)
-        // Two readings of one header: one of them is wrong, and it may be ours.
+        // Header and decoder differ: one reading is wrong, and it may be ours.
         guard found == plan.decoded else {
             throw .unsupported(reason: "its header has \(plan.decoded), the decoder gives \(found)")
         }
-        // As the size is compared: what shows transparency, and comes out without, is wrong.
+        // Transparency is compared like the size: a picture that loses its transparency is wrong.
         if [.avif, .heic].contains(request.facts.format), request.facts.hasAlpha, !decoded.hasAlpha {
             throw .unsupported(reason: "libheif does not decode its transparency")
         }
-        // Outputs that are not held are not looked at. What such a picture's alpha costs is more than another decode.
+        // Outputs that are not held are not checked for opacity. Encoding their alpha costs more than another decode.
         if decoded.hasAlpha, request.outputs.contains(where: { $0.size.pixels > Self.heldPixels }) {
             decoded = try reading { () throws(RasterFailure) in
                 try decode().isOpaqueThroughout() ? try decoded.coloursAlone() : decoded
@@ -143,7 +144,7 @@ package struct VipsEngine: RenderEngine {
             let held = try reading { () throws(RasterFailure) in
                 isHeld ? try raster.inMemory().withoutOpaqueAlpha() : raster
             }
-            // Steps go from large to small: the last of those that show the same is the cheapest to look at.
+            // Steps go from large to small: the last of several with the same content is the cheapest to sample.
             if isHeld {
                 placeholders[PlaceholderKey(output, of: request.facts)] =
                     keepsProfile ? held.placeholderInOwnColours() : held.placeholder()
@@ -157,10 +158,10 @@ package struct VipsEngine: RenderEngine {
         return results
     }
 
-    /// Above this a picture streams from the decoder into the encoder, without a look at it.
+    /// Above this many pixels a picture streams from the decoder into the encoder, without a check of its pixels.
     static let heldPixels = 16_000_000
 
-    /// At the quality asked, or the best that its byte budget allows.
+    /// Encodes at the requested quality, or the best that its byte budget allows.
     func encode(
         _ raster: Raster, _ output: RenderOutput, _ index: Int, mayRepeat: Bool
     ) throws(EngineFailure) -> Encoded {
@@ -183,19 +184,19 @@ package struct VipsEngine: RenderEngine {
             result.crop = output.isResolvedByPixels ? output.crop : nil
             return Encoded(output: result, bytes: found.bytes)
         } catch {
-            // Where pixels stream from the decoder, its complaints come out here.
+            // If pixels stream from the decoder, its errors appear here.
             throw mayRepeat ? .output(index, reason: error.reason) : .source(reason: error.reason)
         }
     }
 
-    /// What fails while pixels are read is the source's fault.
+    /// Runs a decoding step; its failures are the source's fault.
     func reading<R>(_ body: () throws(RasterFailure) -> R) throws(EngineFailure) -> R {
         do throws(RasterFailure) { return try body() } catch { throw .source(reason: error.reason) }
     }
 }
 
 extension PictureFacts {
-    /// What is bare counts as alpha there.
+    /// A bare canvas counts as alpha.
     var isGIFWithAlpha: Bool { format == .gif && hasAlpha }
 }
 
@@ -214,11 +215,11 @@ private enum OutputKind: CaseIterable {
     }
 }
 
-/// Outputs that look the same but for their size.
+/// Outputs that differ only in size.
 private struct PlaceholderKey: Hashable {
     let crop: Region
     let extras: SpecExtras
-    /// What was transparent lies on a background, where the format holds no alpha.
+    /// Whether transparent pixels lie on a background, because the format has no alpha.
     let isFlat: Bool
 
     init(_ output: RenderOutput, of source: PictureFacts) {

@@ -2,30 +2,32 @@ internal import CVips
 package import RenderProtocol
 package import VariantSpec
 
-/// libvips itself: started once for a process, with nothing switched on that a renderer does not need.
+/// libvips itself: started once in a process, without features that a renderer does not need.
 package enum VipsLibrary {
-    /// - Failure: libvips's own sentence.
+    /// - Failure: libvips's own message.
     package static func start(_ formats: Set<ImageFormat>) throws(EngineFailure) {
-        // Pixels above a threshold would go into a temporary file, and opening one ends a renderer. Memory has a limit of its own.
+        // Large pictures would go into a temporary file, and opening one ends a renderer. Memory has a limit of its
+        // own.
         setenv("VIPS_DISC_THRESHOLD", "1024g", 1)
-        // Where it finds no modules: those for ImageMagick, OpenSlide and Poppler bring 28 libraries and 100 mappings, which a
-        // fork would copy for each render.
+        // A path without modules: those for ImageMagick, OpenSlide and Poppler bring 28 libraries and 100 mappings,
+        // which a fork would copy for each render.
         setenv("VIPSHOME", "/", 1)
         guard mz_vips_start("mezzotint-renderer") == 0 else { throw .source(reason: takeError()) }
         load(module: "heif")
         if formats.contains(.jxl) || ImageFormat.jxl.isWritten { load(module: "jxl") }
-        // GLib's warnings would ask for the clock's time zone, and say on stderr what nobody asked.
+        // GLib's warnings would ask for the clock's time zone, and write to stderr.
         silence()
-        // Parallel jobs are processes; two threads of libvips in one are slower than that.
+        // Parallel jobs are processes; two threads of libvips in one process are slower.
         vips_concurrency_set(1)
         vips_cache_set_max(0)
         vips_cache_set_max_mem(0)
-        // Blocking what libvips calls untrusted is not enough: HEIF, AVIF, TIFF and text matrices still load then.
+        // Blocking loaders that libvips calls untrusted is not enough: HEIF, AVIF, TIFF and text matrices still load
+        // then.
         vips_operation_block_set("VipsForeignLoad", 1)
         for format in formats { vips_operation_block_set(loader(of: format), 0) }
     }
 
-    /// A module from beside libvips. What it would read and write is missed when codecs are warmed.
+    /// Loads a module from libvips's folder. If it fails to load, warming the codecs fails.
     private static func load(module name: String) {
         guard let path = mz_vips_file() else { return }
         let folder = String(cString: path).split(separator: "/", omittingEmptySubsequences: false).dropLast()
@@ -46,8 +48,8 @@ package enum VipsLibrary {
         }
     }
 
-    /// What libvips complains of, in one line, and nothing left for the next job: the buffer is the process's, and
-    /// warnings of a picture that came out well stay in it.
+    /// libvips's errors in one line; it clears them for the next job. The buffer belongs to the process, and warnings
+    /// of a good picture stay in it.
     static func takeError() -> String {
         defer { forgetErrors() }
         var lines: [Substring] = []
@@ -59,7 +61,7 @@ package enum VipsLibrary {
         return lines.isEmpty ? "libvips refused it without a reason" : lines.prefix(3).joined(separator: "; ")
     }
 
-    /// Whether something was complained of, though all came out.
+    /// Whether there were warnings, though the operation succeeded.
     static var hasWarned: Bool { vips_error_buffer().pointee != 0 }
 
     static func forgetErrors() {
@@ -67,7 +69,7 @@ package enum VipsLibrary {
         lastWarning = nil
     }
 
-    /// libpng's errors come as warnings of GLib, and nowhere else. Only the renderer's one thread is ever here.
+    /// libpng's errors come only as warnings of GLib. Only the renderer's one thread uses this.
     nonisolated(unsafe) private static var lastWarning: String?
 
     private static func silence() {

@@ -1,21 +1,21 @@
 internal import Glibc
 internal import VariantSpec
 
-/// One axis of a resize: which pixels of the base each output pixel is made of, and how much of each.
+/// One axis of a resize: the pixels of the base that each output pixel combines, and their weights.
 ///
-/// Lanczos3 unless pixels become more, which takes Catmull-Rom. Beyond an edge its last pixel goes on.
+/// The kernel is Lanczos3, or Catmull-Rom for enlargements. Beyond an edge, its last pixel repeats.
 struct Axis {
     let count: Int
-    /// Weights for each output, rounded up to what the inner loop takes at once; those too many are 0.
+    /// Number of weights for each output, rounded up to the inner loop's step; surplus weights are 0.
     let taps: Int
-    /// For each output, the first of its pixels.
+    /// Index of the first pixel for each output.
     private(set) var first: [Int32]
-    /// For each output its taps, in 1/16384; their sum is 16384.
+    /// Weights for each output, in 1/16384; their sum is 16384.
     private(set) var weights: [Int16]
 
     private static let one = 16384
 
-    /// `length` pixels from `start`, of a base that has `bound`, as `count` pixels.
+    /// Maps `length` pixels from `start`, of a base of `bound` pixels, to `count` pixels.
     init(start: Double, length: Double, bound: Int, count: Int, multiple: Int) {
         self.count = count
         let scale = length / Double(count)
@@ -49,27 +49,27 @@ struct Axis {
                 left -= weight
                 if parts[k] > parts[largest - i * taps] { largest = i * taps + k }
             }
-            // A flat colour stays what it is.
+            // Keeps a flat colour unchanged.
             weights[largest] += Int16(left)
         }
     }
 
-    /// An extent of a side of `length` pixels, of whose `factor` each pixel of the base is made.
+    /// Maps an extent of a side of `length` pixels, after a reduction of that side by `factor`.
     init(_ extent: Extent, of length: Int, by factor: Int, count: Int, multiple: Int) {
         self.init(
             start: extent.start / Double(factor), length: extent.length / Double(factor),
             bound: (length + factor - 1) / factor, count: count, multiple: multiple)
     }
 
-    /// The pixels of the base that any output is made of.
+    /// The pixels of the base that any output uses.
     var used: Range<Int> { Int(first.first ?? 0)..<Int(first.last ?? 0) + taps }
 
-    /// The same in pixels of a side of `length`, of whose `factor` each of the base is made.
+    /// The same in pixels of a side of `length`, before a reduction by `factor`.
     func pixels(of length: Int, by factor: Int) -> Range<Int> {
         (used.lowerBound * factor..<used.upperBound * factor).clamped(to: 0..<length)
     }
 
-    /// `weights` as `mz_mix_pixels` wants them.
+    /// `weights` in the layout of `mz_mix_pixels`.
     var paired: [Int16] {
         [Int16](unsafeUninitializedCapacity: weights.count * 4) { out, filled in
             for k in stride(from: 0, to: weights.count, by: 4) {
@@ -83,7 +83,7 @@ struct Axis {
     }
 }
 
-/// What a pixel counts for at a distance from the middle of the one that is made.
+/// Weight of a pixel by its distance from the output pixel's centre.
 private enum Kernel {
     case lanczos3, catmullRom
 
@@ -102,7 +102,7 @@ private enum Kernel {
         }
     }
 
-    /// Sines would take a tenth of a small resize.
+    /// Table of the kernel, because computing sines would take a tenth of a small resize.
     private static let steps = 1024
     private static let lanczos: [Double] = (0...3 * steps + 1).map { i in
         let x = Double(i) / Double(steps) * .pi

@@ -1,11 +1,11 @@
 internal import CPixels
 
-/// The base of a large reduction, made smaller by whole factors while its rows come: means of blocks of its pixels.
+/// Reduces the base of a large reduction by whole factors as its rows arrive, to means of pixel blocks.
 ///
-/// What the kernel needs of a base grows with the reduction. At a thousandth it would be 9,000 rows, and each pixel would count
-/// for less than a weight can say.
+/// The kernel's need of base rows grows with the reduction. At a thousandth it would be 9,000 rows, and each pixel's
+/// weight would be too small to represent.
 final class BlockMeans {
-    /// Blocks that are there, from the top.
+    /// Number of complete rows of blocks, from the top.
     private(set) var available = 0
     private let factors: (across: Int, down: Int)
     private let columns: Range<Int>
@@ -38,16 +38,16 @@ final class BlockMeans {
         ring.deallocate()
     }
 
-    /// Takes the base's rows below `end` up to the last that completes blocks; whether one did.
+    /// Takes the base's rows below `end`, as far as they complete blocks; returns whether they completed any.
     ///
-    /// - Parameter row: where column 0 of a row would be.
+    /// - Parameter row: returns the address of column 0 of a row.
     func take(until end: Int, row: (Int) -> UnsafePointer<UInt8>) -> Bool {
         let end = min(end, rows.upperBound)
         while next < end {
             mz_add_row(
                 layout.isFloat, row(next) + columns.lowerBound * layout.bytes, sums, columns.count * layout.channels)
             next += 1
-            // Those at the edge may be smaller.
+            // Blocks at the edge may be smaller.
             guard next % factors.down == 0 || next == rows.upperBound else { continue }
             let y = (next - 1) / factors.down
             mz_take_means(
@@ -59,7 +59,7 @@ final class BlockMeans {
         return false
     }
 
-    /// Where column 0 of a row of blocks would be.
+    /// Address of column 0 of a row of blocks.
     func row(_ y: Int) -> UnsafePointer<UInt8> {
         UnsafePointer(ring + y % window * stride - columns.lowerBound / factors.across * layout.bytes)
     }

@@ -2,7 +2,7 @@ internal import CPixels
 internal import VariantSpec
 
 extension Canvas {
-    /// Rows as a PNG's filter 4 (Paeth) leaves them, each behind its filter's number; of 8-bit RGB.
+    /// Rows of 8-bit RGB after PNG's filter 4 (Paeth), each preceded by its filter's number.
     package var filteredForPNG: [UInt8] {
         let blank = [UInt8](repeating: 0, count: stride)
         return [UInt8](unsafeUninitializedCapacity: (stride + 1) * size.height) { out, filled in

@@ -1,19 +1,19 @@
 internal import CPixels
 package import VariantSpec
 
-/// One resize on its way: takes the base's rows from the top, and writes what comes out turned as people see it.
+/// One resize in progress: takes the base's rows from the top, and writes upright output pixels.
 ///
-/// Rows are mixed first, four at a time, and their pixels after that: so only the rows that one output row is made of are
-/// ever needed, and a picture is never held at the size that it is decoded in. They are never more than about 150: what
-/// becomes more than 16 times smaller does so in whole factors first.
+/// It first combines rows, four at a time, then their pixels. So it needs only the base rows of one output row, and a
+/// picture is never held at its decoded size. These are at most about 150 rows: a reduction of more than 16 times is
+/// first reduced by whole factors.
 package final class Resampler {
-    /// Whether this machine has AVX2; asked once, at start.
+    /// Whether this machine has AVX2; detected once, at start.
     package static let hasAVX2 = mz_has_avx2()
 
     package let canvas: Canvas
     private let across: Axis
     private let down: Axis
-    /// Pixels of the base that are one to `across` and `down`.
+    /// Reduction of the base, in pixels, before `across` and `down` apply.
     private let factors: (across: Int, down: Int)
     private let blocks: BlockMeans?
     private let layout: PixelLayout
@@ -22,7 +22,7 @@ package final class Resampler {
     private let width: Int
     private let height: Int
     private let hasAVX2: Bool
-    /// Where the output's first pixel goes, and how far its next in the row and in the column lie from it.
+    /// Address of the output's first pixel, and the distances to the next pixel in its row and in its column.
     private let origin: Int
     private let step: Int
     private let rowStep: Int
@@ -30,10 +30,11 @@ package final class Resampler {
     private let mixed: UnsafeMutablePointer<UInt8>
     private let mixedStride: Int
     private static let rowsAtOnce = 4
-    /// A larger reduction begins with means of blocks, and at least half of this is left to the kernel.
+    /// Largest reduction by the kernel alone. A larger one begins with means of blocks, and leaves at least half of
+    /// this to the kernel.
     private static let largest = 16
 
-    /// - Parameter own: where the output goes, of its size and layout; by default into memory of its own.
+    /// - Parameter own: canvas for the output, of its size and layout; by default a new one.
     package init(
         _ across: Extent, _ down: Extent, of base: PixelSize, to size: PixelSize, _ orientation: Orientation = .upright,
         _ layout: PixelLayout = .rgb, avx2: Bool = Resampler.hasAVX2, into own: Canvas? = nil
@@ -68,17 +69,17 @@ package final class Resampler {
     }
     deinit { mixed.deallocate() }
 
-    /// How many pixels of the base are made one before the kernel sees them.
+    /// Base pixels that are averaged into one before the kernel.
     private static func factor(_ extent: Extent, _ count: Int) -> Int {
         let scale = extent.length / Double(count)
         return scale > Double(largest) ? Int(scale) / (largest / 2) : 1
     }
 
-    /// The part of the base that anything is made of.
+    /// The part of the base that the output uses.
     package var columns: Range<Int> { across.pixels(of: width, by: factors.across) }
     package var rows: Range<Int> { down.pixels(of: height, by: factors.down) }
 
-    /// The rows of the base that must be at hand together, beside those that have come since `advance`.
+    /// Base rows that must stay readable together, in addition to those that arrived since `advance`.
     package var window: Int { blocks == nil ? Self.window(down) : 0 }
 
     private static func window(_ down: Axis) -> Int {
@@ -88,7 +89,7 @@ package final class Resampler {
         }
     }
 
-    /// Makes every output row whose base rows are there: those below `available`, by `row`, `bound` in all.
+    /// Writes every output row whose base rows are available: those below `available`, of `bound` rows, by `row`.
     package func advance(_ available: Int, of bound: Int, row: (Int) -> UnsafePointer<UInt8>) {
         guard let blocks else { return mix(available, of: bound, row: row) }
         let count = (bound + factors.down - 1) / factors.down
@@ -106,7 +107,7 @@ package final class Resampler {
                     mixRows(rows, as: y, to: mixed + (y - next) * mixedStride)
                 }
             }
-            // At the end the last row is made as often as rows are lacking.
+            // At the end, the last row repeats for missing rows.
             let ins = (0..<Self.rowsAtOnce).map {
                 UnsafePointer(mixed + min($0, last - next) * mixedStride) as UnsafePointer?
             }
@@ -152,14 +153,14 @@ package final class Resampler {
         }
     }
 
-    /// The whole of another canvas's rows.
+    /// Resamples all rows of another canvas.
     package func take(_ base: Canvas) {
         advance(base.size.height, of: base.size.height) { UnsafePointer(base.bytes + $0 * base.stride) }
     }
 }
 
 extension Orientation {
-    /// How stored pixels become upright: sides are swapped first.
+    /// Mirrors that turn stored pixels upright: sides are swapped first.
     package var turn: (mirrorsAcross: Bool, mirrorsDown: Bool) {
         switch self {
         case .upright, .transposed: (false, false)

@@ -1,4 +1,4 @@
-/// Tagged fields with lengths, so that a newer side may say more and an older one passes over it.
+/// Writes tagged fields with lengths, so that a newer side may add fields and an older one skips them.
 ///
 /// A field is a tag of two bytes, a length of four and its bytes, all little-endian.
 struct FieldWriter {
@@ -25,11 +25,11 @@ struct FieldWriter {
     }
 }
 
-/// The fields of a message by tag, each as often as it came, in order.
+/// The fields of a message by tag, in order, with repetitions.
 struct Fields {
     private let values: [UInt16: [ArraySlice<UInt8>]]
 
-    /// nil where the lengths do not add up.
+    /// Parses a message; nil if the lengths do not add up.
     init?(_ bytes: ArraySlice<UInt8>) {
         var values: [UInt16: [ArraySlice<UInt8>]] = [:]
         var rest = bytes
@@ -49,17 +49,17 @@ struct Fields {
 
     func int(_ tag: UInt16) -> Int? { values[tag]?.last.flatMap(Self.int) }
 
-    /// Of each field with the tag, but for those that hold no number.
+    /// Numbers of all fields with the tag; other fields are skipped.
     func ints(_ tag: UInt16) -> [Int] { all(tag).compactMap(Self.int) }
 
-    /// nil for a number that the field never has.
+    /// The number of a field; nil if it is out of range.
     func int(_ tag: UInt16, in range: ClosedRange<Int>) -> Int? { int(tag).flatMap { range.contains($0) ? $0 : nil } }
 
     func double(_ tag: UInt16) -> Double? { int(tag).map { Double(bitPattern: UInt64(UInt(bitPattern: $0))) } }
     func bool(_ tag: UInt16) -> Bool? { int(tag).map { $0 != 0 } }
     func text(_ tag: UInt16) -> String? { values[tag]?.last.map { String(decoding: $0, as: UTF8.self) } }
 
-    /// What a child says in words: one line of at most 300 characters, with nothing in it that a terminal obeys.
+    /// Text of a child: one line of at most 300 characters, without control characters.
     func told(_ tag: UInt16) -> String {
         guard let bytes = values[tag]?.last else { return "" }
         return ChildText.line(bytes)

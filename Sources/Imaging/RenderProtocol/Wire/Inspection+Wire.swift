@@ -15,7 +15,7 @@ extension InspectionRequest {
         return fields.bytes
     }
 
-    /// nil where it is no message of this version.
+    /// Decodes a request; nil if it is no message of this version.
     package init?(message: [UInt8]) {
         guard let fields = Fields(message[...]), fields.int(Wire.Tag.version) == Wire.version,
             let isOutput = fields.bool(Wire.Tag.isOutput),
@@ -45,7 +45,7 @@ extension InspectionReply {
         return fields.bytes
     }
 
-    /// nil where it is no message of this version: a child is never believed.
+    /// Decodes a reply; nil if it is no message of this version, because a child is never trusted.
     package init?(message: [UInt8]) {
         guard let fields = Fields(message[...]), fields.int(Wire.Tag.version) == Wire.version else { return nil }
         let parts = fields.all(Wire.Tag.picture)
@@ -106,7 +106,7 @@ extension InspectedPicture {
 }
 
 extension PictureRights {
-    /// Texts in the order in which a message has them; a child is not believed to have cleaned them.
+    /// Reads texts in the message's order, and cleans them, because a child is not trusted to have done so.
     fileprivate init(told parts: [ArraySlice<UInt8>]) {
         let texts = parts.map { String(decoding: $0.prefix(PictureRights.packetLimit), as: UTF8.self) }
         guard texts.count == 4 else {
@@ -117,7 +117,7 @@ extension PictureRights {
     }
 }
 
-/// What an inspector may refuse a picture for, and nothing else.
+/// The only failures with which an inspector may refuse a picture.
 extension RenderFailure {
     fileprivate var fields: [UInt8] {
         var fields = FieldWriter()
@@ -174,7 +174,7 @@ extension FieldWriter {
 }
 
 extension Fields {
-    /// Ranges that begin where those before them end, or behind; nil where they do not, or are more than so many.
+    /// Ascending ranges without overlap; nil if they overlap, or exceed the limit.
     fileprivate func ranges(_ tag: UInt16, limit: Int) -> [Range<Int>]? {
         let bounds = ints(tag)
         guard bounds.count % 2 == 0, bounds.count <= 2 * limit, bounds.count == all(tag).count,

@@ -1,9 +1,10 @@
 internal import VariantSpec
 
 extension RenderReply {
-    /// The exit status of a child that has no memory left to answer with.
+    /// Exit status of a renderer that has no memory left to reply.
     package static let memoryStatus: Int32 = 70
-    /// The exit status of a child that was refused a thread: without one libraries write other bytes, or blame the source.
+    /// Exit status of a renderer that was refused a thread: without one, libraries write other bytes, or blame the
+    /// source.
     package static let threadStatus: Int32 = 71
 
     package var message: [UInt8] {
@@ -51,7 +52,7 @@ extension RenderReply {
         return fields.bytes
     }
 
-    /// nil where it is not a message of this version: a child is never believed.
+    /// Decodes a reply; nil if it is no message of this version, because a child is never trusted.
     package init?(message: [UInt8]) {
         guard let fields = Fields(message[...]), fields.int(Wire.Tag.version) == Wire.version else { return nil }
         let reason = fields.told(Wire.Tag.reason)

@@ -1,19 +1,19 @@
 internal import Images
 internal import VariantSpec
 
-/// What both sides of the socket agree on.
+/// The protocol that both sides of the socket share.
 package enum Wire {
-    /// Raised when an older program would misread what a newer one says; a new optional field does not raise it.
+    /// Raised if an older program would misread a newer one's message; a new optional field does not raise it.
     static let version = 1
-    /// A whole message; the longest is a request of 64 outputs.
+    /// Most bytes of a message; the longest is a request of 64 outputs.
     package static let messageLimit = 64 << 10
-    /// Numbers are held against what they may be where they are read, on both sides.
+    /// Ranges of numbers, which both sides check when they read them.
     static let frames = 1...1 << 20
     static let quality = 0...100
     static let effort = 0...100
     static let milliseconds = 1 << 40
     static let bytes = 1...1 << 40
-    /// As far as sizes go (`PixelSize.times`).
+    /// The range of sizes (`PixelSize.times`).
     static let memory = 1 << 55
 
     enum Tag {
@@ -89,10 +89,10 @@ extension RenderRequest {
         return fields.bytes
     }
 
-    /// - Failure: says which part of the message is not what this version writes.
+    /// - Failure: names the part of the message that this version does not write.
     package init(message: [UInt8]) throws(EngineFailure) {
         guard let fields = Fields(message[...]), let version = fields.int(Wire.Tag.version) else {
-            throw .protocolMismatch(reason: "the request is no message of fields")
+            throw .protocolMismatch(reason: "the request does not consist of fields")
         }
         guard version == Wire.version else {
             throw .protocolMismatch(reason: "the request has version \(version), this program reads \(Wire.version)")
@@ -131,7 +131,7 @@ extension RenderRequest {
 }
 
 extension PixelSize {
-    /// A size that a picture can have.
+    /// Reads a valid picture size.
     init?(_ fields: Fields) {
         guard let width = fields.int(Wire.Tag.width), let height = fields.int(Wire.Tag.height) else { return nil }
         self.init(told: width, height)
@@ -173,7 +173,7 @@ extension RenderOutput {
 }
 
 extension Region {
-    /// A rectangle that a picture can show.
+    /// Reads a valid rectangle of a picture.
     init?(_ fields: Fields) {
         guard let x = fields.double(Wire.Tag.cutX), let y = fields.double(Wire.Tag.cutY),
             let width = fields.double(Wire.Tag.cutWidth), let height = fields.double(Wire.Tag.cutHeight)
