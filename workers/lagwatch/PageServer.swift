@@ -138,7 +138,7 @@ final class PageServer: Sendable {
                     guard let page = await observer.page(of: source) else { return .unavailable }
                     return .init(headers: headers("text/html; charset=utf-8"), .bytes(page))
                 })
-        default: return text("Nothing is here.\n", status: 404)
+        default: return text("Not found.\n", status: 404)
         }
     }
 }

@@ -1,9 +1,9 @@
-/// A time of a clock that never goes back: nanoseconds since the machine started. It means nothing in another process's
-/// record, except beside the same start of the same machine.
+/// A time of a clock that never goes back: nanoseconds since the machine started. In another process's record it is
+/// meaningful only together with the same start of the same machine.
 ///
-/// Sums stop at the ends.
+/// Sums are clamped to the ends.
 package struct Instant: InstantProtocol, Sendable {
-    /// Since the machine started.
+    /// Nanoseconds since the machine started.
     package let nanoseconds: Int64
 
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }

@@ -1,22 +1,22 @@
-/// The wall's clock as decisions go by it: one that is set forward is believed after a minute, if it stays so.
+/// The wall clock used for decisions: a forward jump is accepted only after it has lasted a minute.
 ///
-/// A wrong clock that is soon put right would end all jobs that have a time to end by, and nothing brings them back. What is
-/// late by a minute costs less. A clock set back ends nothing, and is believed at once, as are small corrections.
+/// A wrong clock that is soon corrected would end all jobs with an expiry, and these cannot be restored. A delay of a
+/// minute costs less. A clock set back ends no job, and is accepted at once, as are small corrections.
 package struct TrustedClock: Sendable {
-    /// The last moment at which the wall's clock was believed: from there on the monotonic one counts.
+    /// The last moment at which the wall clock was trusted: from there on the monotonic clock counts.
     private var believed: Moment
-    /// The first sight of a clock that is further ahead.
+    /// When the wall clock was first seen too far ahead.
     private var forwardSince: Instant?
 
-    /// Clocks are corrected by jumps up to here without harm.
+    /// Largest forward correction that is accepted at once.
     package static let step = Duration.seconds(10)
-    /// How long one that was set forward is doubted.
+    /// How long a forward jump is distrusted.
     package static let doubt = Duration.minutes(1)
 
-    /// Both as they are now: that is believed.
+    /// Trusts both clocks as they are now.
     package init(wall: WallTime, monotonic: Instant) { believed = Moment(wall: wall, monotonic: monotonic) }
 
-    /// This moment, as decisions go by it.
+    /// The current moment for decisions.
     package mutating func moment(wall: WallTime, monotonic: Instant) -> Moment {
         let expected = believed.wall + (monotonic - believed.monotonic)
         if wall - expected > Self.step {

@@ -1,9 +1,9 @@
-/// A time of the calendar, as records and rows carry it: whole milliseconds since 1970-01-01T00:00:00Z.
+/// A calendar time, as in records and rows: whole milliseconds since 1970-01-01T00:00:00Z.
 ///
-/// A clock that is corrected jumps either way, and clocks of machines differ: measure a time that passes by `Instant`.
-/// Sums stop at the ends.
+/// A corrected clock jumps either way, and clocks of machines differ: measure elapsed time by `Instant`. Sums are
+/// clamped to the ends.
 package struct WallTime: InstantProtocol, Sendable {
-    /// Since 1970.
+    /// Milliseconds since 1970.
     package let milliseconds: Int64
 
     package init(milliseconds: Int64) { self.milliseconds = milliseconds }

@@ -1,23 +1,23 @@
 internal import Glibc
 
-/// What a program says that mezzotint-worker starts, when it is run by hand.
+/// Replies of a program that only mezzotint-worker starts, for people who run it by hand.
 package struct ChildProgram: Sendable {
     private let name: String
     private let does: String
-    /// Where the worker puts the socket.
+    /// Descriptor of the socket that the worker passes.
     package static let socket: Int32 = 3
 
-    /// - Parameter does: what it does, as a help page begins.
+    /// - Parameter does: its purpose, as a help page begins.
     package init(_ name: String, does: String) { (self.name, self.does) = (name, does) }
 
-    /// Answers the words of a command line that has nothing for it to do.
+    /// Explains a command line without a task for it, and exits.
     package func explain(_ words: [String]) -> Never {
         switch words.first {
         case "--help", "-h": help()
         case "--version":
             Console.print("\(name) \(Command.version)")
             exit(0)
-        // Every program takes it; there is nothing in it for this one.
+        // Every program accepts it; this program has no settings.
         case "--config" where words.count == 2: help()
         case let word? where words.count == 1 && word.hasPrefix("--config="): help()
         case nil: refuse("Nothing runs by hand here: mezzotint-worker starts it.")

@@ -20,7 +20,7 @@ extension Command {
         return parts.joined(separator: "\n\n") + "\n"
     }
 
-    /// Any command tells the version; the program's own screen says so, in one line with its help.
+    /// Every command accepts `--version`; only the program's own help lists it, in one line with `--help`.
     private static var about: (String, String) { (label(.help) + ", --version", "Show this help, or the version.") }
 
     private static func label(_ option: Option) -> String { (option.short.map { "-\($0), " } ?? "") + option.spelling }
@@ -42,7 +42,7 @@ extension Command {
         return ([title + ":"] + lines).joined(separator: "\n")
     }
 
-    /// Breaks at spaces, but never within brackets, so that `[--lane <lane>]` stays whole.
+    /// Breaks lines at spaces, but never within brackets, so that `[--lane <lane>]` stays whole.
     static func wrap(_ text: String, indent: Int, first: Int = 0) -> String {
         var pieces: [Substring] = []
         for word in text.split(separator: " ") {
@@ -54,7 +54,7 @@ extension Command {
         }
         let margin = String(repeating: " ", count: indent)
         var lines = [String(repeating: " ", count: first)]
-        // The first line stands behind its label, `indent` columns in.
+        // The first line follows its label, `indent` columns in.
         var room = 79 - indent
         for piece in pieces {
             let isStart = room == 79 - indent

@@ -1,4 +1,4 @@
-/// What a command line asks for.
+/// A parsed command line.
 enum Invocation: Sendable {
     case run(Command, ParsedArguments)
     case help(path: [Command])
@@ -7,7 +7,7 @@ enum Invocation: Sendable {
 }
 
 extension Command {
-    /// Reads a command line against the table. Options may stand anywhere; `--` ends them; `-` is an argument.
+    /// Reads a command line against the table. Options may appear anywhere; `--` ends them; `-` is an argument.
     func parse(_ words: [String]) throws(UsageError) -> Invocation {
         if words.first == "help" && !subcommands.isEmpty { return try parse(words.dropFirst() + ["--help"]) }
         var path = [self]
@@ -77,7 +77,7 @@ extension Command {
         return (option, value)
     }
 
-    /// The last command that words name: `--help` before a subcommand's name still means that subcommand.
+    /// The last command that words name: `--help` before a subcommand's name still refers to that subcommand.
     static func deepest(_ path: [Command], _ rest: ArraySlice<String>) -> [Command] {
         rest.reduce(into: path) { path, word in
             if let next = path[path.count - 1].subcommands.first(where: { $0.name == word }) { path.append(next) }

@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension Command {
-    /// Runs what `words` ask for and says how it ended. The only place that turns errors into words and exit codes.
+    /// Runs the command line and returns its exit code. Only this function turns errors into messages and exit codes.
     package func run(_ words: [String]) async -> ExitCode {
         do {
             switch try parse(words) {
@@ -18,7 +18,7 @@ extension Command {
                 return try await command.body?(arguments) ?? .usage
             }
         } catch let error as UsageError {
-            // The deepest command that was named: its screen has what is missing.
+            // The deepest named command: its help explains the missing parts.
             let path = Self.deepest([self], words[...]).map(\.name)
             Console.complain("\(name): \(error) See '\(path.joined(separator: " ")) --help'.")
             return .usage
@@ -31,10 +31,10 @@ extension Command {
         }
     }
 
-    /// Runs the words that the process was started with, then ends it.
+    /// Runs the process's own command line, then exits.
     package func main() async -> Never {
-        // libdispatch wants more priority for a thread of its own than a plain user gets, and tells the system's log so: that is
-        // no line of ours. What a person has set stays.
+        // libdispatch requests a priority for one of its threads that a plain user does not get, and logs the refusal,
+        // which would look like our log line. A value that the user has set stays.
         setenv("LIBDISPATCH_LOG", "NO", 0)
         exit(await run(Array(Swift.CommandLine.arguments.dropFirst())).rawValue)
     }

@@ -1,24 +1,24 @@
-/// One command of a program: what people type, what it takes, what it does.
+/// One command of a program: its name, its arguments and options, and its action.
 ///
-/// A program is a tree of these, and the one table that feeds parsing, help and completion. The words are
-/// swift-argument-parser's, so that it could be swapped in.
+/// A program is a tree of commands, and this one table feeds parsing, help and completion. The terms are
+/// swift-argument-parser's, so that it could replace this type.
 package struct Command: Sendable {
-    /// Of all programs, which are built together.
+    /// Version of all programs, which are built together.
     package static let version = "0.2.0"
 
     package typealias Body = @Sendable (ParsedArguments) async throws -> ExitCode
 
     package let name: String
-    /// One sentence.
+    /// Summary in one sentence.
     package let abstract: String
-    /// Whole command lines, shown as they are typed.
+    /// Whole command lines, shown as typed.
     package let examples: [String]
-    /// What is given without a name, in order; only the last may repeat.
+    /// Positional arguments, in order; only the last may repeat.
     package let arguments: [Argument]
-    /// Taken by this command and by all below it.
+    /// Options of this command and of all its subcommands.
     package let options: [Option]
     package let subcommands: [Command]
-    /// Works, but is not listed.
+    /// Whether the command works without being listed.
     package let isHidden: Bool
     let body: Body?
 
@@ -42,7 +42,7 @@ package struct Command: Sendable {
     }
 }
 
-/// A value given by its place.
+/// A positional argument.
 package struct Argument: Sendable, Hashable {
     package let name: String
     package let help: String
@@ -53,22 +53,22 @@ package struct Argument: Sendable, Hashable {
         (self.name, self.help, self.isOptional, self.isRepeating) = (name, help, isOptional, isRepeating)
     }
 
-    /// `<url>`, `[<url> ...]`.
+    /// Usage such as `<url>` or `[<url> ...]`.
     var usage: String {
         let text = isRepeating ? "<\(name)> ..." : "<\(name)>"
         return isOptional ? "[\(text)]" : text
     }
 }
 
-/// A value or a switch given by its name.
+/// A named value or switch.
 package struct Option: Sendable, Hashable {
-    /// Without the dashes.
+    /// Name without the dashes.
     package let name: String
     package let short: Character?
-    /// What its value is called; nil for a flag, which has none.
+    /// Placeholder for its value; nil for a flag, which has none.
     package let valueName: String?
     package let help: String
-    /// The only values it takes; empty if any.
+    /// The accepted values; empty: any.
     package let values: [String]
     package let isRepeating: Bool
     package let isHidden: Bool
@@ -86,13 +86,13 @@ package struct Option: Sendable, Hashable {
         (values, isRepeating, self.isHidden) = ([], false, isHidden)
     }
 
-    /// `--lane <lane>`.
+    /// Spelling such as `--lane <lane>`.
     var spelling: String { valueName.map { "--\(name) <\($0)>" } ?? "--\(name)" }
     var usage: String { isRepeating ? "[\(spelling) ...]" : "[\(spelling)]" }
 }
 
 extension Option {
-    /// What every program takes.
+    /// Options of every program.
     package static let configuration: [Option] = [
         Option("config", value: "file", help: "Read settings from this YAML file."),
         Option("set", value: "key=value", help: "Override one setting; may be repeated.", isRepeating: true),
@@ -105,7 +105,7 @@ extension Option {
         isHidden: true)
 }
 
-/// How a program ends, as scripts see it.
+/// Exit code of a program, for scripts.
 package enum ExitCode: Int32, Sendable, Hashable {
     case success = 0
     case failure = 1

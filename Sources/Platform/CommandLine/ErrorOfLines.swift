@@ -1,4 +1,4 @@
-/// An error that says several things, each on a line of its own.
+/// An error with several messages, each on a line of its own.
 package protocol ErrorOfLines: Error {
     var lines: [String] { get }
 }

@@ -1,6 +1,6 @@
-/// What was typed after a command's name, by the names of its table.
+/// The arguments after a command's name, by the names of its table.
 package struct ParsedArguments: Sendable {
-    /// The words that led here: `["mezzotint", "dead", "list"]`.
+    /// The command's path: `["mezzotint", "dead", "list"]`.
     package let command: [String]
     package let positionals: [String]
     private let given: [String: [String]]
@@ -10,11 +10,11 @@ package struct ParsedArguments: Sendable {
     }
 
     package func flag(_ name: String) -> Bool { given[name] != nil }
-    /// The last one given wins.
+    /// The last value given.
     package func value(_ name: String) -> String? { given[name]?.last }
     package func values(_ name: String) -> [String] { given[name] ?? [] }
 
-    /// A whole number within `range`; nil if it was not given.
+    /// A whole number within `range`; nil if the option was not given.
     package func number(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
         guard let text = value(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {

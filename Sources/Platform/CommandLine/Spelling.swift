@@ -1,6 +1,6 @@
-/// What somebody who mistyped a name probably meant.
+/// Suggestions for mistyped names.
 package enum Spelling {
-    /// The candidate that is fewest slips away from `word`; nil if none is within `limit`, or a third of the word.
+    /// The candidate with the fewest typing errors from `word`; nil if none is within `limit`, or a third of the word.
     package static func nearest(
         to word: String, among candidates: some Sequence<String>, within limit: Int? = nil
     ) -> String? {
@@ -9,12 +9,12 @@ package enum Spelling {
         return near.min { ($0.1, $0.0) < ($1.1, $1.0) }?.0
     }
 
-    /// ` Did you mean 'publish'?`, or nothing.
+    /// Text ` Did you mean 'publish'?`, or an empty one.
     package static func hint(for word: String, among candidates: some Sequence<String>) -> String {
         nearest(to: word, among: candidates).map { " Did you mean '\($0)'?" } ?? ""
     }
 
-    /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+    /// Number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
     static func distance(_ a: String, _ b: String) -> Int {
         let (x, y) = (Array(a.utf8), Array(b.utf8))
         var before: [Int] = []

@@ -1,11 +1,11 @@
 internal import JSONText
 
-/// A listing for people: columns as wide as their widest cell, those of numbers alone aligned to the right.
-/// A cell is one line, whatever it is told.
+/// A table for people: columns as wide as their widest cell; columns of numbers only are right-aligned. Each cell
+/// becomes one line, with any content.
 package enum TextTable {
     package static func text(_ titles: [String], _ rows: [[String]]) -> String { text([titles] + rows, titled: true) }
 
-    /// Every row has as many cells as the first.
+    /// - Precondition: every row has as many cells as the first.
     package static func text(_ rows: [[String]], titled: Bool = false) -> String {
         let rows = rows.map { $0.map { PlainText.of($0) } }
         let columns = rows.first?.indices ?? 0..<0

@@ -16,7 +16,8 @@ package enum HMAC {
 }
 
 extension SHA256Digest {
-    /// The same as `==`, in a time that does not tell how much is alike: for what nobody may find out piece by piece.
+    /// Compares like `==`, in a time independent of the common prefix: for secrets that must not be guessed piece by
+    /// piece.
     package func equalsInConstantTime(_ other: SHA256Digest) -> Bool {
         withUnsafeBytes(of: words) { own in
             withUnsafeBytes(of: other.words) { CRYPTO_memcmp(own.baseAddress, $0.baseAddress, 32) == 0 }

@@ -7,7 +7,7 @@ extension Hex {
         return 16
     }
 
-    /// Eight digits at once: each nibble in a byte of its own, and 39 more for those above 9.
+    /// Writes eight digits at once: spreads each nibble into a byte, and adds 39 more for those above 9.
     @inline(__always)
     private static func store(_ half: UInt32, _ out: UnsafeMutableRawPointer) {
         var nibbles = UInt64(half)
@@ -19,7 +19,7 @@ extension Hex {
         out.storeBytes(of: text.bigEndian, as: UInt64.self)
     }
 
-    /// The word that 16 digits name, lower or upper case.
+    /// Parses 16 digits, lower or upper case.
     package static func word(_ digits: UnsafeBufferPointer<UInt8>) -> UInt64? {
         guard digits.count == 16 else { return nil }
         var word: UInt64 = 0
@@ -34,7 +34,7 @@ extension Hex {
 }
 
 extension SHA256Digest {
-    /// From 64 digits, lower or upper case.
+    /// Parses 64 digits, lower or upper case.
     package init?(hex digits: UnsafeBufferPointer<UInt8>) {
         guard digits.count == 64 else { return nil }
         func word(_ i: Int) -> UInt64? { Hex.word(UnsafeBufferPointer(rebasing: digits[16 * i..<16 * i + 16])) }

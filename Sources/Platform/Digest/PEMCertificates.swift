@@ -1,8 +1,8 @@
 internal import CCrypto
 
-/// Certificates in PEM, as files of authorities hold them; read by libcrypto, which libcurl reads them by, too.
+/// PEM certificates in files of authorities, parsed by libcrypto, as libcurl does.
 package enum PEMCertificates {
-    /// How many there are; nil if one of them cannot be read. One such certificate would fail every connection.
+    /// Number of certificates; nil if one of them cannot be read. Such a certificate would fail every connection.
     package static func count(in bytes: [UInt8]) -> Int? {
         guard !bytes.isEmpty else { return 0 }
         return bytes.withUnsafeBytes { bytes in

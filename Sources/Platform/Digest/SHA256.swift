@@ -14,7 +14,7 @@ package struct SHA256Digest: Hashable, Sendable {
     package static func == (a: Self, b: Self) -> Bool { a.words == b.words }
     package func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 
-    /// 64 lower-case digits.
+    /// Digest as 64 lower-case digits.
     package var hex: String { Hex.text(words.0) + Hex.text(words.1) + Hex.text(words.2) + Hex.text(words.3) }
 }
 
@@ -38,7 +38,7 @@ package final class SHA256: @unchecked Sendable {
         _ = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
     }
 
-    /// The digest of what was fed; the hasher starts anew.
+    /// The digest of the input so far; the hasher then starts over.
     package func finish() -> SHA256Digest {
         withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { out in
             _ = EVP_DigestFinal_ex(context, out.bindMemory(to: UInt8.self).baseAddress, nil)
@@ -59,7 +59,7 @@ package final class SHA256: @unchecked Sendable {
 
 /// Hexadecimal text of fixed width.
 package enum Hex {
-    /// 16 lower-case digits.
+    /// Writes a word as 16 lower-case digits.
     package static func text(_ word: UInt64) -> String {
         String(unsafeUninitializedCapacity: 16) { out in
             for i in 0..<16 {
@@ -70,7 +70,7 @@ package enum Hex {
         }
     }
 
-    /// The word that 16 digits of `text` name, starting at `offset`; lower or upper case.
+    /// Parses the 16 digits of `text` from `offset`; lower or upper case.
     package static func word(_ text: some Collection<UInt8>) -> UInt64? {
         guard text.count == 16 else { return nil }
         var word: UInt64 = 0

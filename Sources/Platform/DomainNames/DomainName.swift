@@ -1,12 +1,11 @@
 internal import CIDN2
 
-/// International host names in the form that DNS knows, by libidn2.
+/// Converts international host names to DNS form, by libidn2.
 package enum DomainName {
     /// The A-labels of a name in UTF-8 (UTS 46, non-transitional): `münchen.de` becomes `xn--mnchen-3ya.de`.
     ///
-    /// Mapping may bring out any ASCII (full-width digits and dots become plain ones), so the caller checks the
-    /// result as it would check a name that came so. A-labels are accepted only if they are what their own
-    /// Unicode form gives.
+    /// Mapping may produce any ASCII (full-width digits and dots become plain ones), so the caller checks the result
+    /// like any other name. A-labels are accepted only if they equal the conversion of their own Unicode form.
     package static func ascii(_ name: [UInt8]) throws(DomainNameFailure) -> [UInt8] {
         guard !name.contains(0) else { throw DomainNameFailure(reason: "it contains a zero byte") }
         var mapped: UnsafeMutablePointer<UInt8>?
@@ -22,7 +21,7 @@ package enum DomainName {
     }
 }
 
-/// Why a name has no A-labels, in libidn2's words.
+/// The reason why a name has no A-labels, by libidn2.
 package struct DomainNameFailure: Error, Sendable, Hashable {
     package let reason: String
     package init(reason: String) { self.reason = reason }

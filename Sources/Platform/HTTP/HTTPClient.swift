@@ -3,19 +3,20 @@ internal import Glibc
 internal import Posix
 internal import Synchronization
 
-/// Requests over libcurl's multi interface on threads of ours, one for each host at work, bridged to `async`.
+/// HTTP requests over libcurl's multi interface on threads of ours, one for each host in use, bridged to `async`.
 ///
-/// libcurl follows no redirect, asks for no compression and undoes none (`HeadReader`), and takes no proxy, cookie or password from the environment.
-/// Connections are shared by all transfers of a client, so traffic that is trusted has a client of its own.
+/// libcurl follows no redirect, requests and decodes no compression (`HeadReader`), and uses no proxy, cookie or
+/// password from the environment. All transfers of a client share its connections, so trusted traffic has a client of
+/// its own.
 ///
-/// - Ownership: the threads end, and connections close, after the client is let go.
-/// - Concurrency: any number of transfers at once; one host's work, however much it is, holds up no other's.
+/// - Ownership: the threads end, and connections close, after the client is released.
+/// - Concurrency: any number of transfers at once; a busy host never delays another.
 /// - Failure: each transfer ends within its deadlines; a cancelled task ends its transfer at once.
 package final class HTTPClient: Sendable {
     private let seats: TransferSeats
     private let identifiers = Atomic<UInt64>(0)
 
-    /// `connectionsPerHost`: transfers above it wait; a connection of HTTP/2 carries many.
+    /// - Parameter connectionsPerHost: further transfers wait; a connection of HTTP/2 carries many.
     package init(connectionsPerHost: Int = 16) {
         _ = Self.library
         seats = TransferSeats(connectionsPerHost: connectionsPerHost)
@@ -31,7 +32,7 @@ package final class HTTPClient: Sendable {
         let result: Result<HTTPResponse, HTTPFailure> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 mailbox.post(.start(Transfer(id, request, sink, mailbox) { continuation.resume(returning: $0) }))
-                // The handler may have run before the transfer was posted.
+                // The cancellation handler may have run before the transfer was posted.
                 if Task.isCancelled { mailbox.post(.cancel(id)) }
             }
         } onCancel: {
@@ -41,14 +42,14 @@ package final class HTTPClient: Sendable {
     }
 
     private static let library: Void = {
-        // libcurl reads host names that are not ASCII in the locale's encoding; "C" would refuse them all.
+        // libcurl decodes non-ASCII host names in the locale's encoding; "C" would refuse them all.
         if strcmp(setlocale(LC_CTYPE, nil), "C") == 0 { setlocale(LC_CTYPE, "C.UTF-8") }
         ProcessEnvironment.forgetLibraries()
         curl_global_init(Int(CURL_GLOBAL_ALL))
     }()
 }
 
-/// What other threads want of the transfer loop.
+/// A command from another thread to the transfer loop.
 enum TransferCommand {
     case start(Transfer)
     case cancel(UInt64)
@@ -56,10 +57,10 @@ enum TransferCommand {
     case stop
 }
 
-/// The one way into the transfer loop, and its alarm clock.
+/// Commands for the transfer loop, and its wake-up.
 ///
-/// - Concurrency: the multi handle is the loop's; only its wake-up is used from outside, under the lock, so never after
-///   the loop has freed it.
+/// - Concurrency: the multi handle belongs to the loop. Other threads use only its wake-up, under the lock, so never
+///   after the loop has freed it.
 final class TransferMailbox: @unchecked Sendable {
     let multi: UnsafeMutableRawPointer = curl_multi_init()!
     private let state = Mutex<(waiting: [TransferCommand], isClosed: Bool)>(([], false))

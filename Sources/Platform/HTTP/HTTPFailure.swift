@@ -1,4 +1,4 @@
-/// A limit in time of one transfer.
+/// A time limit of one transfer.
 package enum HTTPPhase: String, Sendable, Hashable {
     case resolving = "finding the address"
     case connecting
@@ -7,10 +7,10 @@ package enum HTTPPhase: String, Sendable, Hashable {
     case flow = "the body came too slowly"
 }
 
-/// Why a transfer gave no whole response.
+/// The reason why a transfer gave no complete response.
 package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
     case invalidURL
-    /// The address check said no to the address that was about to be used.
+    /// The address check refused the address of a new connection.
     case refusedAddress(String)
     case unresolved
     case connection(reason: String)
@@ -19,19 +19,19 @@ package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
     case deadline(HTTPPhase)
     /// The body ended before its declared length.
     case truncated
-    /// Status line, headers and trailers are over the limit, in bytes.
+    /// Status line, headers and trailers exceed the limit, in bytes.
     case headTooLarge(limit: Int)
-    /// What came is not HTTP.
+    /// The response is not HTTP.
     case malformed(reason: String)
-    /// A coding was named, with its header, that was not asked for.
+    /// The response has a coding that was not requested; with its header.
     case encoded(String)
-    /// The sink wanted no more.
+    /// The sink refused further bytes.
     case ended
     case cancelled
 
     package var description: String {
         switch self {
-        case .invalidURL: "The URL is not one that libcurl accepts. Check its spelling."
+        case .invalidURL: "libcurl does not accept the URL. Check its spelling."
         case .refusedAddress(let address): "The address \(address) is refused by the caller's check. Allow it there."
         case .unresolved: "The host has no address now. Check the name and the resolver."
         case .connection(let reason): "The connection failed: \(reason). Try again later."

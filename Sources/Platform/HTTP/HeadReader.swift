@@ -1,30 +1,30 @@
-/// Reads an answer's lines before and after its body, and holds them to what this client takes: so many bytes and lines, so
-/// many early answers, no coding, one idea of where the body ends.
+/// Reads a response's lines before and after its body, and checks them: limited bytes and lines, few interim responses,
+/// no coding, and only one possible end of the body.
 ///
-/// libcurl 7.88.1 undoes up to five layers of `Transfer-Encoding` unasked, on the thread that serves all transfers, and
-/// knows their names as soon as their line is there. So a line that names one is refused itself: no byte of a body is
-/// decoded then, though it came in the same packet.
+/// libcurl 7.88.1 decodes up to five layers of `Transfer-Encoding` unasked, on the thread that serves all transfers,
+/// and starts as soon as that line has arrived. So a line that names one fails the transfer at once: no byte of a body
+/// is then decoded, even if it arrived in the same packet.
 package struct HeadReader {
-    /// Why the body of a whole head cannot be taken, though its status may stand.
+    /// The reason why the body of a complete head cannot be accepted, though its status may count.
     package private(set) var fault: HTTPFailure?
-    /// Of the newest head; names in lower case.
+    /// Headers of the newest head; names in lower case.
     package private(set) var headers: [(name: String, value: String)] = []
     private let limit: Int
     private var bytes = 0
     private var lines = 0
-    /// Heads that were begun; 0 while nothing shows that a server speaks HTTP.
+    /// Number of heads that were begun; 0 while there is no sign that the server speaks HTTP.
     package private(set) var heads = 0
     private var isOld = false
     private var isBetweenHeads = true
 
-    /// Of all heads together, and the trailers.
+    /// Limit of lines in all heads together, and the trailers.
     private static let lineLimit = 256
     private static let earlyLimit = 8
 
-    /// `limit`: bytes of all lines.
+    /// - Parameter limit: bytes of all lines.
     package init(limit: Int) { self.limit = limit }
 
-    /// One line, its end included; true if it ends a head, of an early answer perhaps.
+    /// Reads one line with its end; true if it ends a head, which may be an interim one.
     package mutating func take(_ line: UnsafeRawBufferPointer) throws(HTTPFailure) -> Bool {
         bytes += line.count
         guard bytes <= limit else { throw .headTooLarge(limit: limit) }
@@ -32,7 +32,7 @@ package struct HeadReader {
         guard lines <= Self.lineLimit else {
             throw .malformed(reason: "it has more than \(Self.lineLimit) header lines")
         }
-        // libcurl takes a status line in any case.
+        // libcurl accepts a status line in any case.
         let start = line.prefix(8).map { $0 &- 65 < 26 ? $0 | 32 : $0 }
         if isBetweenHeads, start.starts(with: "http/".utf8) {
             (isBetweenHeads, headers) = (false, [])
@@ -49,7 +49,7 @@ package struct HeadReader {
             fault = framingFault ?? contentFault
             return true
         case 32, 9:
-            // A value that goes on over lines, which libcurl hands over apart.
+            // A folded value, which libcurl passes line by line.
             guard let last = headers.indices.last else { return false }
             headers[last].value += " " + text(line[...])
         default:
@@ -63,14 +63,15 @@ package struct HeadReader {
 
     private func values(_ name: String) -> [String] { headers.filter { $0.name == name }.map(\.value) }
 
-    /// What the newest line ends the transfer with. Only its own header is looked at, or many lines would cost their square.
+    /// The failure that the newest line causes. Only its own header is checked; checking all lines each time would take
+    /// quadratic time.
     private var refusal: HTTPFailure? {
         switch headers.last?.name {
         case "transfer-encoding":
             let values = values("transfer-encoding")
             return values.map { $0.lowercased() } == ["chunked"]
                 ? nil : .encoded("Transfer-Encoding: \(brief(values))")
-        // A trailer comes after the body, whose coding it cannot change: its sender is not to be believed.
+        // A trailer follows the body, so it cannot change the coding: its sender is not trustworthy.
         case "content-encoding" where isBetweenHeads: return .encoded("Content-Encoding among its trailers")
         default: return nil
         }
@@ -84,8 +85,8 @@ package struct HeadReader {
         return names.allSatisfy(Self.emptyCodings.contains) ? nil : .encoded("Content-Encoding: \(brief(values))")
     }
 
-    /// Content encodings that encode nothing. S3 keeps `aws-chunked` of an upload on its objects; the others are types and
-    /// character sets that uploaders take for encodings. Browsers show such images.
+    /// Content encodings that encode nothing. S3 keeps `aws-chunked` of an upload on its objects. The others are types
+    /// and character sets that uploaders mistake for encodings. Browsers show such images.
     private static let emptyCodings: Set = [
         "", "identity", "none", "binary", "7bit", "8bit", "utf-8", "utf8", "aws-chunked",
     ]
@@ -98,7 +99,7 @@ package struct HeadReader {
         return lengths.isEmpty ? nil : .malformed(reason: "it has a length and a transfer encoding")
     }
 
-    /// For a message: printable, and short.
+    /// Printable, shortened text for a message.
     private func brief(_ values: [String]) -> String {
         let printable = values.joined(separator: ", ").unicodeScalars.filter { (32..<127).contains($0.value) }
         return String(String.UnicodeScalarView(printable).prefix(64))

@@ -1,9 +1,9 @@
 internal import CCurl
 
-/// Where a link leads that an answer gives.
+/// Resolves links in responses.
 package enum LinkTarget {
-    /// `location` as browsers would follow it from `base`; as it is where the two make no URL. Both are encoded first: libcurl
-    /// takes no spaces, and writes spaces of a relative query as `+`.
+    /// The target that browsers would open for `location` from `base`; `location` itself if the two make no URL. Both
+    /// are encoded first: libcurl accepts no spaces, and writes the spaces of a relative query as `+`.
     package static func absolute(_ location: String, from base: String) -> String {
         let (location, base) = (WireURL.encoded(location), WireURL.encoded(base))
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME)

@@ -1,13 +1,13 @@
 internal import CCurl
 
-/// Whom a URL asks, as libcurl reads it.
+/// The server of a URL, as libcurl parses it.
 package struct ServerName: Sendable, Hashable, CustomStringConvertible {
     package let scheme: String
-    /// In lower case, an IPv6 address in brackets.
+    /// Host in lower case; an IPv6 address in brackets.
     package let host: String
     package let port: UInt16
 
-    /// nil for what libcurl cannot read.
+    /// Parses a URL; nil if libcurl cannot.
     package init?(of url: String) {
         guard let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }
@@ -15,13 +15,13 @@ package struct ServerName: Sendable, Hashable, CustomStringConvertible {
             let scheme = Self.part(CURLUPART_SCHEME, handle), let host = Self.part(CURLUPART_HOST, handle),
             let port = Self.part(CURLUPART_PORT, handle).flatMap({ UInt16($0) })
         else { return nil }
-        // One name, and one host: with the dot of the root, and without.
+        // A name with the root's final dot is the same host as the name without it.
         let name = host.lowercased()
         self.host = name.hasSuffix(".") ? String(name.dropLast()) : name
         (self.scheme, self.port) = (scheme, port)
     }
 
-    /// `https://shop.example:443`.
+    /// Description such as `https://shop.example:443`.
     package var description: String { "\(scheme)://\(host):\(port)" }
 
     private static func part(_ part: CURLUPart, _ handle: OpaquePointer) -> String? {

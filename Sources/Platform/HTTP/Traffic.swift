@@ -1,23 +1,23 @@
 internal import Posix
 internal import Synchronization
 
-/// The connections of one loop, and how much of what they brought was part of an answer.
+/// The connections of one loop, and the share of their bytes that belonged to responses.
 ///
-/// libcurl passes over much that it never tells of: extensions of chunks, frames of HTTP/2 that carry nothing, tickets
-/// of TLS. So what comes is counted at the sockets, from another thread, since libcurl does not return while more of
-/// it comes: one call was seen to take five seconds for empty frames of DATA.
+/// libcurl skips many bytes without reporting them: extensions of chunks, empty frames of HTTP/2, tickets of TLS. So
+/// bytes are counted at the sockets, from another thread, since libcurl does not return while more arrive: one call
+/// took five seconds for empty DATA frames.
 ///
-/// - Concurrency: the loop opens, closes and counts; the watch checks.
+/// - Concurrency: the loop opens, closes and counts; the watch thread checks.
 final class Traffic: Sendable {
     private struct State {
         var sockets: Set<Int32> = []
-        /// Of connections that are closed.
+        /// Bytes of connections that are closed.
         var past = 0
-        /// What had been read when the loop took up work.
+        /// Bytes that had been read when the loop began its work.
         var start = 0
         var isFlooded = false
 
-        /// What was cut has brought nothing any more.
+        /// Cuts all connections; their bytes no longer count.
         mutating func cut() {
             for socket in sockets { TCPConnection.cut(socket) }
             start = read
@@ -27,20 +27,21 @@ final class Traffic: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Bytes that were part of answers, since the loop took up work.
+    /// Bytes that belonged to responses, since the loop began its work.
     private let useful = Atomic(0)
     private let pauses = Atomic(0)
 
-    /// What a connection may bring beside answers: its handshake, and frames that there are for every few answers.
+    /// Bytes that a connection may bring outside responses: its handshake, and frames that come with every few
+    /// responses.
     private static let allowance = 256 << 10
-    /// HTTP/2 goes on sending to a paused or ended body, as far as libcurl has told it to.
+    /// HTTP/2 continues to send a paused or ended body, as far as libcurl has allowed it to.
     private static let pausedAllowance = 32 << 20
 
-    /// Whether the connections were ended for what they brought.
+    /// Whether the connections were cut because of these bytes.
     var isFlooded: Bool { state.withLock { $0.isFlooded } }
 
     func took(_ count: Int) { useful.add(count, ordering: .relaxed) }
-    /// The rest of a body that ends before it is whole: what of it is under way is part of an answer, too.
+    /// Counts the rest of a body that ends early: bytes of it that are on their way belong to the response, too.
     ///
     /// - Parameter bytes: nil for a body of unknown length.
     func left(_ bytes: Int?) {
@@ -51,7 +52,7 @@ final class Traffic: Sendable {
 
     func opened(_ socket: Int32) { state.withLock { _ = $0.sockets.insert(socket) } }
 
-    /// Under the lock, so that nobody asks a descriptor that is another file's by then.
+    /// Closes under the lock, so that the watch never queries a descriptor that another file has by then.
     func close(_ socket: Int32) {
         state.withLock { state in
             state.past += TCPConnection.bytesRead(socket)
@@ -60,7 +61,7 @@ final class Traffic: Sendable {
         }
     }
 
-    /// The loop takes up work; for another host than before, connections that were kept are of no use.
+    /// Begins work; for another host than before, kept connections are useless and are cut.
     func begin(forAnotherHost isOther: Bool) {
         state.withLock { state in
             if isOther { state.cut() } else { state.start = state.read }
@@ -69,7 +70,7 @@ final class Traffic: Sendable {
         }
     }
 
-    /// Ends all connections if more than half of what they brought is no part of an answer, and that is much.
+    /// Cuts all connections if more than half of their bytes, and many bytes, belonged to no response.
     func check() {
         state.withLock { state in
             let read = state.read - state.start

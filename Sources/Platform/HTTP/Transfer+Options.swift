@@ -3,7 +3,7 @@ internal import Clocks
 internal import Glibc
 internal import Posix
 
-/// Everything that libcurl is told of a transfer, and the callbacks by which it answers.
+/// Options of libcurl for a transfer, and its callbacks.
 extension Transfer {
     func configure(_ handle: EasyHandle, _ traffic: Traffic) {
         let easy = handle.pointer
@@ -17,33 +17,34 @@ extension Transfer {
         mz_set_str(easy, CURLOPT_USERAGENT, request.userAgent)
         if let body = request.body {
             mz_set_long(easy, CURLOPT_POSTFIELDSIZE, body.count)
-            // Copied at once: as large as was just said.
+            // Copied at once, with the size set before.
             _ = body.withUnsafeBytes {
                 mz_set_ptr(easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))
             }
         }
         handle.set(headers: ["Accept-Encoding: identity"] + request.headers)
-        // What `HeadReader` refuses is not undone either: despite its name this turns the decoders of transfer encodings off
-        // too, but for chunks. `CURLOPT_HTTP_TRANSFER_DECODING` would leave chunks as they are, and decode.
+        // Codings that `HeadReader` refuses are not decoded either: despite its name this option also turns off the
+        // decoders of transfer encodings, except for chunks. `CURLOPT_HTTP_TRANSFER_DECODING` would leave chunks
+        // undecoded, and decode the others.
         mz_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
 
-        // Nothing of the environment, and no step that the address check does not see.
+        // Uses nothing from the environment, and makes no step that the address check does not see.
         mz_set_long(easy, CURLOPT_NOSIGNAL, 1)
         mz_set_str(easy, CURLOPT_PROXY, "")
         mz_set_long(easy, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         mz_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
 
-        // A cold burst would open a connection each; leaving while resolving would wait for getaddrinfo.
+        // Otherwise a cold burst would open a connection for each transfer. Quick exit avoids waiting for getaddrinfo.
         mz_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-        // A handshake says whether a connection takes several at once. Without TLS only the first answer does: one that is
-        // slow would hold up all others of its host.
+        // With TLS, the handshake shows whether a connection carries several requests at once. Without TLS only the
+        // first response does, and a slow one would delay all other requests of its host.
         mz_set_long(easy, CURLOPT_PIPEWAIT, request.url.lowercased().hasPrefix("https:") ? 1 : 0)
         mz_set_long(easy, CURLOPT_QUICK_EXIT, 1)
         mz_set_long(easy, CURLOPT_MAXAGE_CONN, 60)
         mz_set_long(easy, CURLOPT_BUFFERSIZE, 64 << 10)
         if let authorities = request.authorities { mz_set_str(easy, CURLOPT_CAINFO, authorities) }
 
-        // libcurl shares this among the addresses of a host, so that one that is silent leaves time for the next.
+        // libcurl divides this time among a host's addresses, so that a silent address leaves time for the next one.
         let deadlines = request.deadlines
         mz_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int((deadlines.resolve + deadlines.connect).milliseconds))
 
@@ -63,7 +64,7 @@ extension Transfer {
             if transfer.stage != .connecting { transfer.reached(.connecting) }
             let kind = address.pointee
             let asked = withUnsafeBytes(of: &address.pointee.addr) { start in
-                // Bytes past the declared struct belong to curl_sockaddr too, which has room for any address.
+                // Bytes past the declared struct also belong to curl_sockaddr, which has room for any address.
                 Transfer.address(
                     in: UnsafeRawBufferPointer(start: start.baseAddress, count: Int(kind.addrlen)), kind.family)
             }
@@ -72,13 +73,13 @@ extension Transfer {
             if made >= 0 { transfer.traffic?.opened(made) }
             return made
         }
-        // A connection outlives the transfer that opened it, and what counts it is its loop's.
+        // A connection outlives the transfer that opened it, and the loop owns its counter.
         mz_set_ptr(easy, CURLOPT_CLOSESOCKETDATA, traffic.map { Unmanaged.passUnretained($0).toOpaque() })
         mz_set_closesock(easy) { traffic, socket in
             Unmanaged<Traffic>.fromOpaque(traffic!).takeUnretainedValue().close(socket)
             return 0
         }
-        // A reused connection opens no socket: this is asked on every request.
+        // A reused connection opens no socket, so the check runs on every request.
         mz_set_ptr(easy, CURLOPT_PREREQDATA, me)
         mz_set_prereq(easy) { me, address, _, _, _ in
             let transfer = Transfer.of(me)

@@ -2,11 +2,11 @@ internal import CCurl
 internal import Clocks
 internal import Posix
 
-/// One GET on its way: where it is, what has come, and what becomes of it.
+/// One request in progress: its stage, the bytes received so far, and its result.
 ///
-/// - Concurrency: made by the caller, then used by the client's thread alone.
+/// - Concurrency: created by the caller, then used only by the client's thread.
 final class Transfer: @unchecked Sendable {
-    /// Where a transfer is; each has its deadline, but for the queue.
+    /// Stage of a transfer; each has its deadline, except the queue.
     enum Stage { case queued, resolving, connecting, waiting, flowing }
 
     let id: UInt64
@@ -14,7 +14,7 @@ final class Transfer: @unchecked Sendable {
     private var sink: (any HTTPSink)?
     private let answer: (Result<HTTPResponse, HTTPFailure>) -> Void
     private let mailbox: TransferMailbox
-    /// Set when the loop takes it up.
+    /// Set when the loop starts the transfer.
     var handle: EasyHandle?
     var traffic: Traffic?
 
@@ -24,24 +24,24 @@ final class Transfer: @unchecked Sendable {
     private var takenUp: Instant?
     private var pausedAt: Instant?
     private var paused = Duration.zero
-    /// From the end of the head on.
+    /// Minimum rate, from the end of the head on.
     private var floor: FlowFloor?
 
     private(set) var head: HTTPHead?
-    /// Where the answer points, if it is a redirect; known from the head on, since its body need not end.
+    /// Target of a redirect; known from the head on, since its body need not end.
     private var redirect: String?
     private var reader: HeadReader
-    /// Bytes of the body that were taken.
+    /// Bytes of the body so far.
     private var length = 0
-    /// How many more bytes of an unwanted body are read; nil while the body is wanted.
+    /// Bytes of an unwanted body that are still read; nil while the body is wanted.
     private var discardable: Int?
-    /// Each address that was refused, once. A host name may have many.
+    /// Each refused address, once. A host name may have many.
     private var refused: [String] = []
     private static let namedAddresses = 8
-    /// Why a callback of ours ended the transfer.
+    /// Failure by which one of our callbacks ended the transfer.
     private var ownFailure: HTTPFailure?
 
-    /// As much of an unwanted body as is cheaper to read than a new connection.
+    /// Bytes of an unwanted body that are cheaper to read than opening a new connection.
     private static let discardLimit = 64 << 10
 
     init(
@@ -66,7 +66,7 @@ final class Transfer: @unchecked Sendable {
         return false
     }
 
-    /// One line of the head, or of the trailers, its end included; false ends the transfer.
+    /// Reads one line of the head, or of the trailers, with its end; false ends the transfer.
     func receive(line: UnsafeRawBufferPointer) -> Bool {
         traffic?.took(line.count)
         do throws(HTTPFailure) {
@@ -77,7 +77,7 @@ final class Transfer: @unchecked Sendable {
         }
         var status = 0
         mz_get_long(handle?.pointer, CURLINFO_RESPONSE_CODE, &status)
-        // libcurl takes what follows for the body, and no final head ever comes.
+        // libcurl takes the following bytes for the body, and no final head ever comes.
         guard status != 101 else {
             ownFailure = .malformed(reason: "it switches protocols")
             return false
@@ -100,8 +100,8 @@ final class Transfer: @unchecked Sendable {
         case .take: break
         case .discard:
             discardable = Self.discardLimit
-            // Too long to be read only for its connection's sake, or none to be read: it ends here, and `settled` lets the
-            // answer stand.
+            // The body is too long to read only to keep the connection, or must not be read. The transfer ends here,
+            // and `settled` keeps its response.
             if head.contentLength ?? 0 > Self.discardLimit || reader.fault != nil { return false }
         case .end, nil:
             ownFailure = .ended
@@ -110,7 +110,7 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
-    /// Bytes of the body: how many were taken, `CURL_WRITEFUNC_PAUSE`, or 0 to end the transfer.
+    /// Reads bytes of the body; returns their number, `CURL_WRITEFUNC_PAUSE`, or 0 to end the transfer.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard head != nil else {
             ownFailure = .malformed(reason: "its body comes before its head")
@@ -126,7 +126,7 @@ final class Transfer: @unchecked Sendable {
             took(bytes.count)
             return bytes.count
         case .pause:
-            // The answer may have come already, in which case the loop hears of it after this returns.
+            // The sink may have resumed already; then the loop handles it after this call returns.
             if pausedAt == nil { traffic?.paused(1) }
             pausedAt = SystemTime.monotonic
             return Int(CURL_WRITEFUNC_PAUSE)
@@ -152,7 +152,7 @@ final class Transfer: @unchecked Sendable {
         traffic?.paused(-1)
     }
 
-    /// The deadline that has passed.
+    /// The deadline that has passed, if any.
     func overdue(at now: Instant) -> HTTPPhase? {
         let deadlines = request.deadlines
         if waited(now) > deadlines.longestWaits { return .whole }
@@ -190,24 +190,24 @@ final class Transfer: @unchecked Sendable {
         case CURLE_OPERATION_TIMEDOUT: .deadline(.connecting)
         // A line that never ends: libcurl keeps 100 KiB of it.
         case CURLE_OUT_OF_MEMORY where reader.heads > 0 && head == nil: .headTooLarge(limit: request.headLimit)
-        // It keeps the lines of a head, and takes none without a name.
+        // libcurl keeps a head's lines, and refuses one without a name.
         case CURLE_BAD_FUNCTION_ARGUMENT where reader.heads > 0:
             .malformed(reason: "one of its header lines has no name")
-        // What does not even begin as HTTP must look like a port that is shut.
+        // A response that does not even begin as HTTP must look like a closed port.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
-            reader.heads > 0 ? .malformed(reason: reason) : .connection(reason: "what answers does not speak HTTP")
+            reader.heads > 0 ? .malformed(reason: reason) : .connection(reason: "the server does not speak HTTP")
         default: .connection(reason: reason)
         }
     }
 
-    /// Answers the caller, who then is the sink's only holder.
+    /// Returns the result to the caller, who then holds the only reference to the sink.
     func finish(_ result: Result<HTTPResponse, HTTPFailure>) {
         if pausedAt != nil { traffic?.paused(-1) }
         sink = nil
         answer(result)
     }
 
-    /// An answer whose body nobody wants stands, however its body ended.
+    /// A response with an unwanted body counts, however its body ended.
     func settled(_ result: Result<HTTPResponse, HTTPFailure>, at now: Instant) -> Result<HTTPResponse, HTTPFailure> {
         if case .failure = result, let head { traffic?.left(head.contentLength.map { max(0, $0 - length) }) }
         if case .failure(let failure) = result, failure != .cancelled, discardable != nil, let head {
@@ -222,7 +222,7 @@ final class Transfer: @unchecked Sendable {
             head: head, redirect: redirect, elapsed: now - made - waited, waited: waited)
     }
 
-    /// What counts for no deadline of the server's.
+    /// Time that counts for none of the server's deadlines.
     private func waited(_ now: Instant) -> Duration {
         (takenUp ?? now) - made + paused + (pausedAt.map { now - $0 } ?? .zero)
     }

@@ -2,7 +2,7 @@ internal import CCurl
 internal import Clocks
 internal import Posix
 
-/// Drives the transfers of a seat; lives wholly on its thread.
+/// Drives the transfers of a seat, entirely on its thread.
 final class TransferLoop {
     private let mailbox: TransferMailbox
     private let traffic: Traffic
@@ -10,7 +10,7 @@ final class TransferLoop {
     private var live: [UInt64: (handle: EasyHandle, transfer: Transfer)] = [:]
     private var nextLook = Instant.distantPast
 
-    /// libcurl has no deadline of its own for the resolver, the first byte and a queue: ours are held this often.
+    /// Interval at which our own deadlines are checked: libcurl has none for the resolver, the first byte and a queue.
     private static let lookEvery = Duration.milliseconds(50)
 
     init(_ mailbox: TransferMailbox, _ traffic: Traffic, connectionsPerHost: Int) {
@@ -22,7 +22,7 @@ final class TransferLoop {
 
     func run() {
         var running: Int32 = 0
-        // Commands, a stop among them, are seen before each poll, or shutting down would wait for its timeout.
+        // Commands, including a stop, are read before each poll, or stopping would wait for its timeout.
         while obey() {
             curl_multi_perform(multi, &running)
             reap()
@@ -40,7 +40,7 @@ final class TransferLoop {
         curl_multi_cleanup(multi)
     }
 
-    /// False once the client is gone.
+    /// Executes pending commands; false once the client is gone.
     private func obey() -> Bool {
         for command in mailbox.take() {
             switch command {
@@ -85,8 +85,8 @@ final class TransferLoop {
 
 /// A libcurl easy handle and its list of headers, for one transfer.
 ///
-/// A second one would find a freed header of the first: 7.88.1 goes on with it where an answer's first line is folded. What is
-/// worth keeping, connections and addresses, is the multi's.
+/// A second transfer could read a freed header of the first: 7.88.1 does so if a response's first line is folded.
+/// Connections and addresses, which are worth keeping, belong to the multi handle.
 ///
 /// - Ownership: freed by `deinit`, after the handle has left its multi.
 final class EasyHandle {

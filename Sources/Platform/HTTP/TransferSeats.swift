@@ -2,15 +2,15 @@ internal import Glibc
 internal import Posix
 internal import Synchronization
 
-/// The loops of a client: each has a thread, and works for one host at a time.
+/// The loops of a client: each has a thread, and serves one host at a time.
 ///
-/// What libcurl does within one call nobody can interrupt, and a host decides how much that is. On a thread of its own
-/// it takes time from nobody but itself; the system shares out the processor.
+/// Nothing can interrupt libcurl within one call, and a host determines how long that takes. On a thread of its own it
+/// delays only itself; the system divides the processor's time.
 ///
-/// - Ownership: `end` ends all threads; until then there are as many as hosts were asked at once, and at least those of
+/// - Ownership: `end` ends all threads. Until then there are as many as hosts were used at once, and at least those of
 ///   the last hosts, with their connections.
 final class TransferSeats: Sendable {
-    /// A loop and who it works for.
+    /// A loop and the host that it serves.
     final class Seat: Sendable {
         let mailbox = TransferMailbox()
         let traffic = Traffic()
@@ -20,7 +20,7 @@ final class TransferSeats: Sendable {
         let seat: Seat
         var host: String
         var transfers = 0
-        /// When it was last left.
+        /// Turn at which it was last left.
         var left: UInt64 = 0
     }
 
@@ -34,14 +34,14 @@ final class TransferSeats: Sendable {
     private let state = Mutex(State())
     private let connectionsPerHost: Int
 
-    /// How many hosts' connections are kept though nobody uses them.
+    /// Number of hosts whose idle connections are kept.
     private static let kept = 64
-    /// Milliseconds. A connection of 1 Gbit/s brings 2.5 MB meanwhile.
+    /// Interval in milliseconds. A connection of 1 Gbit/s brings 2.5 MB meanwhile.
     private static let watchEvery: UInt32 = 20
 
     init(connectionsPerHost: Int) { self.connectionsPerHost = connectionsPerHost }
 
-    /// The seat that works for a host, or the one that was idle longest, or a new one.
+    /// The seat that serves a host, or the one that was idle longest, or a new one.
     func take(for host: String) -> Seat {
         state.withLock { state in
             if !state.isWatched {
@@ -91,7 +91,7 @@ final class TransferSeats: Sendable {
         }
     }
 
-    /// False where nobody is at work: the next who comes starts the watch again.
+    /// Checks all busy seats; false if there are none: the next transfer starts the watch again.
     private func watch() -> Bool {
         let busy = state.withLock { state in
             let busy = state.isOver ? [] : state.places.filter { $0.transfers > 0 }.map(\.seat.traffic)

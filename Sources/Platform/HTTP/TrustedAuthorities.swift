@@ -2,17 +2,17 @@ internal import CCurl
 internal import Glibc
 package import Posix
 
-/// Certificate authorities that may vouch for servers: the system's and more PEM files, in one file in memory.
+/// Certificate authorities for servers: the system's and additional PEM files, combined in one file in memory.
 ///
-/// libcurl takes one file of them (CURLOPT_CAINFO), in place of the system's bundle. It reads that file for each connection,
-/// so a path is handed to it: a blob would be copied for each transfer.
+/// libcurl accepts one file of them (CURLOPT_CAINFO), in place of the system's bundle. It reads that file for each
+/// connection, so it gets a path: a blob would be copied for each transfer.
 package final class TrustedAuthorities: Sendable {
     private let file: OpenFile
 
-    /// Reads all of them now.
+    /// Reads all files now.
     package init(files: [String]) throws(SystemFailure) {
         file = try OpenFile(anonymous: "authorities")
-        // Where the system has a folder of certificates alone, libcurl goes on to look there.
+        // If the system has only a folder of certificates, libcurl also looks there.
         if let bundle = curl_version_info(CURLVERSION_SEVENTH)?.pointee.cainfo {
             do throws(SystemFailure) { try append(String(cString: bundle)) } catch {
                 guard error.isMissing else { throw error }
@@ -23,7 +23,7 @@ package final class TrustedAuthorities: Sendable {
 
     package var path: String { "/proc/self/fd/\(file.descriptor)" }
 
-    /// Links are followed: a cluster mounts its files as links.
+    /// Appends a file. It follows links, because clusters mount files as links.
     private func append(_ path: String) throws(SystemFailure) {
         guard let source = fopen(path, "re") else { throw SystemFailure("open", on: path, code: errno) }
         defer { fclose(source) }
@@ -32,7 +32,7 @@ package final class TrustedAuthorities: Sendable {
             try write(part[..<count])
         }
         guard ferror(source) == 0 else { throw SystemFailure("read", on: path, code: errno) }
-        // The last line of a file may have no end.
+        // The last line of a file may lack a line end.
         try write([UInt8(ascii: "\n")])
     }
 

@@ -1,11 +1,11 @@
-/// The spelling of URLs in a request line: path and query percent-encoded as browsers do it.
+/// Spelling of URLs in a request line: path and query percent-encoded as in browsers.
 ///
-/// libcurl 7.88.1 escapes a path's bytes above 0x7F and nothing else. Origins refuse the rest: Node 20 answers 400 to a raw
+/// libcurl 7.88.1 escapes only a path's bytes above 0x7F. Origins refuse other bytes: Node 20 responds 400 to a raw
 /// `?name=ä`, the JDK's server to `/a|b.png`.
 package enum WireURL {
-    /// The URL without its fragment, path and query in the percent-encode sets of the WHATWG URL standard; in a path `|` is
-    /// escaped, too, since RFC 3986 has it only escaped. Escapes stay, and so does a `%` that begins none. A path's
-    /// backslashes become slashes, and tabs are left out. Scheme, user and host stay as they are.
+    /// The URL without its fragment, with path and query encoded by the percent-encode sets of the WHATWG URL standard.
+    /// In a path, `|` is also escaped, because RFC 3986 requires it. Escapes stay, and so does a `%` that begins none.
+    /// A path's backslashes become slashes, and tabs are dropped. Scheme, user and host stay unchanged.
     package static func encoded(_ url: String) -> String {
         let bytes = Array(url.utf8)
         let path = pathStart(of: bytes)
@@ -24,7 +24,7 @@ package enum WireURL {
         return String(decoding: out, as: UTF8.self)
     }
 
-    /// Bytes of a `Location` as text. Where they are not UTF-8, those above 0x7F are escaped one by one, as Chromium does.
+    /// Bytes of a `Location` as text. If they are not UTF-8, bytes above 0x7F are escaped one by one, as in Chromium.
     static func text(_ bytes: some Collection<UInt8>) -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return text }
         var out: [UInt8] = []
@@ -32,7 +32,7 @@ package enum WireURL {
         return String(decoding: out, as: UTF8.self)
     }
 
-    /// Behind `scheme://host`, `//host` or `scheme:`; 0 for a relative path.
+    /// Position after `scheme://host`, `//host` or `scheme:`; 0 for a relative path.
     private static func pathStart(of bytes: [UInt8]) -> Int {
         let ends: (UInt8) -> Bool = { "/\\?#".utf8.contains($0) }
         let head = bytes.firstIndex { ends($0) || $0 == UInt8(ascii: ":") } ?? bytes.endIndex

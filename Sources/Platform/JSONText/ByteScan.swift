@@ -1,16 +1,16 @@
-/// Searches of text eight bytes at a time, by arithmetic on words.
+/// Searches text eight bytes at a time, by arithmetic on words.
 enum ByteScan {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let tops: UInt64 = 0x8080_8080_8080_8080
 
-    /// How many bytes from `start` stand in a JSON string as they are: neither quote nor backslash nor control.
+    /// Number of bytes from `start` that a JSON string contains unescaped: neither quote nor backslash nor control.
     @inline(__always)
     static func plainPrefix(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         var isASCII = true
         return plainPrefix(text, from: start, isASCII: &isASCII)
     }
 
-    /// The same; `isASCII` becomes false if any of them is none.
+    /// The same; `isASCII` becomes false if any of these bytes is not ASCII.
     @inline(__always)
     static func plainPrefix(_ text: UnsafeBufferPointer<UInt8>, from start: Int, isASCII: inout Bool) -> Int {
         var i = start

@@ -1,6 +1,6 @@
-/// Whole numbers as text, into memory that the caller made room in.
+/// Writes whole numbers as text, into memory that the caller reserved.
 package enum Decimal {
-    /// At most 20 bytes; how many were written.
+    /// Writes at most 20 bytes; returns their number.
     package static func write(_ value: Int64, to out: UnsafeMutablePointer<UInt8>) -> Int {
         guard value < 0 || value > 9 else {
             out[0] = UInt8(0x30 + value)

@@ -1,8 +1,8 @@
-/// Why bytes are not the JSON that was asked for. Offsets are bytes from the start of the text.
+/// The reason why bytes are not the expected JSON. Offsets are bytes from the start of the text.
 package enum JSONFailure: Error, Sendable, Hashable {
-    /// Not JSON at all (RFC 8259), or not UTF-8, or nested too deep.
+    /// Invalid JSON (RFC 8259), invalid UTF-8, or too deep nesting.
     case syntax(String, at: Int)
-    /// JSON, but another kind of value than the field takes; the field is empty for the outermost value.
+    /// JSON of another type than the field expects; the field is empty for the outermost value.
     case wrongType(field: String, expected: String, found: String, at: Int)
     case unknownField(String, at: Int)
     case duplicateField(String, at: Int)

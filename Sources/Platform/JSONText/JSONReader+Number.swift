@@ -1,12 +1,12 @@
 extension JSONReader {
-    /// A number as RFC 8259 writes it.
+    /// A number as in RFC 8259.
     struct RawNumber {
         let start: Int
         let end: Int
         let isInteger: Bool
         let isNegative: Bool
-        /// The digits before and after the point as one number, and the power of ten that it is scaled by; of use only
-        /// while `digits` is at most 19.
+        /// The digits before and after the point as one number, and the power of ten that scales it; valid only while
+        /// `digits` is at most 19.
         let significand: UInt64
         let digits: Int
         let scale: Int
@@ -27,7 +27,7 @@ extension JSONReader {
         return value
     }
 
-    /// Up to 18 digits and nothing else, as most numbers of records are; they always fit. nil: nothing was read.
+    /// Reads up to 18 plain digits, which always fit, as most numbers of records have. nil: it read nothing.
     private mutating func plainInteger() -> Int64? {
         skipSpace()
         var end = position
@@ -54,9 +54,9 @@ extension JSONReader {
         return value
     }
 
-    /// Any finite number, to the nearest double.
+    /// Reads any finite number, as the nearest double.
     ///
-    /// - Parameter expected: what the number means, for the message about another value.
+    /// - Parameter expected: meaning of the number, for the failure.
     package mutating func number(_ expected: String = "a number") throws(JSONFailure) -> Double {
         let raw = try scanNumber(expected)
         // Clinger's fast path: both factors are exact, so that one rounding remains.
@@ -77,7 +77,7 @@ extension JSONReader {
         1e20, 1e21, 1e22,
     ]
 
-    /// A number of the right kind that is out of range: the failure shows it.
+    /// Failure for a number out of range, with the number.
     private mutating func refused(_ expected: String, from start: Int) -> JSONFailure {
         let found = String(decoding: slice(start, min(position, start + 40)), as: UTF8.self)
         position = start
@@ -121,7 +121,7 @@ extension JSONReader {
             digits: digits, scale: scale)
     }
 
-    /// At least one digit; leading zeros of the significand are not counted.
+    /// Reads at least one digit; leading zeros of the significand do not count.
     private mutating func scanDigits(into value: inout UInt64, _ count: inout Int) throws(JSONFailure) {
         guard isDigit(current) else { throw syntax("expected a digit") }
         while isDigit(current) {
@@ -136,7 +136,7 @@ extension JSONReader {
 }
 
 extension Int64 {
-    /// nil if it does not fit.
+    /// A signed number; nil if it does not fit.
     fileprivate init?(magnitude: UInt64, isNegative: Bool) {
         if isNegative {
             guard magnitude <= UInt64(1) << 63 else { return nil }

@@ -13,7 +13,7 @@ extension JSONReader {
         return raw.isEscaped ? String(decoding: try unescape(raw), as: UTF8.self) : String(decoding: slice(raw.start, raw.end), as: UTF8.self)
     }
 
-    /// A string's bytes, lent to `body`: for what is parsed further and not kept.
+    /// Lends a string's bytes to `body`, which parses them further and does not keep them.
     package mutating func withString<Value>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(JSONFailure) -> Value
     ) throws(JSONFailure) -> Value {
@@ -24,7 +24,7 @@ extension JSONReader {
         return try unescape(raw).withUnsafeBufferPointer(body)
     }
 
-    /// Reads over a string whose value nobody wants.
+    /// Checks and skips a string.
     mutating func checkString() throws(JSONFailure) {
         let raw = try scanString()
         if raw.isEscaped { _ = try unescape(raw) }
@@ -47,7 +47,8 @@ extension JSONReader {
                 return raw
             case 0x5C:
                 isEscaped = true
-                // The escaped byte too: it may be a quote. At the end of the text it is missed above.
+                // Skips the escaped byte too: it may be a quote. At the end of the text, the check above catches its
+                // absence.
                 position += 2
             default: throw syntax("a string has a control byte")
             }
@@ -87,7 +88,7 @@ extension JSONReader {
         return out
     }
 
-    /// The scalar of `\uXXXX`, or of two that are a surrogate pair.
+    /// The scalar of `\uXXXX`, or of two that form a surrogate pair.
     private func escapedScalar(at start: Int, before end: Int) throws(JSONFailure) -> Unicode.Scalar {
         let first = try escapedUnit(at: start, before: end)
         if let scalar = Unicode.Scalar(first) { return scalar }

@@ -1,26 +1,26 @@
-/// A strict pull parser of JSON over bytes, without a tree: the caller asks for the values that it expects.
+/// A strict pull parser of JSON over bytes, without a tree: the caller reads the values that it expects.
 ///
-/// Strict: RFC 8259 and UTF-8 to the letter, no member twice in an object (JSON's own rule is silence, which lets two
-/// readers of one record differ), at most `depthLimit` levels, nothing after the value. Records on the hot path are
-/// read at over a million a second; Foundation's decoder does two hundred thousand.
+/// Strict means RFC 8259 and UTF-8 to the letter, at most `depthLimit` levels, and nothing after the value. No object
+/// may have a member twice: JSON leaves that open, so two readers of one record could differ. It reads over a million
+/// records a second on the hot path; Foundation's decoder reads two hundred thousand.
 ///
-/// - Ownership: borrows the bytes for the length of `read`.
+/// - Ownership: borrows the bytes during `read`.
 package struct JSONReader: ~Copyable {
-    /// Deeper text is refused, so that no text can exhaust the stack.
+    /// Maximum depth, so that no text can exhaust the stack.
     package static let depthLimit = 16
-    /// Members of all objects that are open at one time.
+    /// Maximum members of all objects that are open at one time.
     package static let memberLimit = 64
 
     let bytes: UnsafeBufferPointer<UInt8>
     var position = 0
     var field: Range<Int>?
     private var depth = 0
-    /// Just after `{` or `[`: no comma is due.
+    /// Whether the position is just after `{` or `[`, so that no comma is due.
     private var isFresh = false
-    /// The members read so far of every open object, outermost first: where their names are.
+    /// Positions of the member names read so far of every open object, outermost first.
     private var members = [64 of MemberName](repeating: MemberName(start: 0, length: 0))
     private var memberCount = 0
-    /// For each depth, how many members were read outside of it.
+    /// For each depth, the number of members read outside of it.
     private var outerMembers = [17 of Int](repeating: 0)
 
     private struct MemberName: BitwiseCopyable {
@@ -30,7 +30,7 @@ package struct JSONReader: ~Copyable {
 
     private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    /// Reads one value, the whole text, by `body`.
+    /// Reads the whole text as one value, by `body`.
     package static func read<Value>(
         _ text: [UInt8], _ body: (inout JSONReader) throws(JSONFailure) -> Value
     ) throws(JSONFailure) -> Value {
@@ -46,7 +46,7 @@ package struct JSONReader: ~Copyable {
 
     // MARK: Objects and arrays
 
-    /// Opens an object; `nextKey` then gives each member's name, whose value must be read or skipped.
+    /// Opens an object. `nextKey` then returns each member's name; the caller must read or skip its value.
     package mutating func openObject() throws(JSONFailure) {
         try open(0x7B, "an object")
         outerMembers[depth] = memberCount
@@ -72,10 +72,10 @@ package struct JSONReader: ~Copyable {
         return key
     }
 
-    /// - Parameter expected: what the array means, for the message about another value.
+    /// - Parameter expected: meaning of the array, for the failure.
     package mutating func openArray(_ expected: String = "an array") throws(JSONFailure) { try open(0x5B, expected) }
 
-    /// Whether another element follows, to be read or skipped; false closes the array.
+    /// Whether another element follows, which the caller must read or skip; false closes the array.
     package mutating func nextElement() throws(JSONFailure) -> Bool {
         let more = try next(closing: 0x5D, "expected a comma or ]")
         if !more { depth -= 1 }
@@ -129,13 +129,13 @@ package struct JSONReader: ~Copyable {
         throw wrongType("true or false")
     }
 
-    /// Whether the value is `null`; if it is not, nothing was read.
+    /// Reads `null` if it is the value; otherwise reads nothing and returns false.
     package mutating func null() -> Bool {
         skipSpace()
         return take("null")
     }
 
-    /// Reads over one value of any kind, as strictly as the others.
+    /// Checks and skips one value of any type.
     package mutating func skip() throws(JSONFailure) {
         skipSpace()
         switch current {
@@ -152,19 +152,20 @@ package struct JSONReader: ~Copyable {
         }
     }
 
-    /// Where the next value begins.
+    /// Position where the next value begins.
     package mutating func beginning() -> Int {
         skipSpace()
         return position
     }
 
-    /// What was read from there on; nil if that is longer.
+    /// The text read since `start`; nil if it is longer than `limit`.
     package func text(from start: Int, atMost limit: Int) -> [UInt8]? {
         position - start <= limit ? Array(slice(start, position)) : nil
     }
 
-    /// Reads over an array or object that is written as one that was read before, at the same depth; false: another value
-    /// stands here, and nothing was read. Both close themselves, so that what begins with the same bytes is the same value.
+    /// Skips an array or object with the same bytes as an earlier one at the same depth; false: the value differs, and
+    /// nothing was read. Arrays and objects have closing brackets, so that a value which begins with the same bytes is
+    /// the same value.
     package mutating func take(again text: [UInt8]) -> Bool {
         skipSpace()
         guard !text.isEmpty, text.count <= bytes.count - position,
@@ -186,7 +187,7 @@ package struct JSONReader: ~Copyable {
 
     // MARK: Bytes and failures
 
-    /// The byte at the position; 0, which stands nowhere in JSON, past the end.
+    /// The byte at the position; past the end 0, which JSON never contains.
     @inline(__always)
     var current: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
@@ -206,7 +207,7 @@ package struct JSONReader: ~Copyable {
 
     func syntax(_ what: String) -> JSONFailure { .syntax(what, at: position) }
 
-    /// Another kind of value than `expected` stands here, or none at all.
+    /// Failure for a value of another type than `expected`, or for a missing value.
     func wrongType(_ expected: String) -> JSONFailure {
         let found: String
         switch current {
@@ -225,14 +226,14 @@ package struct JSONReader: ~Copyable {
         field.map { String(decoding: slice($0.lowerBound, $0.upperBound), as: UTF8.self) } ?? ""
     }
 
-    /// How many bytes were read, for the offset of a failure of the caller's own.
+    /// Number of bytes read, for the offset of the caller's own failures.
     package var offset: Int { position }
 
-    /// A value of the right kind with the wrong content: `found` is what was written.
+    /// Failure for a value of the right type with wrong content; `found` is that content.
     package func refuse(_ expected: String, _ found: String, at offset: Int) -> JSONFailure {
         .wrongType(field: fieldName, expected: expected, found: "\"\(found)\"", at: offset)
     }
 
-    /// For the caller's `default:` over keys, where its schema is closed.
+    /// Failure for an unknown key, for the `default:` of a caller whose schema is closed.
     package func unknown(_ key: JSONKey) -> JSONFailure { .unknownField(key.text, at: key.offset) }
 }

@@ -6,10 +6,10 @@ extension JSONWriter {
         value.withUTF8 { string($0) }
     }
 
-    /// UTF-8 or what is left of it: bytes that are none become U+FFFD.
+    /// Writes bytes as UTF-8; invalid bytes become U+FFFD.
     package mutating func string(repairing bytes: some Collection<UInt8>) { string(String(decoding: bytes, as: UTF8.self)) }
 
-    /// Text that is UTF-8 already.
+    /// Writes valid UTF-8.
     private mutating func string(_ text: UnsafeBufferPointer<UInt8>) {
         reserve(text.count + 3)
         separate()
@@ -47,7 +47,7 @@ extension JSONWriter {
         }
     }
 
-    /// A string that needs no escape: `write` fills at most `limit` bytes and says how many.
+    /// Writes a string that needs no escape: `write` fills at most `limit` bytes and returns their number.
     package mutating func plain(upTo limit: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
         reserve(limit + 3)
         separate()
@@ -64,8 +64,8 @@ extension JSONWriter {
         put(upTo: 20) { Decimal.write(value, to: $0) }
     }
 
-    /// The shortest text that reads back as the same double; whole numbers without a point. What JSON has no number
-    /// for (infinities, NaN) is null.
+    /// Writes the shortest text that reads back as the same double, and whole numbers without a point. Numbers that
+    /// JSON lacks (infinities, NaN) become null.
     package mutating func number(_ value: Double) {
         guard value.isFinite else { return null() }
         if abs(value) < 9e15, let whole = Int64(exactly: value), whole != 0 || value.sign == .plus { return self.whole(whole) }
@@ -78,7 +78,7 @@ extension JSONWriter {
     package mutating func boolean(_ value: Bool) { word(value ? "true" : "false") }
     package mutating func null() { word("null") }
 
-    /// RFC 3339 in UTC.
+    /// Writes a time as RFC 3339 in UTC.
     package mutating func time(_ time: WallTime) {
         plain(upTo: Timestamp.length) { Timestamp.write(time, to: $0) }
     }
@@ -106,7 +106,7 @@ extension JSONWriter {
         integer(value)
     }
 
-    /// Milliseconds since 1970, as records have times.
+    /// Writes a time as milliseconds since 1970, as in records.
     package mutating func field(_ name: StaticString, _ time: WallTime) { field(name, time.milliseconds) }
 
     package mutating func field(_ name: StaticString, _ value: Bool) {

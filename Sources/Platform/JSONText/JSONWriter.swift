@@ -1,16 +1,16 @@
-/// Writes compact JSON into memory of its own; commas come by themselves.
+/// Writes compact JSON into its own memory, and inserts the commas.
 ///
-/// Names of members are literals of ours, which need no escape. That objects close and members have values is the
-/// caller's word: what is written here is always text of ours, and its tests read it back.
+/// Member names are our own literals, which need no escape. The caller must close objects and give members values: it
+/// writes only texts of ours, and its tests read them back.
 ///
-/// - Ownership: its memory, freed by `deinit`; plain memory and not an array, since records are written by the ten
-///   thousand a second and an array asks at each append whether it is shared.
+/// - Ownership: its memory, freed by `deinit`. It is plain memory rather than an array, because records are written by
+///   the ten thousand a second, and an array checks at each append whether it is shared.
 package struct JSONWriter: ~Copyable {
     private var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     /// Bytes written.
     package private(set) var count = 0
-    /// A value stands just before: the next one in the same object or array needs a comma.
+    /// Whether a value was just written, so that the next one in the same object or array needs a comma.
     private var needsComma = false
 
     package init(reserving capacity: Int = 512) {
@@ -20,21 +20,21 @@ package struct JSONWriter: ~Copyable {
 
     deinit { memory.deallocate() }
 
-    /// A copy of what was written.
+    /// A copy of the text so far.
     package var bytes: [UInt8] { withBytes { Array($0) } }
 
-    /// Lends what was written.
+    /// Lends the text so far.
     package func withBytes<Value>(_ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
         body(UnsafeBufferPointer(start: memory, count: count))
     }
 
-    /// Starts anew in the same memory.
+    /// Starts a new text in the same memory.
     package mutating func clear() {
         count = 0
         needsComma = false
     }
 
-    /// A line's end, for JSON lines; what follows is a new text.
+    /// Writes a line end, for JSON lines; a new text follows.
     package mutating func endLine() {
         reserve(1)
         put(0x0A)
@@ -58,7 +58,7 @@ package struct JSONWriter: ~Copyable {
         needsComma = false
     }
 
-    /// A member whose name is not known before, as a log line's fields are.
+    /// Writes a member name that is not a literal, such as a log line's field.
     package mutating func key(named name: String) {
         string(name)
         reserve(1)
@@ -81,7 +81,7 @@ package struct JSONWriter: ~Copyable {
 
     // MARK: Memory
 
-    /// Makes room; every `put` that follows relies on it.
+    /// Reserves memory, which every following `put` relies on.
     @inline(__always)
     mutating func reserve(_ more: Int) {
         if capacity - count < more { grow(more) }
@@ -115,7 +115,7 @@ package struct JSONWriter: ~Copyable {
         count += part.count
     }
 
-    /// Lets `write` fill up to `limit` bytes and say how many it did.
+    /// Lets `write` fill up to `limit` bytes and return their number.
     @inline(__always)
     mutating func put(upTo limit: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
         reserve(limit)

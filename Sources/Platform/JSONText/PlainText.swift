@@ -1,8 +1,8 @@
-/// Text as a terminal or a page may have it: what would drive either is escaped as in JSON, `\u001b`.
+/// Makes text safe for a terminal or a page: escapes characters that control either, as in JSON, `\u001b`.
 ///
-/// So JSON stays JSON, and tells the same: such characters stand nowhere in it but in strings.
+/// JSON keeps its meaning, because such characters occur in it only inside strings.
 package enum PlainText {
-    /// - Parameter keepingLines: whether line ends and tabs stay: in pages of ours, not in a value that somebody sent.
+    /// - Parameter keepingLines: whether line ends and tabs stay: in our own pages, but not in a value from outside.
     package static func of(_ text: String, keepingLines: Bool = false) -> String {
         guard text.utf8.contains(where: mayBegin) else { return text }
         var shown = String.UnicodeScalarView()
@@ -18,7 +18,8 @@ package enum PlainText {
         return String(shown)
     }
 
-    /// C0, DEL, C1; marks, embeddings, overrides and isolates of directions; the separators of lines and paragraphs.
+    /// Whether a scalar is C0, DEL or C1, a mark, embedding, override or isolate of directions, or a separator of lines
+    /// or paragraphs.
     private static func drives(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
@@ -26,6 +27,6 @@ package enum PlainText {
         }
     }
 
-    /// The first byte that any of them has in UTF-8.
+    /// Whether a byte can begin one of these scalars in UTF-8.
     private static func mayBegin(_ byte: UInt8) -> Bool { byte < 0x20 || [0x7F, 0xC2, 0xD8, 0xE2].contains(byte) }
 }

@@ -1,6 +1,6 @@
 package import Clocks
 
-/// Milliseconds since 1970 as RFC 3339 writes them: `2026-11-21T10:28:36.007Z`, without Foundation.
+/// Converts milliseconds since 1970 to and from RFC 3339 without Foundation: `2026-11-21T10:28:36.007Z`.
 package enum Timestamp {
     /// Every text has this many bytes.
     package static let length = 24
@@ -9,7 +9,7 @@ package enum Timestamp {
         String(unsafeUninitializedCapacity: length) { write(time, to: $0.baseAddress!) }
     }
 
-    /// Times before year 0 or after 9999 have no such text and are clamped.
+    /// Writes a time. Times before year 0 or after 9999 have no such text and are clamped.
     package static func write(_ time: WallTime, to out: UnsafeMutablePointer<UInt8>) -> Int {
         let time = min(max(time.milliseconds, -62_167_219_200_000), 253_402_300_799_999)
         let day = Int(floorDivide(time, 86_400_000))
@@ -34,7 +34,7 @@ package enum Timestamp {
         return length
     }
 
-    /// The time that a text of this form says; nil of any other.
+    /// Parses a text of this form; nil for any other.
     package static func time(_ text: UnsafeRawBufferPointer) -> WallTime? {
         guard text.count == length else { return nil }
         func number(_ range: Range<Int>) -> Int { text[range].reduce(0) { $0 * 10 + Int($1) - 48 } }
@@ -47,7 +47,7 @@ package enum Timestamp {
         let day = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
         let clock = ((number(11..<13) * 60 + number(14..<16)) * 60 + number(17..<19)) * 1_000 + number(20..<23)
         let time = WallTime(milliseconds: Int64(day * 86_400_000 + clock))
-        // Other bytes, and days that do not exist, come out as another text.
+        // Other bytes, and days that do not exist, would be written as another text.
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: length) { again in
             _ = write(time, to: again.baseAddress!)
             return text.elementsEqual(again) ? time : nil
@@ -55,7 +55,7 @@ package enum Timestamp {
     }
 
     /// The date of a day counted from 1970-01-01, by Hinnant's `civil_from_days`: years begin in March, so that the
-    /// leap day is a year's last.
+    /// leap day is the last of a year.
     private static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {
         let z = day + 719_468
         let era = Int(floorDivide(Int64(z), 146_097))

@@ -5,7 +5,7 @@ package enum IPAddress: Sendable, Hashable, CustomStringConvertible {
     case v4(UInt32)
     case v6(UInt64, UInt64)
 
-    /// From 4 or 16 bytes in network order.
+    /// Reads 4 or 16 bytes in network order.
     package init?(bytes: some Collection<UInt8>) {
         func word<Word: FixedWidthInteger>(_ bytes: some Sequence<UInt8>) -> Word {
             bytes.reduce(0) { $0 << 8 | Word($1) }
@@ -17,7 +17,7 @@ package enum IPAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// From the one strict spelling: no shorthand, no octal or hexadecimal IPv4, no zone.
+    /// Parses only the strict spelling: no shorthand, no octal or hexadecimal IPv4, no zone.
     package init?(_ text: some StringProtocol) {
         let text = String(text)
         var bytes = [UInt8](repeating: 0, count: 16)
@@ -46,12 +46,12 @@ package enum IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A range of addresses as CIDR writes it: `10.0.0.0/8`, `fd00::/8`, or one address alone.
+/// A range of addresses in CIDR form: `10.0.0.0/8`, `fd00::/8`, or a single address.
 package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     package let base: IPAddress
     package let prefix: Int
 
-    /// nil unless it is an address and a length that leaves no bit of it set outside.
+    /// Parses a range; nil unless it is an address, with a length that leaves none of its set bits outside.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let base = IPAddress(parts[0]) else { return nil }

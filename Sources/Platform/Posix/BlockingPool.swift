@@ -1,9 +1,9 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A few threads that run blocking work in the order it came, bridged to `async`.
+/// A few threads that run blocking work in order of arrival, bridged to `async`.
 ///
-/// - Concurrency: work is not cancelled; the threads end after the pool is let go and its queue is empty.
+/// - Concurrency: work is not cancelled; the threads end after the pool is released and its queue is empty.
 package final class BlockingPool: Sendable {
     private let queue = Queue()
     private let threads: Int
@@ -28,7 +28,7 @@ package final class BlockingPool: Sendable {
         private let items = Mutex<(ready: [(@Sendable () -> Void)?], next: Int)>(([], 0))
         private let ready = DispatchSemaphore(value: 0)
 
-        /// nil ends one thread.
+        /// Adds an item; nil ends one thread.
         func add(_ item: (@Sendable () -> Void)?) {
             items.withLock { $0.ready.append(item) }
             ready.signal()

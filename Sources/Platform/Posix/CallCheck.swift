@@ -1,17 +1,17 @@
 internal import CPosix
 internal import Glibc
 
-/// The hidden `check calls` of programs that confine themselves: every system call by its number, each made by a child of its
-/// own in the sandbox.
+/// The hidden `check calls` of programs that confine themselves: makes every system call by its number, each in a
+/// sandboxed child of its own.
 package enum CallCheck {
-    /// Numbers of x86-64 go to 470 or so; those from here on are of x32, whose numbers are marked so.
+    /// Number of x86-64 calls to test: they go up to about 470. x32 calls have the same numbers with a mark.
     private static let count = 512
     private static let x32 = 0x4000_0000
     private static let passed: Int32 = 200
     private static let notConfined: Int32 = 201
 
-    /// Tells by the socket, a line for a number (those of the ABI of 32 bits begin with `i386`): `killed` as the filter does,
-    /// `errno` and its code, `passed`, or how the child ended.
+    /// Reports over the socket, a line for each number (numbers of the 32-bit ABI begin with `i386`). A line has
+    /// `killed` if the filter killed the child, `errno` and its code, `passed`, or how the child ended.
     package static func run(socket: Int32, confine: () throws(SystemFailure) -> Void) -> Never {
         var lines: [String] = []
         let calls = (0..<count).map { ($0, false) } + [(x32 | 39, false), (x32 | 59, false), (20, true), (11, true)]

@@ -2,11 +2,11 @@ internal import CPosix
 internal import Clocks
 internal import Glibc
 
-/// A child process that was given a socket as descriptor 3, nothing else of ours, and a group of its own.
+/// A child process in a group of its own, with a socket as descriptor 3 and no other descriptor of ours.
 ///
-/// Foundation's `Process` would hand on the blocked signal mask, so that the child could not be ended.
+/// Foundation's `Process` would pass on the blocked signal mask, so that the child could not be ended.
 ///
-/// - Ownership: whoever holds it must `reap` it once.
+/// - Ownership: its holder must `reap` it once.
 package struct ChildProcess: Sendable {
     /// How a child ended.
     package enum End: Sendable, Hashable, CustomStringConvertible {
@@ -23,11 +23,12 @@ package struct ChildProcess: Sendable {
     }
 
     package let pid: Int32
-    /// Of a process that another one forked for us: what ends it, though its number may be another's by then.
+    /// Handle of a process that another one forked for us. It can end the process even if its number is another's by
+    /// then.
     private let handle: Handle?
     private let reaper: (@Sendable () -> End)?
 
-    /// Starts `program` with exactly this environment; what it writes on its standard error goes into `log`.
+    /// Starts `program` with exactly this environment; its standard error goes to `log`.
     package init(
         program: String, arguments: [String], environment: [String] = [], socket: PacketSocket, log: LogPipe? = nil
     ) throws(SystemFailure) {
@@ -40,9 +41,9 @@ package struct ChildProcess: Sendable {
         (self.pid, handle, reaper) = (pid, nil, nil)
     }
 
-    /// A process that a child of ours forked, which alone can wait for its end.
+    /// A process that a child of ours forked; only that child can reap it.
     ///
-    /// - Failure: it is gone already, or the kernel has no handles of processes.
+    /// - Failure: it has ended already, or the kernel has no process handles.
     package init(forked pid: Int32, reaper: @escaping @Sendable () -> End) throws(SystemFailure) {
         let descriptor = mz_pidfd(pid)
         guard descriptor >= 0 else { throw SystemFailure("pidfd_open", on: "renderer \(pid)", code: errno) }
@@ -55,23 +56,23 @@ package struct ChildProcess: Sendable {
         deinit { close(descriptor) }
     }
 
-    /// Ends it at once (SIGKILL).
+    /// Kills it at once (SIGKILL).
     package func kill() {
         _ = if let handle { mz_kill_pidfd(handle.descriptor) } else { Glibc.kill(pid, SIGKILL) }
     }
 
-    /// Whether its number may be another's by now: it ended, and it is not ours to reap.
+    /// Whether its number may be another's by now: it ended, and this process does not reap it.
     var isForgotten: Bool {
         guard let handle else { return false }
         var entry = pollfd(fd: handle.descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) != 0
     }
 
-    /// How long the end of a process that another one forked is waited for: the kernel needs seconds where much memory is freed.
+    /// How long to wait for the end of a process that another one forked: the kernel needs seconds to free much memory.
     private static let longestEnd = Duration.seconds(30)
 
-    /// Waits for its end. One that another process forked is left to that one if its end takes too long: that one waits for nothing
-    /// else meanwhile.
+    /// Waits for its end. If the end of a process that another one forked takes too long, that parent continues to wait
+    /// for it, and serves no other request meanwhile.
     package func reap() -> End {
         guard let handle, let reaper else { return Self.reap(pid) }
         var entry = pollfd(fd: handle.descriptor, events: Int16(POLLIN), revents: 0)
@@ -84,14 +85,14 @@ package struct ChildProcess: Sendable {
         return .killed
     }
 
-    /// Waits, so long at most, for the processes that this one left behind in its group when it ended: they are ours if we are the
-    /// first process of a container.
+    /// Reaps, within a time limit, the processes that this one left in its group when it ended. They become our
+    /// children if we are the first process of a container.
     package func reapOrphans(within limit: Duration) {
         let end = SystemTime.monotonic + limit
         while mz_reap_group(pid) != 0, SystemTime.monotonic < end { _ = poll(nil, 0, 1) }
     }
 
-    /// Waits for the end of a child of this process.
+    /// Reaps a child of this process.
     package static func reap(_ pid: Int32) -> End {
         var signal: Int32 = 0
         var code: Int32 = 0
@@ -99,24 +100,24 @@ package struct ChildProcess: Sendable {
         return signal != 0 ? .signal(Int(signal)) : .status(Int(code))
     }
 
-    /// CPU time so far, with that of its children that have ended, to a hundredth of a second; nil once it has ended.
+    /// CPU time so far, including its reaped children, to a hundredth of a second; nil once it has ended.
     package var cpuTime: Duration? {
         guard let file = try? OpenFile(reading: "/proc/\(pid)/stat"), let bytes = try? file.bytes(at: 0, count: 4096),
             let name = bytes.lastIndex(of: UInt8(ascii: ")"))
         else { return nil }
-        // After the name come the state and ten fields, then user and system time in hundredths, and those of children.
+        // After the name come the state and ten fields, then user and system time in hundredths, and the children's.
         let words = bytes[(name + 1)...].split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
         guard words.count > 14 else { return nil }
         return .milliseconds(10) * words[11...14].reduce(0) { $0 + (Int64($1) ?? 0) }
     }
 
-    /// Resident bytes now and at their highest; nil once it has ended.
+    /// Resident bytes, current and peak; nil once it has ended.
     package var memory: (now: Int, peak: Int)? { ProcessMemory.of(pid) }
 }
 
-/// What the kernel says of a process's memory.
+/// A process's memory, as the kernel reports it.
 package enum ProcessMemory {
-    /// Of this process, or of `pid`. (`ru_maxrss` would count the parent's memory at the moment of the spawn.)
+    /// Memory of this process, or of `pid`. (`ru_maxrss` would count the parent's memory at the moment of the spawn.)
     package static func of(_ pid: Int32? = nil) -> (now: Int, peak: Int)? {
         let sizes = sizes(of: pid, ["VmRSS:", "VmHWM:"])
         guard let now = sizes[0], let peak = sizes[1] else { return nil }
@@ -144,10 +145,10 @@ package enum ProcessMemory {
     /// CPU time of this process.
     package static var ownCPUTime: Duration { cpu(RUSAGE_SELF.rawValue) }
 
-    /// CPU time of its children that were reaped, and of theirs.
+    /// CPU time of its reaped children, and of theirs.
     package static var childrenCPUTime: Duration { cpu(RUSAGE_CHILDREN.rawValue) }
 
-    /// CPU time of this process, and of its children that were reaped.
+    /// CPU time of this process, and of its reaped children.
     package static var cpuTime: Duration { ownCPUTime + childrenCPUTime }
 
     private static func cpu(_ who: Int32) -> Duration {
@@ -158,15 +159,15 @@ package enum ProcessMemory {
     }
 }
 
-/// A process's resident bytes that belong to no file, to be read again and again.
+/// A process's resident bytes outside files, for repeated reading.
 ///
-/// - Ownership: one descriptor, which stays that process's when its number is another's.
+/// - Ownership: one descriptor, which still refers to that process when its number is another's.
 package struct PrivateMemory: Sendable {
     private let file: OpenFile?
 
     package init(of process: ChildProcess) { file = try? OpenFile(reading: "/proc/\(process.pid)/statm") }
 
-    /// 0 once it has ended.
+    /// Bytes; 0 once it has ended.
     package var bytes: Int {
         // size resident shared text lib data dt, in pages
         let words = (try? file?.bytes(at: 0, count: 128))?.split(separator: UInt8(ascii: " ")) ?? []

@@ -2,21 +2,21 @@ internal import CPosix
 internal import Glibc
 internal import Synchronization
 
-/// The calls on names and directories that a store is made of.
+/// System calls on names and directories, for a store.
 package enum FileSystem {
-    /// Makes one directory, of these rights whatever the umask; false if it was there already.
+    /// Creates one directory with this mode, independent of the umask; false if it existed.
     package static func makeDirectory(_ path: String, mode: UInt32 = FileMode.own.folders) throws(SystemFailure) -> Bool
     {
         guard mkdir(path, mode) == 0 else {
             guard errno == EEXIST else { throw SystemFailure("mkdir", on: path, code: errno) }
             return false
         }
-        // What it has beside that, such as the group of the one above, stays.
+        // Other bits stay, such as the parent's group.
         if let made = self.mode(of: path), made & 0o777 != mode { chmod(path, made & ~0o777 | mode) }
         return true
     }
 
-    /// The rights of a file or directory; nil if that is not there.
+    /// Mode of a file or directory; nil if it does not exist.
     package static func mode(of path: String) -> UInt32? {
         var facts = stat()
         return lstat(path, &facts) == 0 ? facts.st_mode & 0o7777 : nil
@@ -30,7 +30,7 @@ package enum FileSystem {
         guard fsync(fd) == 0 else { throw SystemFailure("fsync", on: path, code: errno) }
     }
 
-    /// Everything written to the file system of `path` so far is on the disk.
+    /// Returns when everything written so far to the file system of `path` is on the disk.
     package static func syncAll(of path: String) throws(SystemFailure) {
         let fd = mz_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard fd >= 0 else { throw SystemFailure("open", on: path, code: errno) }
@@ -38,12 +38,12 @@ package enum FileSystem {
         guard mz_syncfs(fd) == 0 else { throw SystemFailure("syncfs", on: path, code: errno) }
     }
 
-    /// Opens a regular file of this user's, and nothing else that may have got its name: a link would lead to another file,
-    /// and a pipe would keep the thread until somebody opens its other end.
+    /// Opens a regular file of this user, and nothing else of that name: a link would lead to another file, and a pipe
+    /// would block the thread until its other end is opened.
     static func openRegular(_ path: String, _ flags: Int32) throws(SystemFailure) -> (descriptor: Int32, length: Int) {
         let fd = mz_open(path, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard fd >= 0 else {
-            // A pipe without a reader, and a folder, that were to be written.
+            // Error codes of writing to a pipe without a reader, and to a folder.
             throw SystemFailure("open", on: path, code: [ENXIO, EISDIR].contains(errno) ? ELOOP : errno)
         }
         var facts = stat()
@@ -56,22 +56,21 @@ package enum FileSystem {
         return (fd, Int(facts.st_size))
     }
 
-    /// Gives a file a second name; false, and nothing changed, if that name is taken.
+    /// Gives a file a second name; false, and nothing changed, if that name exists.
     package static func link(_ path: String, as name: String) throws(SystemFailure) -> Bool {
         if Glibc.link(path, name) == 0 { return true }
         guard errno == EEXIST else { throw SystemFailure("link", on: name, code: errno) }
         return false
     }
 
-    /// Takes a name away; false if it was not there.
+    /// Removes a name; false if it did not exist.
     package static func remove(_ path: String) throws(SystemFailure) -> Bool {
         if unlink(path) == 0 { return true }
         guard errno == ENOENT else { throw SystemFailure("unlink", on: path, code: errno) }
         return false
     }
 
-    /// Makes a file of so many bytes of nothing, which the disk keeps for it; 0 lets them go. Where it does not grow it keeps
-    /// what it has.
+    /// Allocates a file of this many empty bytes on the disk; 0 frees them. If it cannot grow, it keeps its size.
     package static func reserve(_ bytes: Int, at path: String) throws(SystemFailure) {
         let (fd, _) = try openRegular(path, O_WRONLY | O_CREAT)
         defer { close(fd) }
@@ -84,17 +83,17 @@ package enum FileSystem {
         }
     }
 
-    /// What a file takes of its disk: less than its length where it has holes.
+    /// Allocated bytes of a file on its disk: less than its length if it has holes.
     package static func heldBytes(of path: String) throws(SystemFailure) -> Int {
         var facts = stat()
         guard lstat(path, &facts) == 0 else { throw SystemFailure("stat", on: path, code: errno) }
         return Int(facts.st_blocks) * 512
     }
 
-    /// How long a file is; nil if it is not there.
+    /// Length of a file; nil if it does not exist.
     package static func length(of path: String) -> Int? { try? file(at: path)?.length }
 
-    /// The file that has a name; nil if nothing has. One system call.
+    /// The file of a name; nil if there is none. One system call.
     package static func file(at path: String) throws(SystemFailure) -> (length: Int, isRegular: Bool)? {
         var facts = stat()
         guard lstat(path, &facts) == 0 else {
@@ -104,10 +103,10 @@ package enum FileSystem {
         return (Int(facts.st_size), facts.st_mode & S_IFMT == S_IFREG)
     }
 
-    /// What everyone may still write to the disk of a path, or of the folder that it would be in; nil if that is not known.
+    /// Free bytes on the disk of a path, or of its future folder; nil if not known.
     package static func freeBytes(of path: String) -> Int? { disk(of: path)?.free }
 
-    /// Whether the disk of a path, or of the folder that it would be in, has no block or no name left for a new file.
+    /// Whether the disk of a path, or of its future folder, has no block or no inode left for a new file.
     package static func isFull(at path: String) -> Bool {
         var facts = statvfs()
         guard statvfs(path, &facts) == 0 else {
@@ -118,8 +117,8 @@ package enum FileSystem {
         return facts.f_blocks > 0 && UInt64(facts.f_bavail) * UInt64(facts.f_frsize) < 64 << 10
     }
 
-    /// How large the disk of a path is, or of the folder that it would be in, and what everyone may still write to it; nil
-    /// where that is not known, as of a file system that takes the machine's memory.
+    /// Size and free bytes of the disk of a path, or of its future folder. nil if not known, as for a file system in
+    /// the machine's memory.
     package static func disk(of path: String) -> (size: Int, free: Int)? {
         var facts = statvfs()
         guard statvfs(path, &facts) == 0 else {
@@ -134,18 +133,18 @@ package enum FileSystem {
         return (bytes(facts.f_blocks), bytes(facts.f_bavail))
     }
 
-    /// Whether two places are on one disk.
+    /// Whether two paths are on one disk.
     package static func isOneDisk(_ one: String, _ other: String) -> Bool {
         var (first, second) = (stat(), stat())
         return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
     }
 
-    /// Tells the file at a path from another one that has taken its name.
+    /// Distinguishes the file at a path from another one that has taken its name.
     package struct Identity: Sendable, Hashable {
         let device, inode: UInt
     }
 
-    /// The same, and how long it is; nil where no file is.
+    /// Identity and length of the file at a path; nil if there is none.
     package static func sight(of path: String) throws(SystemFailure) -> (identity: Identity, length: Int)? {
         var facts = stat()
         guard stat(path, &facts) == 0 else {
@@ -155,13 +154,13 @@ package enum FileSystem {
         return (Identity(device: facts.st_dev, inode: facts.st_ino), Int(facts.st_size))
     }
 
-    /// nil where no file is.
+    /// Identity of the file at a path; nil if there is none.
     package static func identity(of path: String) -> Identity? {
         var facts = stat()
         return stat(path, &facts) == 0 ? Identity(device: facts.st_dev, inode: facts.st_ino) : nil
     }
 
-    /// Whether a folder is another one, or lies in it, whatever their names.
+    /// Whether a folder is the other folder or lies inside it, under any names.
     package static func isFolder(_ path: String, in other: String) -> Bool {
         guard let sought = identity(of: other) else { return false }
         var (path, last) = (path, nil as Identity?)
@@ -172,17 +171,17 @@ package enum FileSystem {
         return false
     }
 
-    /// A file name that no other process of this machine uses, and no other call of this one.
+    /// A file name that no other process of this machine, and no other call in this one, uses.
     package static func uniqueName() -> String {
         "\(getpid())-\(mz_monotonic_ns())-\(serial.add(1, ordering: .relaxed).newValue)"
     }
 
     private static let serial = Atomic<UInt64>(0)
 
-    /// Whether names may be made and taken away in a directory.
+    /// Whether names can be created and removed in a directory.
     package static func isWritableDirectory(_ path: String) -> Bool { access(path + "/.", W_OK | X_OK) == 0 }
 
-    /// All that a directory holds, itself and the one above it too.
+    /// All names in a directory, including itself and its parent.
     package static func names(in path: String) throws(SystemFailure) -> [String] {
         guard let directory = opendir(path) else { throw SystemFailure("opendir", on: path, code: errno) }
         defer { closedir(directory) }

@@ -2,8 +2,8 @@ internal import CPosix
 internal import Glibc
 
 extension Folder {
-    /// Whether files can be made in a folder, or the folder itself if it is not there yet, with a sentence for a person. Nothing
-    /// is made.
+    /// Checks, without creating anything, whether files can be created in a folder, or the folder itself if it does not
+    /// exist. Returns a sentence for people.
     package static func trial(_ path: String) -> (isWell: Bool, message: String) {
         var place = path
         while access(place, F_OK) != 0, let slash = place.lastIndex(of: "/"), slash > place.startIndex {

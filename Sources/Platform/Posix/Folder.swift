@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Directories.
 package enum Folder {
-    /// Makes a directory and those above it, for this user alone unless `mode` says more; it is no error if it is there.
+    /// Creates a directory and its parents, only for this user unless `mode` allows more; an existing one is no error.
     package static func make(_ path: String, mode: UInt32 = FileMode.own.folders) throws(SystemFailure) {
         do {
             _ = try FileSystem.makeDirectory(path, mode: mode)
@@ -16,12 +16,12 @@ package enum Folder {
         }
     }
 
-    /// The same, and one that was there is closed where it is anybody's, or its group's to write: an older version or a
-    /// person made it so. What a group may read and enter, somebody wished.
+    /// Creates a directory likewise, and makes an existing one private if others may enter it, or its group may write:
+    /// an earlier version or a person made it so. Read and enter rights of its group stay, because a person chose them.
     package static func makePrivate(_ path: String) throws(SystemFailure) {
         try make(path)
         var facts = stat()
-        // What it has beside that, such as the group of the one above, stays.
+        // Other bits stay, such as the parent's group.
         guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR, facts.st_mode & 0o027 != 0 else { return }
         chmod(path, facts.st_mode & 0o7700)
     }

@@ -2,11 +2,11 @@ internal import CPosix
 internal import Clocks
 internal import Glibc
 
-/// A process that only forks children and waits for their ends.
+/// Functions for a process that only forks children and reaps them.
 ///
-/// Forking a process of one thread alone is sound: another thread's locks would be held in the child for ever.
+/// Forking is safe only with one thread: another thread's locks would stay locked in the child for ever.
 package enum ForkServer {
-    /// Threads of this process.
+    /// Number of threads of this process.
     package static var threads: Int {
         guard let folder = opendir("/proc/self/task") else { return 0 }
         defer { closedir(folder) }
@@ -15,9 +15,9 @@ package enum ForkServer {
         return count
     }
 
-    /// Returns once this process has one thread, or false after the time.
+    /// Waits until this process has one thread; false after the time limit.
     ///
-    /// - Parameter askToEnd: asks the others to end; called until they have.
+    /// - Parameter askToEnd: asks the other threads to end; called until they have ended.
     package static func isSingleThreaded(within limit: Duration, askToEnd: () -> Void) -> Bool {
         let end = SystemTime.monotonic + limit
         while threads != 1 {
@@ -28,8 +28,8 @@ package enum ForkServer {
         return true
     }
 
-    /// Memory that this process would share with each process that it forks, and that one of them could write, now or after an mprotect:
-    /// lines of the kernel's list.
+    /// Memory that this process would share with its forked children, and that a child could write, now or after an
+    /// mprotect: lines of the kernel's list.
     package static var sharedMemory: [String] {
         guard let file = try? OpenFile(reading: "/proc/self/smaps"), let bytes = try? file.bytes(at: 0, count: 16 << 20)
         else {
@@ -47,7 +47,7 @@ package enum ForkServer {
         return shared
     }
 
-    /// Makes a copy of this process: its number, and 0 in the copy. What libraries asked to be called at a fork is not called.
+    /// Forks this process without the libraries' fork handlers; returns the child's number, and 0 in the child.
     package static func fork() throws(SystemFailure) -> Int32 {
         let pid = mz_fork_bare()
         guard pid >= 0 else { throw SystemFailure("fork", on: "child", code: errno) }

@@ -1,17 +1,17 @@
 internal import Clocks
 internal import Synchronization
 
-/// The free bytes of a folder's disk, as of the last look at it.
+/// Free bytes of a folder's disk, from the last measurement.
 ///
-/// `statvfs` of a network disk whose server is away may never return, so nobody waits for it: each question starts the next
-/// look, and gets the result of the one before. If a look hangs, the free bytes are not known.
+/// `statvfs` of a network disk whose server is away may never return, so no caller waits for it. Each question starts
+/// the next measurement, and gets the result of the one before. If a measurement hangs, the free bytes are unknown.
 ///
-/// - Concurrency: one look at a time, on a thread of its own that ends with it.
+/// - Concurrency: one measurement at a time, on a thread of its own that ends with it.
 package final class FreeSpace: Sendable {
     private let measure: @Sendable () -> Int?
-    /// How long a look may take.
+    /// Time limit of a measurement.
     private let patience: Duration
-    /// `begun`: when the look that is under way began.
+    /// `begun`: start of the current measurement.
     private let state = Mutex<(last: Int?, begun: Instant?)>((nil, nil))
 
     package convenience init(of path: String) { self.init { FileSystem.freeBytes(of: path) } }
@@ -21,7 +21,7 @@ package final class FreeSpace: Sendable {
         look()
     }
 
-    /// nil if it is not known.
+    /// Free bytes; nil if unknown.
     package var bytes: Int? {
         defer { look() }
         let now = SystemTime.monotonic

@@ -1,8 +1,8 @@
 internal import CPosix
 internal import Glibc
 
-/// What a child writes on its standard error, read when somebody asks: a child that writes more than the pipe holds
-/// loses it, and waits for nobody.
+/// Standard error of a child, read on request. A child that writes more than the pipe holds loses the rest, and is
+/// never blocked.
 ///
 /// - Ownership: two descriptors, closed by `deinit`; the child has a copy of one.
 package final class LogPipe: Sendable {
@@ -24,13 +24,13 @@ package final class LogPipe: Sendable {
         close(childEnd)
     }
 
-    /// The first lines of what was written since this was last asked; the rest is thrown away.
+    /// The first lines written since the last call; drops the rest.
     package func takeLines() -> [ArraySlice<UInt8>] {
         var bytes = [UInt8](repeating: 0, count: Self.byteLimit)
         let count = read(ownEnd, &bytes, bytes.count)
         guard count > 0 else { return [] }
         var rest = [UInt8](repeating: 0, count: Self.byteLimit)
-        // The pipe holds 64 KiB; a child that goes on writing is not waited for.
+        // The pipe holds 64 KiB; a child that continues to write is not awaited.
         for _ in 0..<4 where read(ownEnd, &rest, rest.count) <= 0 { break }
         return Array(bytes[..<count].split(separator: UInt8(ascii: "\n")).prefix(Self.lineLimit))
     }

@@ -2,15 +2,15 @@ internal import Glibc
 
 /// Addresses of names, by the system's resolver.
 package enum NameLookup {
-    /// In the resolver's order; empty if the name has none, nil if that cannot be told now.
+    /// Addresses of a name in the resolver's order; empty if it has none, nil if the resolver fails.
     package static func addresses(of name: String) async -> [IPAddress]? {
         await withCheckedContinuation { continuation in
-            // It blocks for as long as the resolver waits.
+            // The resolver blocks for as long as it waits.
             OwnThread.start("name lookup") { continuation.resume(returning: found(name)) }
         }
     }
 
-    /// EAI_NODATA, which Swift does not see.
+    /// EAI_NODATA, which Swift does not import.
     private static let noAddress: Int32 = -5
 
     private static func found(_ name: String) -> [IPAddress]? {

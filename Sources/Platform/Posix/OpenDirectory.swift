@@ -1,7 +1,7 @@
 internal import CPosix
 internal import Glibc
 
-/// A directory that is open: names below it are found without the way to it.
+/// An open directory, which finds names inside it without its path.
 ///
 /// - Ownership: one descriptor, closed by `deinit`.
 package struct OpenDirectory: ~Copyable, Sendable {
@@ -14,7 +14,7 @@ package struct OpenDirectory: ~Copyable, Sendable {
 
     deinit { close(descriptor) }
 
-    /// The file that has a name below it; nil if nothing has, or that cannot be told. One system call.
+    /// The file of a name inside it; nil if there is none, or the lookup fails. One system call.
     package func file(at name: String) -> (length: Int, isRegular: Bool)? {
         var facts = stat()
         guard fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }

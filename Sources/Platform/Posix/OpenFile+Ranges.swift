@@ -2,9 +2,9 @@ internal import CPosix
 internal import Glibc
 
 extension OpenFile {
-    /// The whole file as memory that another's write can't change, for as long as `body` runs.
+    /// Calls `body` with the whole file as memory that writes of others can't change.
     ///
-    /// In a child only: a file that is cut short meanwhile ends the process by SIGBUS.
+    /// Only for children: a file truncated meanwhile ends the process by SIGBUS.
     package func withMapping<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R? {
         guard length > 0, let base = mmap(nil, length, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
             return nil
@@ -13,7 +13,7 @@ extension OpenFile {
         return try body(UnsafeRawBufferPointer(start: base, count: length))
     }
 
-    /// Appends a range of another file, as far as that file goes.
+    /// Appends a range of another file, up to that file's end.
     package func append(_ range: Range<Int>, of other: OpenFile) throws(SystemFailure) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: max(1, min(256 << 10, range.count)), alignment: 16)

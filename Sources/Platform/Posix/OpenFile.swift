@@ -1,7 +1,7 @@
 internal import CPosix
 internal import Glibc
 
-/// A failed system call: what was tried, on what, and the kernel's answer.
+/// A failed system call: the call, its subject, and the kernel's error.
 package struct SystemFailure: Error, Sendable, CustomStringConvertible {
     package let call: String
     package let subject: String
@@ -11,46 +11,46 @@ package struct SystemFailure: Error, Sendable, CustomStringConvertible {
         (self.call, self.subject, self.code) = (call, subject, code)
     }
 
-    /// A file was shorter than it was known to be.
+    /// Failure for a file that is shorter than its known length.
     package static func shortRead(of subject: String) -> SystemFailure { SystemFailure("read", on: subject, code: EIO) }
 
-    /// The disk, the quota or the file limit is used up: trying again later may help.
+    /// Whether the disk, the quota or the file limit is used up: a later retry may help.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
-    /// The process or the system has no file or memory left to do it with: it says nothing of the subject.
+    /// Whether the process or the system lacks files or memory for the call: this does not concern the subject.
     package var isExhaustion: Bool { code == EMFILE || code == ENFILE || code == ENOMEM }
-    /// The other end did not take it within the time given.
+    /// Whether the other end did not accept it within the time limit.
     package var isTimeout: Bool { code == ETIMEDOUT }
-    /// The file system has no such call.
+    /// Whether the file system lacks the call.
     package var isUnsupported: Bool { code == EOPNOTSUPP || code == ENOSYS }
     package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
     package var description: String {
-        // The kernel's answer for a link that is not followed, and `FileSystem.openRegular`'s for all else that is no file.
+        // The kernel reports a link that is not followed so, and `FileSystem.openRegular` any other irregular file.
         let reason =
             code == ELOOP
-            ? "it is no regular file, but a link, a pipe, a folder or the like; remove it"
+            ? "it is not a regular file, but a link, a pipe or a folder; remove it"
             : String(cString: strerror(code))
         return "\(call) \(subject): \(reason)"
     }
 }
 
-/// An open file that can be read at any place and handed to a child: an anonymous memory file, or a stored one.
+/// An open file that can be read at any offset and passed to a child: an anonymous memory file, or a stored one.
 ///
 /// - Ownership: one descriptor, closed by `deinit`.
-/// - Concurrency: bytes are appended by one owner, before the file is shared; reads are positional.
+/// - Concurrency: one owner appends, before the file is shared; reads are positional.
 package final class OpenFile: @unchecked Sendable {
     package let descriptor: Int32
     package private(set) var length: Int
-    /// Let go when the file is: what was reserved for its bytes.
+    /// Reservation for the file's bytes, released with it.
     private let lease: (any AnyObject & Sendable)?
 
-    /// A new anonymous file in memory; `name` shows in /proc only. `lease` lives as long as the file.
+    /// Creates an anonymous file in memory; `name` shows only in /proc. `lease` lives as long as the file.
     package init(anonymous name: String, lease: (any AnyObject & Sendable)? = nil) throws(SystemFailure) {
         let fd = mz_memfd(name)
         guard fd >= 0 else { throw SystemFailure("memfd_create", on: name, code: errno) }
         (descriptor, length, self.lease) = (fd, 0, lease)
     }
 
-    /// A new file at `path` for writing, which must not be there yet; of this user alone until `allow`.
+    /// Creates a file at `path` for writing, which must not exist; only this user may read it until `allow`.
     package init(creating path: String) throws(SystemFailure) {
         let fd = mz_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard fd >= 0 else { throw SystemFailure("create", on: path, code: errno) }
@@ -63,7 +63,7 @@ package final class OpenFile: @unchecked Sendable {
         (descriptor, self.length, lease) = (fd, length, nil)
     }
 
-    /// Takes over a descriptor that came from elsewhere.
+    /// Takes over a descriptor from elsewhere.
     package init(taking descriptor: Int32, length: Int) {
         (self.descriptor, self.length, lease) = (descriptor, length, nil)
     }
@@ -81,12 +81,12 @@ package final class OpenFile: @unchecked Sendable {
         }
     }
 
-    /// Whether so many bytes more would fit; they are taken, too, so that it is asked of a file that is let go.
+    /// Whether this many bytes more would fit. It allocates them, so ask it of a file that is discarded afterwards.
     package func hasRoom(for bytes: Int) -> Bool {
         (try? remeasure()) != nil && mz_allocate(descriptor, Int64(length + bytes)) == 0
     }
 
-    /// Takes up the length that another process gave the file.
+    /// Reads the length that another process gave the file.
     package func remeasure() throws(SystemFailure) {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw SystemFailure("fstat", on: "file", code: errno) }
@@ -97,12 +97,12 @@ package final class OpenFile: @unchecked Sendable {
         try bytes.withUnsafeBufferPointer { (bytes) throws(SystemFailure) in try append(UnsafeRawBufferPointer(bytes)) }
     }
 
-    /// Lets others have the file, too, whatever the umask.
+    /// Lets other users read the file by `mode`, independent of the umask.
     package func allow(_ mode: FileMode) throws(SystemFailure) {
         guard fchmod(descriptor, mode.files) == 0 else { throw SystemFailure("chmod", on: "file", code: errno) }
     }
 
-    /// Begins to write the bytes to the disk, so that a `sync` later has less to wait for.
+    /// Starts writing the bytes to the disk, so that a later `sync` is shorter.
     package func startWriting() { _ = mz_start_writing(descriptor) }
 
     /// Returns when the bytes are on the disk.
@@ -110,15 +110,14 @@ package final class OpenFile: @unchecked Sendable {
         guard fsync(descriptor) == 0 else { throw SystemFailure("fsync", on: "file", code: errno) }
     }
 
-    /// No one can change an anonymous file after this.
-    /// False if it cannot be: somebody has it mapped to write.
+    /// Makes an anonymous file unchangeable; false if that is impossible because a process has mapped it for writing.
     @discardableResult
     package func seal() -> Bool { mz_seal(descriptor) == 0 }
 
-    /// Empties it and keeps it so; false if it cannot be kept so.
+    /// Empties it and seals it empty; false if it cannot be sealed.
     package func discard() -> Bool { ftruncate(descriptor, 0) == 0 && seal() }
 
-    /// The bytes of a range, clipped to what is there.
+    /// The bytes of a range, clipped to the file.
     package func bytes(at offset: Int, count: Int) throws(SystemFailure) -> [UInt8] {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in

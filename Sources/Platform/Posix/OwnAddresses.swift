@@ -2,9 +2,9 @@ internal import CPosix
 internal import Glibc
 internal import Synchronization
 
-/// The addresses of this machine's interfaces, read at first and whenever the kernel says that they changed.
+/// Addresses of this machine's interfaces, read at first and after each change that the kernel reports.
 ///
-/// - Ownership: a netlink socket, closed by `deinit`. Where there is none they are read each time.
+/// - Ownership: a netlink socket, closed by `deinit`. Without one, addresses are read each time.
 package final class OwnAddresses: Sendable {
     private let changes: Int32
     private let known: Mutex<Set<IPAddress>>

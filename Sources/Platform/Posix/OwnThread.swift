@@ -1,13 +1,13 @@
 internal import CPosix
 internal import Glibc
 
-/// A thread of ours, for calls that block: the cooperative pool must not wait.
+/// Threads of ours, for blocking calls: the cooperative pool must not block.
 package enum OwnThread {
     /// Runs `body` on a new detached thread; `name` (15 bytes at most) shows in /proc and debuggers.
     package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Body(name: name, run: body))
         var thread = pthread_t()
-        // Allocated: which module owns the struct's initialiser changes with what else is imported.
+        // Allocated, because other imports change which module owns the struct's initialiser.
         let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
         defer { attributes.deallocate() }
         pthread_attr_init(attributes)

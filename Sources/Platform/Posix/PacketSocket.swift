@@ -2,7 +2,7 @@ internal import CPosix
 internal import Clocks
 internal import Glibc
 
-/// One end of a socket whose messages keep their bounds and may carry open files.
+/// One end of a socket that keeps message bounds and may carry open files.
 ///
 /// - Ownership: one descriptor, closed by `deinit`.
 /// - Concurrency: one thread sends, and one receives.
@@ -13,7 +13,7 @@ package final class PacketSocket: Sendable {
 
     deinit { Glibc.close(descriptor) }
 
-    /// Both ends of a new connection.
+    /// Creates both ends of a new connection.
     package static func pair() throws(SystemFailure) -> (PacketSocket, PacketSocket) {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -23,25 +23,25 @@ package final class PacketSocket: Sendable {
         return (PacketSocket(taking: ends[0]), PacketSocket(taking: ends[1]))
     }
 
-    /// Ends the connection for both ends, while others may still hold it.
+    /// Ends the connection for both ends, even while others hold it.
     package func hangUp() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Whether a descriptor that was handed to this process is such a socket.
+    /// Whether a descriptor passed to this process is a socket.
     package static func isSocket(_ descriptor: Int32) -> Bool {
         var facts = stat()
         return fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFSOCK
     }
 
-    /// Sends one message with up to eight open files, if there is room for it within the time.
+    /// Sends one message with up to eight open files, if there is room for it within the time limit.
     ///
-    /// - Failure: of code ETIMEDOUT where the other end took nothing for so long.
+    /// - Failure: code ETIMEDOUT if the other end accepted nothing within that time.
     package func send(_ message: [UInt8], files: [OpenFile] = [], within limit: Duration = .seconds(10))
         throws(SystemFailure)
     {
         try send(message, descriptors: files.map(\.descriptor), within: limit)
     }
 
-    /// Sends one message, and the other end of a connection with it.
+    /// Sends one message, together with the other end of a connection.
     package func send(_ message: [UInt8], end: PacketSocket, within limit: Duration) throws(SystemFailure) {
         try send(message, descriptors: [end.descriptor], within: limit)
     }
@@ -57,13 +57,13 @@ package final class PacketSocket: Sendable {
         }
     }
 
-    /// One message and the files that came with it; nil when the other end is gone.
+    /// Receives one message with its files; nil when the other end is gone.
     package func receive(limit: Int) throws(SystemFailure) -> (bytes: [UInt8], files: [OpenFile])? {
         guard let (bytes, descriptors) = try receiveAll(limit: limit) else { return nil }
         return (bytes, descriptors.map { OpenFile(taking: $0, length: Self.length(of: $0)) })
     }
 
-    /// One message and the end of a connection that came with it, if one did.
+    /// Receives one message with the end of a connection, if it has one; nil when the other end is gone.
     package func receiveEnd(limit: Int) throws(SystemFailure) -> (bytes: [UInt8], end: PacketSocket?)? {
         guard let (bytes, descriptors) = try receiveAll(limit: limit) else { return nil }
         return (bytes, descriptors.map { PacketSocket(taking: $0) }.first)
@@ -86,7 +86,7 @@ package final class PacketSocket: Sendable {
         return (bytes, came)
     }
 
-    /// Whether a message, or the end of the connection, came within the time.
+    /// Waits for a message, or the end of the connection; false after the time limit.
     package func waits(upTo limit: Duration) -> Bool {
         waits(for: POLLIN, until: SystemTime.monotonic + limit)
     }

@@ -3,17 +3,17 @@ package import Clocks
 internal import Glibc
 internal import Synchronization
 
-/// A thread of ours that runs the jobs of actors pinned to it and, when woken, takes a turn of its own.
+/// A thread of ours that runs the jobs of its actors and, when woken, a turn of its own.
 ///
-/// Blocking C belongs here, never on the cooperative pool. An adapter that polls makes it the executor of everything
+/// Blocking C calls run here, never on the cooperative pool. A polling adapter uses it as the executor of everything
 /// that must not race with the poll.
 ///
-/// - Ownership: the thread ends after the last reference is gone; until then every job enqueued runs.
-/// - Concurrency: jobs and turns run one after another on the one thread, so an actor pinned to it may be assumed
-///   isolated in a turn.
+/// - Ownership: the thread ends after the last reference is gone; until then every enqueued job runs.
+/// - Concurrency: jobs and turns run one after another on the one thread, so an actor on it may be assumed isolated in
+///   a turn.
 package final class PollThread: SerialExecutor, Sendable {
-    /// What to do at a wake-up, a ready descriptor or a passed deadline. Returns when to be called again at the latest,
-    /// nil for only when woken.
+    /// Work for a wake-up, a ready descriptor or a passed deadline. Returns the latest time of the next call; nil: only
+    /// when woken.
     package typealias Turn = @Sendable () -> Instant?
 
     private let state: State
@@ -25,19 +25,19 @@ package final class PollThread: SerialExecutor, Sendable {
 
     deinit { state.end() }
 
-    /// Sets the turn and the descriptors that call for it. `onTurn` must not hold the thread's last reference.
+    /// Sets the turn and the descriptors that trigger it. `onTurn` must not hold the thread's last reference.
     package func poll(_ descriptors: [Int32] = [], _ onTurn: @escaping Turn) {
         state.box.withLock { ($0.descriptors, $0.turn, $0.turnIsDue) = (descriptors, onTurn, true) }
         state.ring()
     }
 
-    /// No turn comes after this returns, unless one runs on another thread right now.
+    /// Stops turns: none starts after this returns, but one may still be running on another thread.
     package func stopPolling() {
         state.box.withLock { ($0.descriptors, $0.turn) = ([], nil) }
         state.ring()
     }
 
-    /// Asks for a turn soon; many calls may make one.
+    /// Requests a turn soon; many calls may cause one.
     package func wake() {
         let sleeps = state.box.withLock { box in
             box.turnIsDue = true
@@ -71,7 +71,7 @@ package final class PollThread: SerialExecutor, Sendable {
     }
 }
 
-/// What the thread and its handle share: the thread must not keep the handle alive.
+/// State shared by the thread and its handle: the thread must not keep the handle alive.
 private final class State: Sendable {
     struct Box {
         var jobs: [UnownedJob] = []
@@ -81,7 +81,7 @@ private final class State: Sendable {
         var isAsleep = false
         var isEnded = false
 
-        /// Whether the thread must be rung; one ring is enough.
+        /// Whether the thread must be woken; once is enough.
         mutating func takeSleep() -> Bool {
             defer { isAsleep = false }
             return isAsleep
@@ -133,7 +133,7 @@ private final class State: Sendable {
         }
     }
 
-    /// Until a ring, a ready descriptor or the deadline; only a look at the descriptors while something is due.
+    /// Sleeps until a wake-up, a ready descriptor or the deadline; if work is due, it only checks the descriptors.
     private func sleep(until deadline: Instant?) {
         let (watched, isDue) = box.withLock { box in
             let isDue = !box.jobs.isEmpty || box.turnIsDue || box.isEnded

@@ -1,16 +1,16 @@
 internal import CPosix
 
-/// The environment that a process was started with.
+/// The process's inherited environment.
 package enum ProcessEnvironment {
-    /// Unsets what libcurl, OpenSSL and their like go by unasked: proxies, stores of certificates, modules to load, a file
-    /// to write the keys of connections to, a home with passwords in it.
+    /// Unsets variables that libcurl, OpenSSL and similar libraries use unasked: proxies, certificate stores, modules
+    /// to load, a file for the keys of connections, a home with passwords.
     ///
-    /// - Concurrency: before other threads begin, as the first thing that a program does.
+    /// - Concurrency: call it first in a program, before other threads start.
     package static func forgetLibraries() {
         for start in libraries { mz_forget(start) }
     }
 
-    /// What the lines `NAME=value` begin with, in any case.
+    /// Beginnings of the lines `NAME=value`, in any case.
     private static let libraries = [
         "http_proxy=", "https_proxy=", "ftp_proxy=", "all_proxy=", "no_proxy=", "ws_proxy=", "wss_proxy=", "CURL_",
         "SSL",

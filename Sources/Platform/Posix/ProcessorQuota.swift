@@ -1,9 +1,9 @@
 /// The processor time that control groups allow this process, counted in cores.
 ///
-/// A container limited to two CPUs of a machine with 64 may run on each of the 64 by affinity. With 64 busy processes it is
-/// throttled for most of every period.
+/// A container limited to two CPUs of a machine with 64 may run on each of the 64 by affinity. With 64 busy processes
+/// it is throttled for most of every period.
 package enum ProcessorQuota {
-    /// The smallest quota of the process's group and of every group above it, rounded up; nil if there is no quota.
+    /// The smallest quota of the process's group and of its parent groups, rounded up; nil if there is none.
     ///
     /// - Parameter root: the folder that holds `proc/self/cgroup` and `sys/fs/cgroup`.
     package static func cores(below root: String = "") -> Int? {
@@ -24,13 +24,13 @@ package enum ProcessorQuota {
         return quotas.compactMap { $0 }.min().map { Int($0.rounded(.up)) }
     }
 
-    /// Of version 2: `200000 100000`, or `max 100000` for no quota.
+    /// Quota in version 2: `200000 100000`, or `max 100000` for no quota.
     private static func quota(max line: String?) -> Double? {
         let fields = (line ?? "").split { $0.isWhitespace }.map(String.init)
         return fields.count == 2 ? quota(fields[0], per: fields[1]) : nil
     }
 
-    /// Of version 1, two files; a quota of -1 is none.
+    /// Quota in version 1, from two files; -1 means no quota.
     private static func quota(_ time: String?, per period: String?) -> Double? {
         func number(_ text: String?) -> Double? {
             text.flatMap { $0.split { $0.isWhitespace }.first }.flatMap { Double($0) }
@@ -41,7 +41,7 @@ package enum ProcessorQuota {
         return time / period
     }
 
-    /// A group's path and those above it. A container may see the path that its host has: then its own group is the root.
+    /// A group's path and its parents'. A container may see its host's path: then its own group is the root.
     private static func groups(of path: Substring) -> [String] {
         var names = path.split(separator: "/")
         var groups = [""]

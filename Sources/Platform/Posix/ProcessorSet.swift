@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Processors that threads may run on.
 package struct ProcessorSet: Sendable, Equatable {
-    /// A bit for each of 8,192.
+    /// A bit for each of 8,192 processors.
     private var bits = [UInt](repeating: 0, count: 128)
     private static let bytes = 128 * MemoryLayout<UInt>.size
 
@@ -22,25 +22,27 @@ package struct ProcessorSet: Sendable, Equatable {
 
     package var count: Int { bits.reduce(0) { $0 + $1.nonzeroBitCount } }
 
-    /// False if the kernel refuses, as it does for a process of another user.
+    /// Applies the set to a thread; false if the kernel refuses, as for a process of another user.
     package func apply(to thread: Int32) -> Bool { mz_set_processors(thread, bits, Self.bytes) == 0 }
 }
 
 extension ChildProcess {
-    /// Runs `body`, which wakes this process, and has the kernel start it on the processor of the calling thread.
+    /// Runs `body`, which wakes this process, and makes the kernel start it on the calling thread's processor.
     ///
-    /// To be called by a thread that waits for the process next. Linux 6.18 queues a process on the processor where it ran last, if it
-    /// finds none idle at that moment. Two renderers then shared a processor for up to 4 ms, until the next look for work,
-    /// beside the caller's processor, which was idle.
+    /// The calling thread must wait for the process next. Linux 6.18 queues a process on the processor where it last
+    /// ran, if it finds none idle at that moment. Two renderers then shared a processor for up to 4 ms, until the next
+    /// balancing, while the caller's processor was idle.
     ///
-    /// Afterwards the process may run wherever the caller may. If the kernel refuses, the kernel chooses the processor.
+    /// Afterwards the process may run on all processors of the caller. If the kernel refuses, it chooses the processor
+    /// itself.
     package func wakeHere<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
         guard !isForgotten, let all = ProcessorSet(), all.count > 1, let here = ProcessorSet.current,
             here.apply(to: pid)
         else { return try body() }
         defer {
             _ = all.apply(to: pid)
-            // If this thread was preempted meanwhile, the process may have started threads, which inherit the one processor.
+            // If this thread was preempted meanwhile, the process may have started threads, which inherit the one
+            // processor.
             for thread in threads where thread != pid { _ = all.apply(to: thread) }
         }
         try body()

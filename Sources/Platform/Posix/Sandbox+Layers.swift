@@ -1,10 +1,10 @@
 internal import CPosix
 internal import Glibc
 
-/// What stands behind the filter, should it fail: each layer where the kernel has it and lets us.
+/// Further layers of protection, in case the filter fails: each one if the kernel has it and allows it.
 extension Sandbox {
     package enum Layer: String, Sendable, CaseIterable {
-        /// For a worker that is root: nobody, who owns nothing.
+        /// For a worker that is root: the user nobody, who owns nothing.
         case user = "another user"
         case userNamespace = "user namespace"
         case networkNamespace = "network namespace"
@@ -12,24 +12,24 @@ extension Sandbox {
         case mountNamespace = "mount namespace, empty root"
         case landlock = "Landlock"
         case threads = "limit of threads"
-        /// A namespace of users gives all of them anew, within it.
+        /// Last, because a user namespace grants all capabilities again, inside it.
         case capabilities = "no capabilities"
-        /// Children's alone: what is there already stays where it is.
+        /// Only for children: existing processes stay where they are.
         case processNamespace = "process namespace"
-        /// Children's alone, too: so that each has a limit of threads of its own.
+        /// Only for children, too: each then has a thread limit of its own.
         case childNamespace = "user namespace of each child"
     }
 
-    /// Threads and processes that one sandbox may have, its own included: libaom and libvips have ten, dav1d one for each core.
+    /// Threads and processes of one sandbox, its own included: libaom and libvips have ten, dav1d one for each core.
     private static var threadLimit: Int { max(48, 16 + 4 * SystemFacts.cores) }
 
-    /// Puts each in place, and says of those that it could not why.
+    /// Applies each layer, and returns the failures of layers that it could not apply.
     ///
-    /// To be called by one thread, once libraries have opened their files, before `limit`.
+    /// One thread must call it, once libraries have opened their files, before `limit`.
     ///
     /// - Parameters:
-    ///   - first: where children are to be forked, confines the first process of their namespace.
-    ///   - children: the most that are forked; each has a limit of threads of its own (`limitChild`).
+    ///   - first: for a process that forks children: confines the first process of their namespace.
+    ///   - children: most children at once; each has a thread limit of its own (`limitChild`).
     package static func enterLayers(
         first: (() -> Void)?, children: Int = 1
     ) -> [(layer: Layer, failure: SystemFailure?)] {
@@ -40,7 +40,7 @@ extension Sandbox {
         func code(_ result: Int32) -> Int32 { result == 0 ? 0 : errno }
         var isRoot = geteuid() == 0
         if isRoot {
-            // Nobody may not.
+            // The user nobody may not do this.
             _ = mz_drop_bounding_set()
             attempt(.user, code(mz_set_user(nobody)))
             isRoot = results[0].failure != nil
@@ -54,24 +54,24 @@ extension Sandbox {
         let hasMounts = code(mz_unshare(Namespace.mounts))
         attempt(.mountNamespace, hasMounts == 0 ? mz_empty_root() : hasMounts)
         attempt(.landlock, mz_no_new_privileges() == 0 ? mz_landlock() : errno)
-        // After Landlock: it lets no signal out of what it encloses, and the first process is to hear of this one's end.
+        // After Landlock, which lets no signal out of its domain: the first process must learn of this one's end.
         let hasProcesses = first == nil ? 0 : code(mz_unshare(Namespace.processes))
         attempt(.capabilities, mz_drop_capabilities())
-        // Children of one parent share a process namespace: none may look into another, should the filter fail.
+        // Children of one parent share a process namespace: they must not inspect each other, should the filter fail.
         _ = mz_hide()
         if let first {
             attempt(.processNamespace, hasProcesses == 0 ? startProcessNamespace(confine: first) : hasProcesses)
         }
-        // Without a namespace of its own all processes of the user would count; the kernel counts none of root's.
+        // Without a namespace of its own, all processes of the user would count; for root the kernel has no limit.
         let limited = isOwn && !isRoot ? code(mz_limit_threads(UInt64(threadLimit * (children + 1)))) : ENOTSUP
         attempt(.threads, limited == 0 ? mapping : limited)
         return results
     }
 
-    /// Gives a forked child limits that it does not share with its siblings: its CPU time, and, in a user namespace of its own, its
-    /// threads. To be called before its filter is narrowed.
+    /// Gives a forked child limits that it does not share with its siblings: CPU time, and, in a user namespace of its
+    /// own, threads. Call it before its filter is narrowed.
     ///
-    /// Without such a namespace it shares the limit of its parent, if that has one (`enterLayers`).
+    /// Without such a namespace it shares the limit of its parent, if there is one (`enterLayers`).
     package static func limitChild(cpuSeconds: Int) throws(SystemFailure) {
         if enterChildLayer().failure == nil {
             let code = mz_drop_capabilities()
@@ -83,14 +83,14 @@ extension Sandbox {
         guard mz_limit_cpu(UInt64(cpuSeconds)) == 0 else { throw SystemFailure("limit", on: "CPU", code: errno) }
     }
 
-    /// After `enterLayers`, within its namespace of users.
+    /// Enters a child's own user namespace, after `enterLayers`.
     package static func enterChildLayer() -> (layer: Layer, failure: SystemFailure?) {
         let layer = Layer.childNamespace
         let code = mz_unshare(Namespace.user) == 0 ? 0 : errno
         return (layer, code == 0 ? nil : SystemFailure("enter", on: layer.rawValue, code: code))
     }
 
-    /// Children come into a namespace whose first process does nothing, and dies with this one.
+    /// Puts children into a namespace whose first process does nothing, and dies with this one.
     private static func startProcessNamespace(confine: () -> Void) -> Int32 {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return errno }
@@ -103,7 +103,8 @@ extension Sandbox {
             while true { pause() }
         }
         guard pid > 0 else { return errno }
-        // It would not hear of an end that came before it asked to: waits until it has let go of the pipe.
+        // The first process would miss an end before its request to be notified, so this waits until it has closed the
+        // pipe.
         close(exchange(&ends[1], with: -1))
         var byte: UInt8 = 0
         while read(ends[0], &byte, 1) < 0, errno == EINTR {}

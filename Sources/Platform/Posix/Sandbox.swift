@@ -1,27 +1,28 @@
 internal import CPosix
 internal import Glibc
 
-/// What a renderer child gives up before it sees a byte from outside.
+/// Limits of a renderer, applied before it reads a byte from outside.
 ///
-/// Data is limited above all, since a fresh child maps 200 to 450 MB and uses 50; address space beyond what is mapped then.
+/// Data is limited rather than address space: a fresh process maps 200 to 450 MB and uses 50. Address space is limited
+/// beyond that.
 package enum Sandbox {
-    /// One heap for all threads: an arena opens files when it is made, and keeps what is freed.
+    /// Uses one heap for all threads: an additional arena opens files when it is created, and keeps freed memory.
     package static func useOneArena() { _ = mz_malloc_arenas(1) }
 
-    /// Blocks below this size are used again instead of being mapped, zeroed and unmapped each time; see `trimHeap`.
+    /// Reuses blocks below this size rather than mapping, zeroing and unmapping them each time; see `trimHeap`.
     package static func keepFreedMemory(upTo bytes: Int) { _ = mz_malloc_keep(Int32(clamping: bytes)) }
 
-    /// LittleCMS asks for the time zone, which would open a file later on.
+    /// Sets a time zone, because LittleCMS would otherwise open a file for it later.
     package static func fixTimeZone() {
         setenv("TZ", "UTC0", 1)
         tzset()
     }
 
-    /// Runs `body` while this process cannot make a file longer.
+    /// Runs `body` while this process cannot lengthen any file.
     ///
-    /// liborc compiles libvips's loops while images are rendered. It keeps the machine code in a mapped file if it can make one, so a
-    /// parent and all its children would share that memory, and each would run what another compiled last. Without a file liborc takes
-    /// private memory, which each child has for itself.
+    /// liborc compiles libvips's loops during renders. It keeps the machine code in a mapped file if it can create one.
+    /// A parent and all its children would then share that memory, and each would run the loops that another compiled
+    /// last. Without a file, liborc uses memory private to each child.
     package static func withoutFiles<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -32,7 +33,7 @@ package enum Sandbox {
         return try body()
     }
 
-    /// Whether this process may have private memory that it both writes and runs: some kernels refuse that.
+    /// Whether this process may have private memory that is both writable and executable: some kernels refuse that.
     package static var mayCompile: Bool {
         let memory = mmap(nil, 4_096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let memory, memory != MAP_FAILED else { return false }
@@ -40,14 +41,14 @@ package enum Sandbox {
         return true
     }
 
-    /// What it costs if this process may not.
+    /// Consequence if this process may not.
     package static let uncompiled =
         "Renderers do not compile libvips's loops: a PNG source takes 1.6 times the CPU. Remove MemoryDenyWriteExecute=yes from the "
         + "unit, or allow such memory for the container."
 
     /// - Parameters:
     ///   - cpuSeconds: nil for a process that only forks: its children have limits of their own (`limitChild`).
-    ///   - mapped: what this process has mapped, as it was known before it left /proc behind.
+    ///   - mapped: bytes that this process has mapped, read before it lost access to /proc.
     /// - Failure: names the limit that could not be set.
     package static func limit(
         dataBytes: Int, cpuSeconds: Int?, files: Int, fileBytes: Int? = nil, mapped: Int? = ProcessMemory.mapped
@@ -61,8 +62,8 @@ package enum Sandbox {
         guard cpuSeconds.map({ mz_limit_cpu(UInt64($0)) }) ?? 0 == 0 else {
             throw SystemFailure("limit", on: "CPU", code: errno)
         }
-        // What it writes goes into memory that is not its own: without a limit, all there is. Ignored, since standard error may
-        // be a longer file; the write that is too long then fails.
+        // Output goes to memory outside the process, so it would be unlimited otherwise. The signal is ignored, since
+        // standard error may be a longer file; only the write that exceeds the limit fails.
         guard mz_limit_file(UInt64(fileBytes ?? dataBytes)) == 0 else {
             throw SystemFailure("limit", on: "file size", code: errno)
         }
@@ -72,15 +73,15 @@ package enum Sandbox {
         guard mz_no_new_privileges() == 0 else { throw SystemFailure("limit", on: "privileges", code: errno) }
     }
 
-    /// What the pictures that are mapped, and threads' guards, may have beside the data.
+    /// Address space for mapped pictures and threads' guards, in addition to the data.
     private static let mappedBytes = 1 << 30
 
-    /// The kernel ends this process by SIGALRM when so many seconds pass; 0 takes that back.
+    /// Lets the kernel end this process by SIGALRM after this many seconds; 0 cancels that.
     package static func alarm(seconds: Int) { _ = Glibc.alarm(UInt32(clamping: seconds)) }
 
-    /// Whether this process may signal that one; nothing is sent.
+    /// Whether this process may signal that one; it sends no signal.
     package static func maySignal(_ process: Int32) -> Bool { mz_signal_thread(process, process, 0) == 0 }
 
-    /// Returns freed memory to the kernel, except for so many bytes that the heap ends with.
+    /// Returns freed memory to the kernel, except this many bytes at the heap's end.
     package static func trimHeap(keeping bytes: Int) { _ = malloc_trim(bytes) }
 }

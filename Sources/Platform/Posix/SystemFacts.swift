@@ -1,15 +1,15 @@
 internal import CPosix
 internal import Glibc
 
-/// What a program asks of its machine and of itself.
+/// Facts about the machine and the process.
 package enum SystemFacts {
     /// Cores that this process may run on, at least one.
     package static var cores: Int { max(1, Int(mz_cores())) }
 
-    /// Cores that this process may keep busy, at least one: as many as it may run on, within its control groups' quota.
+    /// Cores that this process may keep busy, at least one: those it may run on, limited by its control groups' quota.
     package static var usableCores: Int { min(cores, max(1, ProcessorQuota.cores() ?? cores)) }
 
-    /// The machine's name, or nothing where it has none.
+    /// The machine's name; empty if it has none.
     package static var hostName: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { name in
             name.initialize(repeating: 0)

@@ -2,13 +2,13 @@ internal import CPosix
 package import Clocks
 internal import Glibc
 
-/// The two clocks of an adapter; rules get the time as a value instead.
+/// The two clocks, for adapters; rules get the time as a value instead.
 package enum SystemTime {
     package static var wall: WallTime { WallTime(milliseconds: mz_wall_ms()) }
     package static var monotonic: Instant { Instant(nanoseconds: mz_monotonic_ns()) }
 
-    /// Which start of the machine it is: monotonic times of one are comparable, whatever process they are of. nil where the
-    /// system does not say.
+    /// Id of the machine's current start: monotonic times of one start are comparable between processes. nil if the
+    /// system does not report it.
     package static let boot: String? = {
         guard let file = fopen("/proc/sys/kernel/random/boot_id", "r") else { return nil }
         defer { fclose(file) }
@@ -17,7 +17,7 @@ package enum SystemTime {
         }
     }()
 
-    /// `2026-01-31T12:00:00Z`, for people.
+    /// Time for people: `2026-01-31T12:00:00Z`.
     package static func text(_ time: WallTime) -> String {
         var (seconds, parts) = (time_t(time.milliseconds / 1000), tm())
         gmtime_r(&seconds, &parts)

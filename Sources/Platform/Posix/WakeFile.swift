@@ -1,17 +1,17 @@
 internal import CPosix
 internal import Glibc
 
-/// A sidecar file by which a process that wrote something wakes another that waits for it.
+/// A sidecar file by which a process that wrote records wakes another that waits for them.
 ///
 /// One byte written after the commit wakes the watcher within 14 µs (median), and never before the commit.
 ///
 /// - Ownership: its descriptors, closed by `deinit`.
 package final class WakeFile: Sendable {
     private let file: Int32
-    /// Readable when somebody rang; -1 unless watching.
+    /// Readable after a write; -1 unless watching.
     package let watch: Int32
 
-    /// Creates the file where it is missing; `watching` is for the side that waits.
+    /// Creates the file if it is missing; `watching` is for the waiting side.
     package init(_ path: String, watching: Bool) throws(SystemFailure) {
         (file, _) = try FileSystem.openRegular(path, O_WRONLY | O_CREAT)
         guard watching else {
@@ -30,13 +30,13 @@ package final class WakeFile: Sendable {
         if watch >= 0 { Glibc.close(watch) }
     }
 
-    /// Wakes whoever watches. A bell that cannot be rung is no failure: the watcher looks each second by itself.
+    /// Wakes the watchers. A failed write does no harm: watchers also check each second.
     package func ring() {
         var byte: UInt8 = 1
         _ = pwrite(file, &byte, 1, 0)
     }
 
-    /// Whether it rang since the last call.
+    /// Whether the file was written since the last call.
     package func heard() -> Bool {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { events in
             var heard = false

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// A pipe by which a library's threads wake a poll thread: each of its queues writes a slot of two bytes.
 ///
-/// - Ownership: both ends, closed by `deinit`, after those that write to it are gone.
-/// - Concurrency: one thread takes; anybody writes.
+/// - Ownership: both ends, closed by `deinit`, after all writers are gone.
+/// - Concurrency: one thread reads; any thread writes.
 package final class WakePipe: Sendable {
     package let readable: Int32
     package let writable: Int32
@@ -22,7 +22,7 @@ package final class WakePipe: Sendable {
         Glibc.close(writable)
     }
 
-    /// The slots that were written since the last call.
+    /// The slots written since the last call.
     package func take() -> Set<Int> {
         var slots: Set<Int> = []
         withUnsafeTemporaryAllocation(of: UInt16.self, capacity: 2_048) { buffer in

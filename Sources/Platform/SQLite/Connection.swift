@@ -3,34 +3,34 @@ internal import Glibc
 
 /// One connection to one SQLite file.
 ///
-/// - Ownership: closes when the last reference, its statements' among them, is gone.
-/// - Concurrency: opened without SQLite's own locks: one thread at a time. Statements go with it.
+/// - Ownership: closes when the last reference is gone, including those of its statements.
+/// - Concurrency: opened without SQLite's own locks: one thread at a time, and its statements with it.
 package final class Connection: @unchecked Sendable {
     package enum Mode: Sendable {
-        /// Reads and writes; makes the file where it is missing, for this user alone.
+        /// Reads and writes; creates the file if it is missing, only for this user.
         case create
         case readOnly
-        /// Reads a file on which no lock and beside which no `-shm` can be made, such as one on read-only media. The WAL is
-        /// read into memory. No other process may write the file meanwhile.
+        /// Reads a file that cannot be locked, and that cannot have a `-shm` file, for instance on read-only media. The
+        /// WAL is read into memory. No other process may write the file meanwhile.
         case readOnlyMedia
-        /// Reads the file alone, without any lock: no WAL is looked for, and none can be made. No other process may write the
+        /// Reads only the file, without any lock: it ignores the WAL and creates none. No other process may write the
         /// file meanwhile.
         case immutable
     }
 
     package let path: String
     let database: OpaquePointer
-    /// How many pages the WAL had after our last commit, other connections' pages among them.
+    /// Number of pages in the WAL after our last commit, including pages of other connections.
     package private(set) var walPages = 0
 
-    /// A lock of another process is waited for this long before `isBusy`.
+    /// - Parameter busyMilliseconds: how long to wait for another process's lock before `isBusy`.
     package init(_ path: String, _ mode: Mode, busyMilliseconds: Int32 = 10_000) throws(SQLiteFailure) {
         let access = mode == .create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
-        // In exclusive mode the WAL's index is in memory; "unix-none" takes the locks of that mode for granted.
+        // In exclusive mode the WAL's index is in memory; "unix-none" assumes the locks of that mode.
         let system = mode == .readOnlyMedia ? "unix-none" : nil
         if mode == .create {
-            // SQLite would let all read it, and gives a WAL the rights of its file. Never one that is there: to close it
-            // would give up the locks that this process has on it.
+            // SQLite would let all users read it, and gives a WAL the mode of its file. An existing file is not opened
+            // here: closing it would release this process's locks on it.
             let made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             if made >= 0 { close(made) }
         }
@@ -53,7 +53,7 @@ package final class Connection: @unchecked Sendable {
 
     deinit { sqlite3_close_v2(database) }
 
-    /// SQLite takes the word only from a URI.
+    /// SQLite accepts this option only in a URI.
     private static func immutableURI(_ path: String) -> String {
         let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-".utf8)
         let hex = Array("0123456789ABCDEF")
@@ -65,16 +65,16 @@ package final class Connection: @unchecked Sendable {
                 escaped += "%\(hex[Int(byte >> 4)])\(hex[Int(byte & 15)])"
             }
         }
-        // An absolute path follows an authority, which is empty.
+        // An absolute path follows an empty authority.
         return "file:\(path.hasPrefix("/") ? "//" : "")\(escaped)?immutable=1"
     }
 
-    /// Never checkpoints by itself, neither after a commit nor on closing: for files whose checkpoints have a lock of
-    /// their own. From now on `walPages` is counted.
+    /// Stops automatic checkpoints, after a commit and on closing: for files whose checkpoints have a lock of their
+    /// own. From now on `walPages` is counted.
     package func checkpointOnlyWhenTold() {
         _ = mz_sqlite_no_checkpoint_on_close(database)
         let ourselves = Unmanaged.passUnretained(self).toOpaque()
-        // Takes the place of SQLite's own hook, which is what checkpoints after 1,000 pages.
+        // Replaces SQLite's own hook, which checkpoints after 1,000 pages.
         sqlite3_wal_hook(
             database,
             { connection, _, _, pages in
@@ -98,16 +98,16 @@ package final class Connection: @unchecked Sendable {
         return Statement(prepared, of: self)
     }
 
-    /// The first column of the first row as a number; nil where there is no row or it is NULL.
+    /// The first column of the first row as a number; nil if there is no row or it is NULL.
     package func number(_ sql: String) throws(SQLiteFailure) -> Int64? {
         var statement = try prepare(sql)
         return try statement.step() ? statement.optionalInteger(0) : nil
     }
 
-    /// Takes the write lock at once, so that a read in the transaction is never outdated by another's write.
+    /// Takes the write lock at once, so that a write of others never outdates a read in the transaction.
     package func begin() throws(SQLiteFailure) { try execute("BEGIN IMMEDIATE") }
     package func commit() throws(SQLiteFailure) { try execute("COMMIT") }
-    /// Also where SQLite rolled back by itself.
+    /// Rolls back; safe if SQLite has rolled back by itself.
     package func rollback() { if sqlite3_get_autocommit(database) == 0 { try? execute("ROLLBACK") } }
 
     package func transaction<Result>(_ body: () throws(SQLiteFailure) -> Result) throws(SQLiteFailure) -> Result {
@@ -123,21 +123,21 @@ package final class Connection: @unchecked Sendable {
     }
 
     package enum Checkpoint: Sendable {
-        /// As much as is possible without waiting for a reader.
+        /// As much as possible without waiting for a reader.
         case passive
-        /// All of it, and the WAL emptied; waits for readers.
+        /// All pages, and empties the WAL; waits for readers.
         case truncate
     }
 
-    /// Writes all that the last commit left to another file, which must be empty or not there. Others may read and write
-    /// meanwhile.
+    /// Copies the database as of the last commit to another file, which must be empty or missing. Others may read and
+    /// write meanwhile.
     package func copy(to path: String) throws(SQLiteFailure) {
         var copy = try prepare("VACUUM INTO ?1")
         copy.bind(1, path)
         try copy.run()
     }
 
-    /// Moves the WAL into the file. Returns the WAL's pages, and how many of them are moved.
+    /// Moves the WAL into the file. Returns the number of the WAL's pages, and of moved pages.
     @discardableResult
     package func checkpoint(_ mode: Checkpoint) throws(SQLiteFailure) -> (pages: Int, moved: Int) {
         var (pages, moved): (Int32, Int32) = (0, 0)

@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// What SQLite answered instead of a result, and to what.
+/// An error of SQLite, and the file it concerns.
 package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package let path: String
     /// The extended result code; its low byte is the primary one.
@@ -11,7 +11,7 @@ package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible
         (self.path, self.extendedCode, self.message) = (path, extendedCode, message)
     }
 
-    /// The file's content contradicts itself, which SQLite does not notice.
+    /// Failure for a file with contradictory content, which SQLite does not detect.
     package static func damaged(_ path: String, _ message: String) -> SQLiteFailure {
         SQLiteFailure(path: path, extendedCode: SQLITE_CORRUPT, message: message)
     }
@@ -19,17 +19,18 @@ package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible
     package var code: Int32 { extendedCode & 0xff }
     package var description: String { "\(message) (SQLite \(extendedCode))" }
 
-    /// The disk, or the limit set on the file, is used up. Nothing of the transaction was kept.
+    /// Whether the disk, or the limit set on the file, is used up. No part of the transaction was kept.
     package var isFull: Bool { code == SQLITE_FULL }
     package var isBusy: Bool { code == SQLITE_BUSY }
-    /// The bytes of the file are not a database, or not a sound one.
+    /// Whether the file is no database, or a damaged one.
     package var isCorrupt: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
-    /// The statement does not fit the file's tables.
+    /// Whether the statement does not fit the file's tables.
     package var isMisfit: Bool { code == SQLITE_ERROR }
-    /// The file could not be opened, or made.
+    /// Whether the file could not be opened, or created.
     package var isUnopened: Bool { code == SQLITE_CANTOPEN }
-    /// A file that must be made beside it to read it cannot be: its folder is read-only (SQLITE_READONLY_DIRECTORY).
+    /// Whether its folder is read-only, so that a file needed for reading cannot be created
+    /// (SQLITE_READONLY_DIRECTORY).
     package var isInReadOnlyFolder: Bool { extendedCode == SQLITE_READONLY | 6 << 8 }
-    /// Reading or writing failed below SQLite: after a failed commit, what is in the file is not known.
+    /// Whether reading or writing failed below SQLite: after a failed commit, the file's content is unknown.
     package var isInputOutput: Bool { code == SQLITE_IOERR }
 }

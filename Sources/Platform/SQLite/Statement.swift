@@ -1,10 +1,10 @@
 internal import CSQLite
 
-/// A prepared statement: bind, step through its rows, reset, again.
+/// A prepared statement, used repeatedly: bind, step through its rows, reset.
 ///
 /// - Ownership: one owner, finalised by `deinit`; keeps its connection open.
 /// - Concurrency: on its connection's thread.
-/// - Failure: a binding that SQLite refuses (no memory, too large) comes out of the next `step`.
+/// - Failure: the next `step` reports a binding that SQLite refused (no memory, too large).
 package struct Statement: ~Copyable {
     private let handle: OpaquePointer
     private let connection: Connection
@@ -14,14 +14,14 @@ package struct Statement: ~Copyable {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Parameters are counted from 1, as SQLite does.
+    /// Binds a parameter; parameters count from 1, as in SQLite.
     package mutating func bind(_ index: Int32, _ value: Int64) { note(sqlite3_bind_int64(handle, index, value)) }
 
     package mutating func bindNull(_ index: Int32) { note(sqlite3_bind_null(handle, index)) }
 
     package mutating func bind(_ index: Int32, _ bytes: [UInt8]) { bytes.withUnsafeBytes { bind(index, $0) } }
 
-    /// The bytes are copied; none is an empty blob, not NULL.
+    /// Binds a copy of the bytes; no bytes give an empty blob, not NULL.
     package mutating func bind(_ index: Int32, _ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else {
             return note(sqlite3_bind_zeroblob(handle, index, 0))
@@ -33,7 +33,7 @@ package struct Statement: ~Copyable {
         var text = text
         text.withUTF8 { utf8 in
             utf8.withMemoryRebound(to: CChar.self) {
-                // No pointer would mean NULL: an empty text still needs one.
+                // A null pointer would mean NULL: an empty text still needs a pointer.
                 let start = $0.baseAddress ?? UnsafePointer(bitPattern: 1)
                 note(
                     sqlite3_bind_text64(
@@ -42,7 +42,7 @@ package struct Statement: ~Copyable {
         }
     }
 
-    /// True while there is a row.
+    /// Steps to the next row; false if there is none.
     package mutating func step() throws(SQLiteFailure) -> Bool {
         guard bindFailure == SQLITE_OK else {
             defer { bindFailure = SQLITE_OK }
@@ -58,7 +58,7 @@ package struct Statement: ~Copyable {
         }
     }
 
-    /// Steps once, for statements without rows, and resets. Returns how many rows were changed.
+    /// Steps once, for statements without rows, and resets. Returns the number of changed rows.
     @discardableResult
     package mutating func run() throws(SQLiteFailure) -> Int {
         _ = try step()
@@ -66,15 +66,15 @@ package struct Statement: ~Copyable {
         return Int(sqlite3_changes(connection.database))
     }
 
-    /// Ends the statement's own read; a statement left unreset keeps the WAL from being reset.
+    /// Ends the statement's own read; a statement that is not reset keeps the WAL from being reset.
     package mutating func reset() { sqlite3_reset(handle) }
 
-    /// Columns are counted from 0; valid while `step` last said true.
+    /// Reads a column; columns count from 0, and are valid while the last `step` returned true.
     package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
     package func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
 
-    /// A number that is reckoned with: one out of `range` is damage, since nobody wrote it. nil for NULL.
+    /// A number used in computations: one out of `range` counts as damage. nil for NULL.
     package func optionalInteger(_ column: Int32, in range: ClosedRange<Int64>) throws(SQLiteFailure) -> Int64? {
         guard let value = optionalInteger(column) else { return nil }
         guard !range.contains(value) else { return value }
@@ -95,9 +95,9 @@ package struct Statement: ~Copyable {
 
     package func optionalBytes(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : bytes(column) }
 
-    /// A blob's or a text's bytes where they lie, valid inside `body` only.
+    /// Lends a blob's or a text's bytes in place, valid only inside `body`.
     package func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        // nil also if memory for it is missing.
+        // Also nil if memory for it is missing.
         guard let start = sqlite3_column_blob(handle, column) else {
             return body(UnsafeRawBufferPointer(start: nil, count: 0))
         }

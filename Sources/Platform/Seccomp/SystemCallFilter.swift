@@ -2,18 +2,19 @@ internal import CSeccomp
 internal import Glibc
 package import Posix
 
-/// The system calls that a child may make once it is warm: what its work and one socket need.
+/// The system calls that a child may make once it is warm: those for its work and one socket.
 ///
-/// What would open, look up or ask about a file is refused with an error, since a library that looks for a file it can do
-/// without must not end a job; everything else that is not listed ends the process, and so does a call of another ABI.
+/// Calls that open, look up or query a file fail with an error, since a library that looks for an optional file must
+/// not end a job. All other unlisted calls end the process, and so do calls of another ABI.
 package enum SystemCallFilter {
-    /// What a child is for.
+    /// The purpose of a process, which determines its calls.
     package enum Role: String, Sendable, CaseIterable {
-        /// Forks renderers, which decode and encode with the threads of libvips and libaom; each narrows what it has got (`narrow`).
+        /// Forks renderers, which decode and encode with the threads of libvips and libaom; each one narrows its filter
+        /// (`narrow`).
         case parent
         /// Reads headers in Swift, with one thread.
         case inspector
-        /// Closes what it has and waits, as the first process of a parent's namespace.
+        /// Closes its descriptors and waits, as the first process of a parent's namespace.
         case first
     }
 
@@ -32,9 +33,9 @@ package enum SystemCallFilter {
         "open", "openat", "access", "faccessat", "faccessat2", "readlink", "stat", "statx", "newfstatat", "ioctl",
     ]
 
-    /// Puts it in place for every thread of this process, for good.
+    /// Applies the filter to every thread of this process, permanently.
     ///
-    /// - Failure: the kernel's answer; where it knows no filters, that they are missing.
+    /// - Failure: the kernel's error; if it has no filters, that they are missing.
     package static func load(for role: Role) throws(SystemFailure) {
         let filter = try Filter(otherwise: mz_seccomp_kill())
         if role == .first {
@@ -44,40 +45,41 @@ package enum SystemCallFilter {
         for name in common { try filter.add(mz_seccomp_allow(), name) }
         for name in refused { try filter.add(mz_seccomp_errno(EACCES), name) }
         try filter.add(mz_seccomp_errno(ENOSYS), "clone3")
-        // Memory is never made executable, nor shared: that counts to no limit, and would keep an answer from being sealed.
+        // No memory is made executable, nor shared: shared memory counts for no limit, and would prevent sealing the
+        // output.
         try filter.add(mz_seccomp_allow(), "mprotect", argument(2, SCMP_CMP_MASKED_EQ, UInt64(PROT_EXEC), 0))
         try filter.add(
             mz_seccomp_allow(), "mmap", argument(2, SCMP_CMP_MASKED_EQ, UInt64(PROT_EXEC), 0),
             argument(3, SCMP_CMP_MASKED_EQ, UInt64(MAP_SHARED), 0))
         if role == .inspector {
             try filter.add(mz_seccomp_allow(), "pread64")
-            // What ends it is said in the log.
+            // Fatal errors are written to the log.
             try filter.add(mz_seccomp_allow(), "write", argument(0, SCMP_CMP_EQ, 2))
         } else {
             for name in rendering { try filter.add(mz_seccomp_allow(), name) }
-            // Threads only; and glibc takes the older call, whose flags can be seen, when the newer one is not there.
+            // Threads only. glibc uses the older call, whose flags are visible, when the newer one is missing.
             try filter.add(mz_seccomp_allow(), "clone", argument(0, SCMP_CMP_MASKED_EQ, cloneThread, cloneThread))
             try filter.add(mz_seccomp_allow(), "prctl", argument(0, SCMP_CMP_EQ, setName))
         }
         if role == .parent {
             try filter.add(mz_seccomp_allow(), "clone", argument(0, SCMP_CMP_EQ, forkFlags))
             for name in ["wait4", "seccomp", "tgkill", "capset"] { try filter.add(mz_seccomp_allow(), name) }
-            // What `Sandbox.limitChild` takes from each child.
+            // Calls of `Sandbox.limitChild` in each child.
             try filter.add(mz_seccomp_allow(), "unshare", argument(0, SCMP_CMP_EQ, newUser))
             try filter.add(mz_seccomp_allow(), "prlimit64", argument(0, SCMP_CMP_EQ, 0))
             for option in boundingSet { try filter.add(mz_seccomp_allow(), "prctl", argument(0, SCMP_CMP_EQ, option)) }
         } else {
-            // Itself, as abort does; never the worker.
+            // Signals only itself, as abort does; never the worker.
             try filter.add(mz_seccomp_allow(), "tgkill", argument(0, SCMP_CMP_EQ, UInt64(getpid())))
         }
         try filter.load(forAllThreads: true)
     }
 
-    /// The same for the first process of a namespace, which has nobody to tell of a failure: where it fails, so does its
-    /// parent's, which tells.
+    /// Applies the filter to the first process of a namespace, which cannot report a failure. If it fails, its parent's
+    /// filter fails, too, and the parent reports it.
     package static func loadForFirst() { try? load(for: .first) }
 
-    /// Takes from a child of a `parent` what only its parent needs.
+    /// Removes the calls that only the parent needs from its child's filter.
     package static func narrow() throws(SystemFailure) {
         let filter = try Filter(otherwise: mz_seccomp_allow())
         try filter.add(mz_seccomp_kill(), "clone", argument(0, SCMP_CMP_MASKED_EQ, cloneThread, 0))
@@ -101,7 +103,7 @@ package enum SystemCallFilter {
     }
 }
 
-/// A filter in the making.
+/// A filter under construction.
 private struct Filter: ~Copyable {
     private let context: scmp_filter_ctx
 
@@ -112,7 +114,7 @@ private struct Filter: ~Copyable {
 
     deinit { seccomp_release(context) }
 
-    /// A rule for a call, where its arguments are as said.
+    /// Adds a rule for a call, under conditions on its arguments.
     func add(_ action: UInt32, _ name: String, _ conditions: scmp_arg_cmp...) throws(SystemFailure) {
         let number = seccomp_syscall_resolve_name(name)
         guard number != mz_seccomp_unknown() else { throw SystemFailure("filter", on: name, code: ENOSYS) }
@@ -122,9 +124,9 @@ private struct Filter: ~Copyable {
 
     func load(forAllThreads: Bool) throws(SystemFailure) {
         try Self.check(seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, mz_seccomp_kill()))
-        // The sandbox's limits took the privileges before.
+        // The sandbox's limits dropped the privileges earlier.
         try Self.check(seccomp_attr_set(context, SCMP_FLTATR_CTL_NNP, 0))
-        // libvips may have threads of its own by now.
+        // libvips may have started threads by now.
         if forAllThreads { try Self.check(seccomp_attr_set(context, SCMP_FLTATR_CTL_TSYNC, 1)) }
         try Self.check(seccomp_load(context))
     }

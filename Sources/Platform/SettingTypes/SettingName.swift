@@ -4,7 +4,7 @@ package enum SettingName {
         byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || [0x2D, 0x2E, 0x5F].contains(byte)
     }
 
-    /// What of a name may be said to people: what follows its first strange byte may be a value.
+    /// The part of a name that may be shown to people: text after its first invalid byte may be a value.
     package static func shown(_ name: String) -> String {
         let plain = name.utf8.prefix { has($0) }
         return plain.count == name.utf8.count ? name : String(decoding: plain, as: UTF8.self) + "…"

@@ -1,17 +1,17 @@
-/// One setting of `Root`: its name, what it may be, and what it means.
+/// One setting of `Root`: its name, its type, and its meaning.
 ///
-/// An adapter's rows live beside the adapter. `Settings.keys`, the one table, has them lifted.
+/// An adapter's rows live next to the adapter. `Settings.keys`, the table of all settings, contains them lifted.
 package struct SettingRow<Root>: Sendable {
-    /// As in the file, groups joined by dots: `fetch.byteLimit`.
+    /// Name as in the file, groups joined by dots: `fetch.byteLimit`.
     package let name: String
     package let meaning: String
-    /// `a size from 1KiB to 4GiB`.
+    /// Expected values, such as `a size from 1KiB to 4GiB`.
     package let expectation: String
-    /// What was said is never quoted.
+    /// Whether the value is never quoted.
     package let isSecret: Bool
-    /// The value that a root has, as it would be written; of a secret no more than that there is one.
+    /// The value in a root as text; for a secret only whether it is set.
     package let text: @Sendable (Root) -> String
-    /// Sets the value; false if the node is not what is expected.
+    /// Sets the value; false if the node is not as expected.
     package let assign: @Sendable (inout Root, YAMLNode, _ folder: String?) throws(SettingRefusal) -> Bool
 
     package init(
@@ -36,7 +36,7 @@ package struct SettingRow<Root>: Sendable {
             })
     }
 
-    /// The same setting of a whole that has the root at a place.
+    /// The same setting, in a whole that contains the root.
     package func lifted<Whole>(to place: any WritableKeyPath<Whole, Root> & Sendable) -> SettingRow<Whole> {
         SettingRow<Whole>(
             name: name, meaning: meaning, expectation: expectation, isSecret: isSecret,
@@ -46,7 +46,7 @@ package struct SettingRow<Root>: Sendable {
             })
     }
 
-    /// `MEZZOTINT_FETCH_BYTE_LIMIT` for `fetch.byteLimit`.
+    /// Environment variable, such as `MEZZOTINT_FETCH_BYTE_LIMIT` for `fetch.byteLimit`.
     package var environmentName: String {
         name.reduce(into: "MEZZOTINT_") { text, character in
             if character == "." { return text.append("_") }

@@ -1,14 +1,15 @@
 internal import Clocks
 
-/// What a setting's value may be: how it is read from a file or from text, how it is written, and what to say if wrong.
+/// The type of a setting's value: how to read it from a file or from text, how to write it, and the expectation for
+/// errors.
 package struct SettingType<Value: Sendable>: Sendable {
-    /// For people, after "expected": `a size from 1KiB to 4GiB, such as 32MiB`. Its examples are accepted.
+    /// Text for people, after "expected": `a size from 1KiB to 4GiB, such as 32MiB`. Its examples are accepted.
     package let expectation: String
-    /// nil if the node is no such value; thrown if it is one in form, and there is more to say about what is wrong.
-    /// `folder` is where the file that says it stands; nil for flags and environment.
+    /// Reads a value; nil if the node has another form, an error if its form fits and there is more to report. `folder`
+    /// contains the settings file; nil for flags and environment.
     package let read: @Sendable (_ node: YAMLNode, _ folder: String?) throws(SettingRefusal) -> Value?
     package let write: @Sendable (Value) -> String
-    /// Whether no message may quote what was said: `write` decides what `config show` may.
+    /// Whether no message may quote the value; `write` decides what `config show` displays.
     package var isSecret: Bool
 
     package init(
@@ -19,7 +20,7 @@ package struct SettingType<Value: Sendable>: Sendable {
         (self.expectation, self.read, self.write, self.isSecret) = (expectation, read, write, isSecret)
     }
 
-    /// From one unstructured word.
+    /// A type for one unstructured word.
     package static func scalar(
         _ expectation: String, _ read: @escaping @Sendable (String) -> Value?,
         write: @escaping @Sendable (Value) -> String
@@ -108,7 +109,7 @@ extension SettingType where Value == String {
         scalar("one of " + values.joined(separator: ", "), { values.contains($0) ? $0 : nil }, write: { $0 })
     }
 
-    /// Text that may stand in an HTTP header or a message.
+    /// Text that is valid in an HTTP header or a message.
     package static var line: Self {
         scalar(
             "printable text on one line",
@@ -120,7 +121,7 @@ extension SettingType where Value == String {
     /// Any text without control characters; may be empty.
     package static var text: Self { scalar("text on one line", { $0.isOneLine ? $0 : nil }, write: { $0 }) }
 
-    /// A place in the file system. In a file it is relative to that file's folder, else to the working directory.
+    /// A path in the file system. In a file it is relative to that file's folder, elsewhere to the working directory.
     package static func path(allowsEmpty: Bool) -> Self {
         SettingType(
             expectation: "a path",
@@ -135,7 +136,7 @@ extension SettingType where Value == String {
 }
 
 extension SettingType {
-    /// In a file as a list; in one line of text, divided by commas.
+    /// A list: in a file a YAML list; in one line of text, separated by commas.
     package static func list<Element: Sendable & CustomStringConvertible>(
         of expectation: String, _ element: @escaping @Sendable (String) -> Element?
     ) -> Self where Value == [Element] {
@@ -150,7 +151,7 @@ extension SettingType {
 }
 
 extension SettingType where Value == [String] {
-    /// Places in the file system, each as `path`.
+    /// Paths in the file system, each as in `path`.
     package static var paths: Self {
         SettingType(
             expectation: "a list of paths",
@@ -174,13 +175,13 @@ extension String {
 }
 
 extension [String] {
-    /// `a, b or c`
+    /// The elements as text: `a, b or c`.
     package var formattedAsChoice: String {
         count < 2 ? joined() : dropLast().joined(separator: ", ") + " or " + self[count - 1]
     }
 }
 
-/// What is wrong with a value, where "expected this, got that" would not say it.
+/// An error in a value that "expected this, got that" does not express.
 package struct SettingRefusal: Error {
     package let message: String
     package init(_ message: String) { self.message = message }

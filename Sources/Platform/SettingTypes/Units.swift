@@ -1,6 +1,6 @@
 /// Whole numbers with a unit: `32MiB`, `250ms`.
 package enum Units {
-    /// Largest first; the last counts as 1.
+    /// Units, largest first; the last has the factor 1.
     package typealias Table = [(suffix: String, factor: Int)]
 
     package static let bytes: Table = [
@@ -10,7 +10,8 @@ package enum Units {
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
     ]
 
-    /// nil unless it is digits and a unit of the table; a bare number only where the table's smallest unit is plain (0).
+    /// Parses digits with a unit of the table; nil for other text. A bare number is valid only if the table's smallest
+    /// unit is plain (0).
     package static func number(_ text: String, _ units: Table) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let suffix = text.dropFirst(digits.count).drop { $0 == " " }
@@ -21,7 +22,7 @@ package enum Units {
         return overflow ? nil : product
     }
 
-    /// What is wrong with the unit of a text that `number` refuses; nil if it does not begin with a number.
+    /// The error in the unit of a text that `number` refuses; nil if the text does not begin with a number.
     package static func flaw(of text: String, _ units: Table) -> String? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let suffix = text.dropFirst(digits.count).drop { $0 == " " }
@@ -29,7 +30,7 @@ package enum Units {
         return suffix.isEmpty ? "which has no unit" : "whose unit is not \(units.map(\.suffix).formattedAsChoice)"
     }
 
-    /// In the largest unit that divides it.
+    /// The number in the largest unit that divides it.
     package static func text(_ number: Int, _ units: Table) -> String {
         let smallest = units[units.count - 1]
         let unit = number == 0 ? smallest : units.first { number % $0.factor == 0 } ?? smallest

@@ -1,12 +1,12 @@
 internal import CYAML
 
 extension YAMLNode {
-    /// One document without anchors, aliases and tags; collects problems and goes on where it can.
+    /// Parses one document without anchors, aliases and tags; collects problems and continues if it can.
     ///
-    /// The only place that touches libyaml. Events, not its document tree: a tree would follow aliases first.
+    /// The only code that uses libyaml. It reads events rather than a document tree, which would follow aliases first.
     package static func parse(_ bytes: [UInt8]) -> (root: YAMLNode?, problems: [(line: Int, message: String)]) {
         var parser = yaml_parser_t()
-        guard yaml_parser_initialize(&parser) != 0 else { return (nil, [(0, "there is no memory to read it.")]) }
+        guard yaml_parser_initialize(&parser) != 0 else { return (nil, [(0, "not enough memory to read it.")]) }
         defer { yaml_parser_delete(&parser) }
         return bytes.withUnsafeBufferPointer { input in
             yaml_parser_set_input_string(&parser, input.baseAddress, input.count)
@@ -38,10 +38,10 @@ extension YAMLNode {
         return blanks.contains(0x09)
     }
 
-    /// `[*.cdn.example]` means a list of hosts to people.
+    /// People write `[*.cdn.example]` for a list of hosts.
     package static let aliasAdvice = " Quote what begins with an asterisk: \"*.example.com\"."
 
-    /// Puts events together to nodes.
+    /// Combines events into nodes.
     private struct Builder {
         private enum Frame {
             case list([YAMLNode], line: Int)
@@ -110,7 +110,7 @@ extension YAMLNode {
             case .list(let items, let line): frames.append(.list(items + [node], line: line))
             case .map(let entries, let line, let key?):
                 if let first = entries.first(where: { $0.key == key.text }) {
-                    note(key.line, "\(key.text): this key stands here twice, first on line \(first.line); keep one.")
+                    note(key.line, "\(key.text): this key appears twice, first on line \(first.line); keep one.")
                 }
                 frames.append(.map(entries + [Entry(key: key.text, line: key.line, value: node)], line: line, key: nil))
             case .map(let entries, let line, nil):

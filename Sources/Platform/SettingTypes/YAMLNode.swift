@@ -1,4 +1,4 @@
-/// A piece of a settings file that remembers its line: text, a list, or a map in the order written.
+/// A part of a settings file with its line: text, a list, or a map in the order written.
 package struct YAMLNode: Sendable, Equatable {
     package indirect enum Content: Sendable, Equatable {
         case scalar(String)
@@ -20,13 +20,13 @@ package struct YAMLNode: Sendable, Equatable {
     package var entries: [Entry]? {
         switch content {
         case .map(let entries): entries
-        // Nothing after the colon, or all of it commented out.
+        // Nothing after the colon, or only comments.
         case .scalar(""): []
         default: nil
         }
     }
 
-    /// A list of text; one text is taken apart at its commas.
+    /// A list of text; a single text is split at its commas.
     package var words: [String]? {
         switch content {
         case .scalar(let text):
@@ -39,7 +39,7 @@ package struct YAMLNode: Sendable, Equatable {
         }
     }
 
-    /// Each text less the line's end behind it, which files have: a secret that is mounted, a block of YAML.
+    /// The node without the line end of each text, as mounted secrets and YAML blocks have one.
     package var withoutLineEnds: YAMLNode {
         switch content {
         case .scalar(let text): YAMLNode(.scalar(text.withoutLineEnd), line: line)
@@ -50,7 +50,7 @@ package struct YAMLNode: Sendable, Equatable {
         }
     }
 
-    /// What to call it in a message, cut to a length that fits a line.
+    /// Its name in a message, shortened to fit a line.
     package var brief: String {
         switch content {
         case .scalar(let text): text.isEmpty ? "nothing" : "'\(text.prefix(60))\(text.count > 60 ? "…" : "")'"
@@ -61,6 +61,6 @@ package struct YAMLNode: Sendable, Equatable {
 }
 
 extension String {
-    /// Less one `\n` or `\r\n` at its end, which are one character each.
+    /// The text without one `\n` or `\r\n` at its end, which are one character each.
     package var withoutLineEnd: String { hasSuffix("\n") || hasSuffix("\r\n") ? String(dropLast()) : self }
 }

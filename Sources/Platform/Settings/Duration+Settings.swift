@@ -1,7 +1,7 @@
 internal import SettingTypes
 
 extension Duration {
-    /// As settings have it: `250ms`, `10m`.
+    /// Parses the form of settings: `250ms`, `10m`.
     package init?(told text: String) {
         guard let milliseconds = Units.number(text, Units.time) else { return nil }
         self = .milliseconds(milliseconds)

@@ -1,7 +1,7 @@
 package import KafkaSetup
 internal import SettingTypes
 
-/// A key that jobs are signed with: its id, and where its secret is.
+/// A key that signs jobs: its id, and the place of its secret.
 package struct JobKey: Sendable, Equatable, CustomStringConvertible {
     package enum Place: Sendable, Equatable {
         case file(String)
@@ -10,7 +10,7 @@ package struct JobKey: Sendable, Equatable, CustomStringConvertible {
 
     package let id: String
     package let place: Place
-    /// Once it is read: nil where it cannot be, and `problem` says why.
+    /// The secret, once it was read; nil if it cannot be read, and `problem` has the reason.
     package internal(set) var secret: Secret?
     package internal(set) var problem: String?
 
@@ -23,7 +23,7 @@ package struct JobKey: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Shorter ones can be guessed.
+    /// Shorter secrets can be guessed.
     static let leastBytes = 16
 
     mutating func read(_ environment: [String: String]) {
@@ -47,7 +47,7 @@ package struct JobKey: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension SettingType where Value == [JobKey] {
-    /// `{2026-11: {file: /run/secrets/jobs-2026-11}, 2026-05: {environment: JOBS_KEY}}`, in the order written.
+    /// Keys in the order written: `{2026-11: {file: /run/secrets/jobs-2026-11}, 2026-05: {environment: JOBS_KEY}}`.
     static var jobKeys: Self {
         SettingType(
             expectation: "a map of key ids (letters, digits, dots, dashes) to {file: PATH} or {environment: NAME}",
@@ -70,7 +70,7 @@ extension SettingType where Value == [JobKey] {
                 }
                 return keys
             },
-            // Somebody may have written a secret itself where its place should stand.
+            // A user may have written the secret itself instead of its place.
             write: { "{" + $0.map(\.description).joined(separator: ", ") + "}" }, isSecret: true)
     }
 }

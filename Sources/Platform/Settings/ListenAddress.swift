@@ -1,11 +1,11 @@
 internal import Posix
 
-/// Where a server listens: `127.0.0.1:9464`, `[::1]:9464`; port 0 takes a free one.
+/// Address of a server: `127.0.0.1:9464`, `[::1]:9464`; port 0 uses a free one.
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     package let host: String
     package let port: Int
 
-    /// nil unless it is an address, no name, and a port.
+    /// Parses an address; nil unless it is an IP address, rather than a name, and a port.
     package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             return nil

@@ -1,10 +1,10 @@
 package import SettingTypes
 
-/// A row of the one table.
+/// A row of the table of all settings.
 package typealias SettingKey = SettingRow<Settings>
 
 extension SettingKey {
-    /// One of a group of hosts: `origins.cdn.hosts`.
+    /// A setting of a group of hosts: `origins.cdn.hosts`.
     init<Value: Sendable>(
         _ group: String, _ name: String, _ place: any WritableKeyPath<Settings.Origins.Group, Value> & Sendable,
         _ type: SettingType<Value>, _ meaning: String

@@ -11,7 +11,7 @@ extension SettingType where Value == ListenAddress? {
 }
 
 extension SettingType where Value == String {
-    /// A collector's URL, or nothing. Its query may hold a secret: it is sent, and not shown.
+    /// A collector's URL, or an empty text. Its query may contain a secret, so it is sent but not shown.
     static var collector: Self {
         SettingType(
             expectation:
@@ -51,7 +51,7 @@ extension SettingType where Value == [String] {
 }
 
 extension SettingType {
-    /// What is wrong with the first name that is none of a query parameter, without its value: that may be a signature.
+    /// The error for the first invalid parameter name. It leaves out the name's value, which may be a signature.
     fileprivate static func refusal(ofNames names: [String]) -> SettingRefusal? {
         names.lazy.compactMap { name in
             HostAliasGroup.fault(inParameterName: name).map { fault in
@@ -63,7 +63,7 @@ extension SettingType {
 }
 
 extension SettingType where Value == [HostAliasGroup] {
-    /// `{shop: {hosts: [a.example, b.example], mergeSchemes: true, volatile: [sig]}}`.
+    /// Groups of hosts: `{shop: {hosts: [a.example, b.example], mergeSchemes: true, volatile: [sig]}}`.
     static var aliasGroups: Self {
         SettingType(
             expectation: "a map of group names to {hosts: […], mergeSchemes: true or false, volatile: […]}",

@@ -3,7 +3,8 @@ internal import Origin
 internal import SettingTypes
 
 extension Settings.Fetch {
-    /// What is wrong with the files of `authorities`. For programs that fetch: others need not be able to read them.
+    /// Problems of the files of `authorities`. Only programs that fetch check them: others may lack the right to read
+    /// them.
     package var problems: [(key: String, message: String)] {
         origin.authorities.compactMap { path in Self.problem(of: path).map { ("fetch.authorities", $0) } }
     }

@@ -9,13 +9,14 @@ internal import Store
 internal import VariantSpec
 
 extension Settings {
-    /// The one table of keys: it feeds the reader, the environment, `--set`, the reference page and the test of `config/*`.
+    /// The table of all settings: it feeds the reader, the environment, `--set`, the reference page and the test of
+    /// `config/*`.
     package static let keys: [SettingKey] = [
         placeKeys, kafkaKeys, jobKeys, laneKeys, fetchKeys, fetcherKeys, workKeys, renderKeys, fileStoreKeys, storeKeys,
         originKeys,
     ].flatMap(\.self)
 
-    // The rows of these live beside their adapters.
+    // The rows of these settings live next to their adapters.
     private static let kafkaKeys: [SettingKey] = KafkaConfiguration.rows.map { $0.lifted(to: \.kafka) }
     private static let renderKeys: [SettingKey] = RendererSettings.rows.map { $0.lifted(to: \.render) }
     private static let fetcherKeys: [SettingKey] = OriginSettings.rows.map { $0.lifted(to: \.fetch.origin) }

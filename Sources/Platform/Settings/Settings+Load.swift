@@ -2,20 +2,21 @@ package import CommandLine
 internal import Glibc
 internal import SettingTypes
 
-/// Settings as they stand after all layers, each with where it was said.
+/// The settings after all layers, with the origin of each value.
 package struct LoadedSettings: Sendable {
     package let settings: Settings
     package let origins: [String: SettingOrigin]
-    /// Variables that are named like settings of a group, but name none, and that no setting reads.
+    /// Variables that are named like settings of a group, but match none, and that no setting reads.
     package let ignoredVariables: [String]
 
     package func origin(of key: SettingKey) -> SettingOrigin { origins[key.name] ?? .standard }
 }
 
 extension Settings {
-    /// What `--config` and `--set` of a command line say, over the environment, over the file, over the defaults.
+    /// Loads settings: `--config` and `--set` of a command line, over the environment, over the file, over the
+    /// defaults.
     ///
-    /// - Parameter inspect: finds what is wrong beyond the form of the values, by key.
+    /// - Parameter inspect: finds problems beyond the form of values, by key.
     package static func loaded(
         _ arguments: ParsedArguments, inspect: (Settings) -> [(key: String, message: String)]
     ) throws(SettingsFailure) -> LoadedSettings {
@@ -24,9 +25,9 @@ extension Settings {
             inspect: inspect)
     }
 
-    /// All layers; every problem of all of them at once.
+    /// Loads all layers; reports the problems of all of them at once.
     ///
-    /// - Parameter file: what `--config` names; nil: what `MEZZOTINT_CONFIG` names, if anything.
+    /// - Parameter file: path in `--config`; nil: the path in `MEZZOTINT_CONFIG`, if any.
     package static func loaded(
         file: String?, environment: [String: String], assignments: [String],
         inspect: (Settings) -> [(key: String, message: String)] = { _ in [] }
@@ -51,7 +52,7 @@ extension Settings {
             ignoredVariables: reader.ignoredVariables.filter { !named.contains($0) })
     }
 
-    /// Links are followed: a cluster mounts its files as links.
+    /// Reads a file. It follows links, because clusters mount files as links.
     private static func contents(of path: String, namedBy origin: SettingOrigin) throws(SettingProblem) -> [UInt8] {
         func problem(_ reason: String) -> SettingProblem {
             SettingProblem(
@@ -67,7 +68,7 @@ extension Settings {
         return Array(bytes[..<count])
     }
 
-    /// As the process was started with it; reading `environ` itself is no safe thing in Swift 6.
+    /// The environment at the process's start; reading `environ` itself is not safe in Swift 6.
     private static func currentEnvironment() -> [String: String] {
         guard let file = fopen("/proc/self/environ", "re") else { return [:] }
         defer { fclose(file) }

@@ -3,10 +3,10 @@ package import KafkaSetup
 internal import Posix
 
 extension Settings {
-    /// Whether the log is a file that has to be there before it can be read; nil on a cluster.
+    /// File of the embedded log, which must exist before it can be read; nil on a cluster.
     package var embeddedLogFile: String? { kafka.bootstrap.isEmpty ? logDirectory + "/log.sqlite" : nil }
 
-    /// nil: the log is embedded.
+    /// Configuration of the cluster; nil: the log is embedded.
     package var kafkaConfiguration: KafkaConfiguration? {
         guard !kafka.bootstrap.isEmpty else { return nil }
         var configuration = kafka
@@ -14,10 +14,10 @@ extension Settings {
         return configuration
     }
 
-    /// What a worker goes by: in `lag`, in the changelog and to the brokers.
+    /// Name of a worker in `lag`, in the changelog and for the brokers.
     package var workerName: String { kafkaConfiguration?.clientID ?? Self.processName }
 
-    /// `host-1234`.
+    /// Host name and process id: `host-1234`.
     private static var processName: String {
         let name = SystemFacts.hostName.isEmpty ? "mezzotint" : SystemFacts.hostName
         return "\(name)-\(getpid())"

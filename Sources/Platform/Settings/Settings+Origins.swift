@@ -3,7 +3,7 @@ package import KafkaSetup
 internal import SettingTypes
 
 extension Settings {
-    /// How hosts are treated: all of them, and groups of them.
+    /// Treatment of hosts: of all, and of groups.
     package struct Origins: Sendable, Equatable {
         package var concurrency = 6
         package var breaker = Breaker()
@@ -11,7 +11,7 @@ extension Settings {
         package var freshness = Freshness()
         package var staleIfError = Duration.seconds(7 * 86_400)
         package var staleWhileRevalidate = Duration.zero
-        /// In the order in which they were named.
+        /// Groups in the order in which they were named.
         package var groups: [Group] = []
 
         package struct Breaker: Sendable, Equatable {
@@ -24,7 +24,7 @@ extension Settings {
             package var ceiling = Duration.seconds(30 * 86_400)
         }
 
-        /// What `origins.NAME` says; 0 where it says nothing.
+        /// Settings of `origins.NAME`; 0 where a value is not set.
         package struct Group: Sendable, Equatable {
             package let name: String
             package var hosts: [String] = []
@@ -48,7 +48,7 @@ extension Settings {
         }
     }
 
-    /// What a group says of freshness, and of the rest what counts for all hosts.
+    /// Freshness of a group: its own values, and those of all hosts where it sets none.
     package func freshness(of group: Origins.Group) -> Origins.Freshness {
         var freshness = origins.freshness
         if group.freshness.floor > .zero { freshness.floor = group.freshness.floor }
@@ -56,7 +56,7 @@ extension Settings {
         return freshness
     }
 
-    /// The groups as URLs are held against them.
+    /// The groups in the form that matches URLs.
     package var originGroups: [OriginGroup] {
         origins.groups.compactMap { try? OriginGroup(name: $0.name, hosts: $0.hosts, hasHeaders: !$0.headers.isEmpty) }
     }
@@ -130,14 +130,14 @@ extension Settings {
         ]
     }
 
-    /// By name: of the table, or of a group of hosts (`origins.cdn.hosts`).
+    /// Finds a setting by name: in the table, or of a group of hosts (`origins.cdn.hosts`).
     static func key(_ name: String) -> SettingKey? {
         if let key = keys.first(where: { $0.name == name }) { return key }
         guard let group = groupName(in: name) else { return nil }
         return groupKeys(group).first { $0.name == name }
     }
 
-    /// `cdn` of `origins.cdn` and `origins.cdn.hosts`, if that is none of the table's.
+    /// Group in a name: `cdn` in `origins.cdn` and `origins.cdn.hosts`; nil if the table has that name.
     static func groupName(in name: String) -> String? {
         let parts = name.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count > 1, parts[0] == "origins", (1...64).contains(parts[1].utf8.count),
@@ -147,19 +147,19 @@ extension Settings {
         return String(parts[1])
     }
 
-    /// Whether keys of a group of hosts are below it: `origins.cdn`, `origins.cdn.freshness`.
+    /// Whether settings of a group of hosts lie below the name: `origins.cdn`, `origins.cdn.freshness`.
     static func isGroup(_ name: String) -> Bool {
         guard let group = groupName(in: name) else { return false }
         return name == "origins.\(group)" || groupKeys(group).contains { $0.name.hasPrefix(name + ".") }
     }
 
-    /// The table, and what the groups have that are there.
+    /// The table, and the settings of the existing groups.
     package var allKeys: [SettingKey] { Settings.keys + origins.groups.flatMap { Settings.groupKeys($0.name) } }
-    /// For the reference page.
+    /// Settings of a group, for the reference page.
     package static let groupKeys = groupKeys("NAME")
 }
 
-/// A header that the hosts of a group are asked with.
+/// A header in requests to the hosts of a group.
 package struct OriginHeader: Sendable, Equatable {
     package enum Place: Sendable, Equatable {
         case here(Secret)
@@ -169,10 +169,10 @@ package struct OriginHeader: Sendable, Equatable {
 
     package let name: String
     package let place: Place
-    /// Once it is read.
+    /// The value, once it was read.
     package internal(set) var value: Secret?
 
-    /// As it is sent: not to be shown.
+    /// The header with its value, for sending only.
     package var revealed: (name: String, value: String)? { value.map { (name, $0.revealed) } }
 
     var description: String {
@@ -183,7 +183,7 @@ package struct OriginHeader: Sendable, Equatable {
         }
     }
 
-    /// What the client says itself, and what would change how the answer comes.
+    /// Headers that the client sets itself, and headers that would change the form of the response.
     private static let own: Set<String> = [
         "host", "user-agent", "accept-encoding", "if-none-match", "if-modified-since", "connection", "content-length",
         "transfer-encoding", "te", "upgrade", "range", "expect",
@@ -208,11 +208,11 @@ package struct OriginHeader: Sendable, Equatable {
 }
 
 extension SettingType where Value == [OriginHeader] {
-    /// `{Authorization: file:/run/secrets/cdn, X-Tenant: shop}`.
+    /// Headers: `{Authorization: file:/run/secrets/cdn, X-Tenant: shop}`.
     static var originHeaders: Self {
         SettingType(
             expectation:
-                "a map of header names, none of those that every request has, to file:PATH, environment:NAME or a value",
+                "a map of header names, except those of every request, to file:PATH, environment:NAME or a value",
             read: { node, folder in
                 guard let entries = node.entries else { return nil }
                 var headers: [OriginHeader] = []
@@ -238,7 +238,7 @@ extension SettingType where Value == [OriginHeader] {
 }
 
 extension SettingType where Value == Double {
-    /// A second: `200/s`, `30/m`, `1000/h`.
+    /// A rate per second: `200/s`, `30/m`, `1000/h`.
     static var rate: Self {
         scalar(
             "a rate such as 200/s, 30/m or 1000/h, or 0",

@@ -1,7 +1,7 @@
 internal import SettingTypes
 
 extension Settings {
-    /// The table of settings of the reference page, in Markdown. Those of groups of hosts stand there once.
+    /// The reference page's table of settings, in Markdown. Settings of groups of hosts appear once.
     package static var reference: String {
         let standard = Settings()
         let rows = (keys + groupKeys).map { key in

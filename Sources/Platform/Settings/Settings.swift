@@ -7,14 +7,13 @@ package import Origin
 package import RendererPool
 package import Store
 
-/// Everything that can be set, with the defaults that count: each adapter is told all of them, whatever its own
-/// configuration begins with.
+/// All settings with their effective defaults: each adapter gets all values from here, independent of its own defaults.
 ///
-/// `Settings.keys` is the one table of their names, ranges and meanings.
+/// `Settings.keys` is the table of their names, ranges and meanings.
 package struct Settings: Sendable, Equatable {
     package var data = "data"
     package var log = Log()
-    /// The cluster that holds the log, where it is not embedded.
+    /// The cluster that holds the log, unless it is embedded.
     package var kafka = KafkaConfiguration()
     package var jobs = Jobs()
     package var lanes = Lanes()
@@ -33,7 +32,7 @@ package struct Settings: Sendable, Equatable {
 
     package init() {}
 
-    /// The log's partitions and what it keeps.
+    /// Partitions and retention of the embedded log.
     package struct Log: Sendable, Equatable {
         package var partitions = 8
         package var outcomesKept = 100_000
@@ -41,41 +40,41 @@ package struct Settings: Sendable, Equatable {
         package var reserve = 64 << 20
     }
 
-    /// Who may ask for work.
+    /// Job authentication.
     package struct Jobs: Sendable, Equatable {
-        /// Empty: whoever can write to the log.
+        /// Keys that sign jobs; empty: every client that can write to the log may publish.
         package var keys: [JobKey] = []
-        /// The id of the one that signs. Empty: the first.
+        /// Id of the key that signs; empty: the first.
         package var sign = ""
         package var signWith: String { sign.isEmpty ? keys.first?.id ?? "" : sign }
-        /// For programs that sign or check: others need not be able to read the secrets.
+        /// Problems of the keys. Only programs that sign or check them: others may lack the right to read the secrets.
         package var problems: [(key: String, message: String)] {
             keys.compactMap { key in key.problem.map { ("jobs.keys", "key '\(key.id)': \($0)") } }
         }
     }
 
-    /// How the slow lane shares with the fast one.
+    /// Sharing between the slow lane and the fast one.
     package struct Lanes: Sendable, Equatable {
         package var targets = ByLane(\.target)
         package var slow = Slow()
         package struct Slow: Sendable, Equatable {
-            /// 0: half of the render processes, at least one.
+            /// Concurrent slow renders; 0: half of the render processes, at least one.
             package var concurrency = 0
-            /// 0: as many as fast ones leave, less a quarter of the fetch permits.
+            /// Concurrent slow fetches; 0: as many as fast ones leave, less a quarter of the fetch permits.
             package var fetches = 0
             package var maxWait = Duration.seconds(60)
         }
     }
 
-    /// How sources are brought here.
+    /// Fetching of sources.
     package struct Fetch: Sendable, Equatable {
         package var concurrency = 32
         package var origin = OriginSettings()
     }
 
-    /// When what failed for now is tried again.
+    /// Retries after temporary failures.
     package struct Retry: Sendable, Equatable {
-        /// 0: see `RetryPolicy.attempts`.
+        /// Attempts; 0: see `RetryPolicy.attempts`.
         package var attempts = 0
         package var giveUp = GiveUp()
         package var base = Duration.seconds(1)
@@ -86,7 +85,7 @@ package struct Settings: Sendable, Equatable {
         }
     }
 
-    /// Where variants and originals are kept, and for how long they count as fresh.
+    /// Storage of variants and originals, and their default freshness.
     package struct Store: Sendable, Equatable {
         package var files = FileStoreSettings()
         package var adopt = false
@@ -94,14 +93,14 @@ package struct Settings: Sendable, Equatable {
         package var originalsLimit = 1 << 20
     }
 
-    /// Which stored variants may stand in for a source.
+    /// Derivation of variants from stored ones.
     package struct Reuse: Sendable, Equatable {
         package var enabled = true
         package var lossBudget = 4.0
         package var allowStale = false
     }
 
-    /// What makes two URLs one source, and a URL a variant.
+    /// Rules that decide which URLs are one source, and which URLs are variants.
     package struct Canonical: Sendable, Equatable {
         package var aliases: [HostAliasGroup] = []
         package var volatile: [String] = []
@@ -111,35 +110,35 @@ package struct Settings: Sendable, Equatable {
         package var defaultAVIFQuality = 63
     }
 
-    /// How the worker takes up and lays down work.
+    /// Reading, draining and liveness of a worker.
     package struct Worker: Sendable, Equatable {
         package var readAhead = 256
         package var drain = Duration.seconds(20)
         package var standstill = Duration.seconds(300)
     }
 
-    /// What the programs write about themselves.
+    /// Logging of the programs.
     package struct Logging: Sendable, Equatable {
         package var level = "info"
     }
 
-    /// Where spans of jobs go.
+    /// Export of spans.
     package struct Traces: Sendable, Equatable {
-        /// Empty: nowhere.
+        /// Collector's URL; empty: disabled.
         package var endpoint = ""
-        /// As people may see it.
+        /// Collector's URL as shown to people.
         package var shownEndpoint: String { ShownURL(endpoint).withoutQuery }
-        /// Of the jobs whose publisher says nothing.
+        /// Sampled share of jobs whose publisher sets no trace.
         package var share = 0.01
     }
 
-    /// What the worker tells whoever asks.
+    /// Metrics and health of the worker.
     package struct Metrics: Sendable, Equatable {
-        /// nil: it does not listen.
+        /// Address to listen on; nil: disabled.
         package var listen: ListenAddress?
     }
 
-    /// Whom `mezzotint-lagwatch` asks, and by which names it is asked.
+    /// Workers that `mezzotint-lagwatch` reads from, and host names under which it serves.
     package struct Watch: Sendable, Equatable {
         package var workers: [WorkerAddress] = []
         package var hosts: [HostPattern] = []
@@ -157,7 +156,7 @@ extension Settings {
     package var logDirectory: String { data + "/log" }
     package var indexDirectory: String { data + "/index" }
 
-    /// The smallest `worker.standstill`, and the setting that it follows: a slow origin or image is not a standstill.
+    /// The smallest `worker.standstill`, and the setting that determines it: a slow origin or image is no standstill.
     var leastStandstill: (Duration, setting: String) {
         fetch.origin.deadlines.whole >= render.deadline
             ? (fetch.origin.deadlines.whole * 3, "fetch.deadlines.whole") : (render.deadline * 3, "render.deadline")

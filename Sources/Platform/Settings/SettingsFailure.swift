@@ -1,11 +1,11 @@
 internal import CommandLine
 
-/// Where a setting was said.
+/// The layer that set a value.
 package enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     case standard
     case file(String, line: Int)
     case environment(String)
-    /// `--set`, or `--config` (in the environment: `MEZZOTINT_CONFIG`) for what is wrong with the file as a whole.
+    /// `--set`, or `--config` (in the environment: `MEZZOTINT_CONFIG`) for problems of the file as a whole.
     case flag(String)
 
     package var description: String {
@@ -18,17 +18,17 @@ package enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// One thing that is wrong: where it was said, of which key, and what was meant.
+/// One problem: where the value was set, its key, and the expectation.
 package struct SettingProblem: Error, Sendable, Hashable, CustomStringConvertible {
     package let origin: SettingOrigin
-    /// nil where the problem is of the file as a whole.
+    /// nil if the problem concerns the file as a whole.
     package let key: String?
     package let message: String
 
     package var description: String { "\(origin): " + (key.map { "\($0): " } ?? "") + message }
 }
 
-/// Settings that cannot be used, with every problem at once.
+/// Unusable settings, with all problems at once.
 package struct SettingsFailure: ErrorOfLines, Sendable, Hashable, CustomStringConvertible {
     package let problems: [SettingProblem]
 

@@ -2,7 +2,7 @@ internal import Glibc
 internal import KafkaSetup
 internal import SettingTypes
 
-/// What settings name the place of is read once all layers have spoken.
+/// Reads the files and variables that settings name, after all layers.
 extension SettingsReader {
     mutating func readSecretFiles() {
         readPassword()
@@ -65,11 +65,11 @@ extension Settings {
     }
 }
 
-/// A file that a secret stands in. No message says what it holds.
+/// A file that contains a secret. No message quotes its content.
 enum SecretFile {
     private static let limit = 64 << 10
 
-    /// Its one line, less the line's end.
+    /// Its only line, without the line end.
     static func line(in path: String) throws(SettingRefusal) -> String {
         let bytes = try bytes(in: path)
         guard let text = String(validating: bytes, as: UTF8.self)?.withoutLineEnd, !text.isEmpty, text.isOneLine else {
@@ -78,7 +78,7 @@ enum SecretFile {
         return text
     }
 
-    /// Links are followed: a cluster mounts its files as links.
+    /// Reads a file. It follows links, because clusters mount files as links.
     static func bytes(in path: String, limit: Int = limit) throws(SettingRefusal) -> [UInt8] {
         guard let file = fopen(path, "re") else { throw unreadable(path, errno) }
         defer { fclose(file) }

@@ -6,14 +6,14 @@ internal import Origin
 internal import Posix
 internal import SettingTypes
 
-/// Lays what was said over the defaults, layer by layer, and collects what is wrong.
+/// Applies values over the defaults, layer by layer, and collects problems.
 struct SettingsReader: Sendable {
     var settings = Settings()
     var origins: [String: SettingOrigin] = [:]
     var problems: [SettingProblem] = []
-    /// For secrets that settings name the variable of.
+    /// Environment, for secrets whose settings name a variable.
     private(set) var environment: [String: String] = [:]
-    /// Variables that are named like settings of a group, but name none.
+    /// Variables that are named like settings of a group, but match none.
     private(set) var ignoredVariables: [String] = []
     private static let set = SettingOrigin.flag("--set")
 
@@ -36,9 +36,9 @@ struct SettingsReader: Sendable {
         for entry in entries {
             let (name, origin) = (prefix + entry.key, SettingOrigin.file(path, line: entry.line))
             if Settings.key(name) != nil {
-                // The parser sees repeats within one map; this one was reached once by dots and once by nesting.
+                // The parser detects repeats within one map; this key appears once with dots and once nested.
                 if let line = seen[name], !here.contains(name) {
-                    note(origin, name, "this key stands here twice, first on line \(line); keep one.")
+                    note(origin, name, "this key appears twice, first on line \(line); keep one.")
                 }
                 here.insert(name)
                 seen[name] = entry.line
@@ -63,7 +63,8 @@ struct SettingsReader: Sendable {
         for key in Settings.keys {
             if let text = environment[key.environmentName] { assign(key.name, text, .environment(key.environmentName)) }
         }
-        // Others may begin so for reasons of their own (a cluster's service variables); only near misses are ours.
+        // Other variables may have this prefix for their own reasons (a cluster's service variables); only near misses
+        // count as ours.
         let known = Settings.keys.map(\.environmentName)
         for name in environment.keys.sorted() where name.hasPrefix("MEZZOTINT_") && !known.contains(name) {
             if let meant = Spelling.nearest(to: name, among: known, within: 2) {
@@ -76,7 +77,7 @@ struct SettingsReader: Sendable {
         }
     }
 
-    /// `key=value`, as given to `--set`.
+    /// Reads `key=value` of `--set`.
     mutating func read(assignment: String) {
         guard let crop = assignment.firstIndex(of: "=") else {
             return note(Self.set, nil, "'\(Self.key(of: assignment))' is not an assignment: write key=value.")
@@ -105,7 +106,7 @@ struct SettingsReader: Sendable {
         }
     }
 
-    /// Problems between settings that are each right alone.
+    /// Finds problems between settings that are each valid alone.
     mutating func finish(_ inspect: (Settings) -> [(key: String, message: String)] = { _ in [] }) {
         readSecretFiles()
         func origin(_ name: String, _ other: String) -> SettingOrigin { origins[name] ?? origins[other] ?? .standard }
@@ -150,7 +151,7 @@ struct SettingsReader: Sendable {
 
     private mutating func noteLog(_ origin: SettingOrigin) {
         let log = settings.log
-        // An empty log has two pages of 8 KiB a table at most.
+        // An empty log has at most two pages of 8 KiB a table.
         let tables = log.partitions * (128 << 10)
         guard log.reserve + tables >= log.byteLimit else { return }
         func text(_ bytes: Int) -> String { Units.text(bytes, Units.bytes) }
@@ -180,7 +181,7 @@ struct SettingsReader: Sendable {
     }
 
     private mutating func assign(_ name: String, _ text: String, _ origin: SettingOrigin) {
-        // Lists and maps may be written as YAML in one line; a password may begin as they do.
+        // Lists and maps may be YAML in one line; a password may begin as they do.
         let isFlow = (text.hasPrefix("[") || text.hasPrefix("{")) && !isPassword(name, text)
         let parsed = isFlow ? YAMLNode.parse(Array(text.utf8)) : nil
         if let problem = parsed?.problems.first(where: { $0.message.hasSuffix(YAMLNode.aliasAdvice) }) {
@@ -195,7 +196,7 @@ struct SettingsReader: Sendable {
         return (try? key.assign(&trial, YAMLNode(.scalar(text)).withoutLineEnds, nil)) ?? false
     }
 
-    /// What of an assignment without `=` may be quoted: not what may stand behind a secret's key.
+    /// The part of an assignment without `=` that may be quoted: never text after a secret's key.
     private static func key(of assignment: String) -> String {
         let start = assignment.prefix { $0.isLetter || $0.isNumber || ".-_".contains($0) }
         let group = Settings.groupName(in: String(start)).map(Settings.groupKeys) ?? []
@@ -220,13 +221,13 @@ struct SettingsReader: Sendable {
     }
 
     private mutating func noteUnknown(_ name: String, _ origin: SettingOrigin) {
-        // `password:x` without a space is one name, which may have a secret in it.
+        // `password:x` without a space is one name, which may contain a secret.
         let name = SettingName.shown(name)
-        // A key in the wrong group is as frequent as a slip of the finger.
+        // A key in the wrong group is as frequent as a typing error.
         let leaf = name.split(separator: ".").last.map(String.init) ?? name
         let group = Settings.groupName(in: name).map(Settings.groupKeys) ?? []
         let names = (Settings.keys + group).map(\.name)
-        // The leaf decides how near is near: a long group would make any two of its keys similar.
+        // The limit depends on the leaf: a long group would make any two of its keys similar.
         let meant =
             Spelling.nearest(to: name, among: names, within: max(1, leaf.utf8.count / 3))
             ?? names.first { $0.hasSuffix("." + leaf) }

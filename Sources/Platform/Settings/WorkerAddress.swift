@@ -1,12 +1,12 @@
-/// Where a worker serves its metrics: a name or an address, and a port.
+/// Metrics address of a worker: a name or an address, and a port.
 package struct WorkerAddress: Sendable, Equatable, CustomStringConvertible {
-    /// As a URL has it: `worker-1:9464`, `[::1]:9464`.
+    /// Form in a URL: `worker-1:9464`, `[::1]:9464`.
     package let description: String
-    /// nil: it is an address.
+    /// Host name; nil: it is an address.
     package let name: String?
     package let port: Int
 
-    /// nil unless it is a host and a port from 1.
+    /// Parses an address; nil unless it is a host and a port from 1.
     package init?(_ text: String) {
         if let address = ListenAddress(text) {
             guard address.port > 0 else { return nil }

@@ -2,10 +2,10 @@ internal import CMicroHTTPD
 internal import Glibc
 internal import Synchronization
 
-/// One request and its answer, parked in libmicrohttpd between its calls.
+/// One request and its response, kept by libmicrohttpd between its calls.
 ///
 /// - Ownership: retained by the connection until the request is completed.
-/// - Concurrency: the daemon's thread, but while it is suspended, when the answer is set under the core's lock.
+/// - Concurrency: the daemon's thread. While it is suspended, the response is set under the core's lock.
 final class Exchange: @unchecked Sendable {
     var isKnown = false
     private(set) var response: WebServer.Response?
@@ -28,7 +28,7 @@ final class Exchange: @unchecked Sendable {
         var headers: [String: String] = [:]
         var isAmbiguous = false
 
-        /// Headers that say for whom a request is, and where it ends.
+        /// Headers that determine a request's host and its end.
         private static let single: Set = ["host", "content-length", "transfer-encoding"]
 
         mutating func add(_ name: String, _ value: String) {
@@ -37,7 +37,7 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// nil where it can be read in two ways: a proxy before us may have read the other.
+    /// The request; nil if its head is ambiguous: a proxy before us may have read it differently.
     func request(method: String) -> WebServer.Request? {
         var head = Head()
         withUnsafeMutablePointer(to: &head) { head in
@@ -76,7 +76,7 @@ final class Exchange: @unchecked Sendable {
         case .file(let path):
             made = Self.file(at: path)
             if made == nil { status = 404 }
-        case .later, .shared: status = 500  // Only the first answer may come later; shared content had no memory.
+        case .later, .shared: status = 500  // Only the first response may come later; shared content had no memory.
         }
         guard let made = made ?? MHD_create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT) else { return .NO }
         defer { MHD_destroy_response(made) }

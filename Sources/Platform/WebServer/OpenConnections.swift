@@ -1,12 +1,12 @@
-/// Connections that are open, in the order in which each began to wait for its client: to connect, or after an answer.
+/// Open connections, in the order in which each began to wait for its client: after connecting, or after a response.
 ///
-/// Where one more comes than there may be, the one that has waited longest makes room. So nobody who connects and asks at
-/// once is kept out by those who connect and drip, however many they are and wherever they are.
+/// If there is one connection too many, the one that has waited longest is closed. So clients that connect and request
+/// at once are never kept out by clients that connect and send slowly, whatever their number and origin.
 struct OpenConnections<ID: Hashable> {
     private let limit: Int
-    /// By connection, the turn at which it began to wait.
+    /// For each connection, the turn at which it began to wait.
     private var turns: [ID: Int] = [:]
-    /// In order; of a connection that has waited again since, or is gone, the entry means nothing.
+    /// Queue in order; an entry is void if its connection has waited again since, or is gone.
     private var queue: [(id: ID, turn: Int)] = []
     private var first = 0
     private var turn = 0
@@ -14,17 +14,17 @@ struct OpenConnections<ID: Hashable> {
     init(limit: Int) { self.limit = max(1, limit) }
 
     var count: Int { turns.count }
-    /// What the order is kept by.
+    /// Length of the queue.
     var remembered: Int { queue.count }
 
-    /// Returns the one that makes room: it counts no more.
+    /// Adds a connection; returns the one to close, which is no longer counted.
     mutating func opened(_ id: ID) -> ID? {
         let longest = turns.count >= limit ? takeLongest() : nil
         waits(id)
         return longest
     }
 
-    /// It was answered, and may ask again.
+    /// Marks a response: the client may send another request.
     mutating func answered(_ id: ID) { if turns[id] != nil { waits(id) } }
 
     mutating func closed(_ id: ID) { turns[id] = nil }

@@ -1,9 +1,9 @@
 internal import CMicroHTTPD
 
-/// One answer for many clients: however many read it slowly, its bytes are there once.
+/// One response for many clients: its bytes exist once, however many clients read them slowly.
 ///
 /// - Ownership: one reference to libmicrohttpd's response; each connection that sends it has one of its own.
-/// - Concurrency: never changed once it is made.
+/// - Concurrency: immutable.
 package final class SharedContent: @unchecked Sendable {
     let response: OpaquePointer?
 

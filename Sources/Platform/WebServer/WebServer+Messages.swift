@@ -1,7 +1,7 @@
 internal import JSONText
 
 extension WebServer {
-    /// What a client asked.
+    /// A client's request.
     package struct Request: Sendable {
         package let method: String
         /// Path and query as received.
@@ -9,7 +9,7 @@ extension WebServer {
         /// Names in lower case; of a repeated header the last value.
         package let headers: [String: String]
 
-        /// Without the query, percent-decoded.
+        /// Path without the query, percent-decoded.
         package var path: String { Self.decoded(target.utf8.prefix { $0 != UInt8(ascii: "?") }) }
         package var query: String? {
             target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
@@ -31,15 +31,16 @@ extension WebServer {
         }
     }
 
-    /// What it is answered.
+    /// The response to a request.
     package struct Response: Sendable {
         package enum Content: Sendable {
             case bytes([UInt8])
-            /// Made once, for any number of answers at once.
+            /// Created once, for any number of responses at once.
             case shared(SharedContent)
             /// A regular file, sent by descriptor; 404 if it cannot be opened.
             case file(path: String)
-            /// The connection waits, the server's thread does not. Cancelled when the client's connection is gone.
+            /// Computed later: the connection waits, the server's thread does not. Cancelled when the client's
+            /// connection is gone.
             case later(@Sendable () async -> Response)
         }
 
@@ -61,8 +62,8 @@ extension WebServer {
                 Array(PlainText.of(text, keepingLines: true).utf8))
         }
 
-        package static let notFound = text("Nothing is here.\n", status: 404)
-        /// Its connection is over: what comes next on it may be meant as a part of the request.
+        package static let notFound = text("Not found.\n", status: 404)
+        /// Closes the connection: its next bytes may be meant as a part of the request.
         static let ambiguous: Response = {
             var response = text("Two headers of the request contradict each other.\n", status: 400)
             response.headers.append(("Connection", "close"))

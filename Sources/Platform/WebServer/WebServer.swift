@@ -5,15 +5,15 @@ internal import Synchronization
 
 /// A small HTTP server: libmicrohttpd on one thread of its own.
 ///
-/// - Ownership: listens until `stop`, or until it is let go.
-/// - Concurrency: the handler runs on the server's thread and must not block; what takes time is answered `later`.
+/// - Ownership: listens until `stop`, or until it is released.
+/// - Concurrency: the handler runs on the server's thread and must not block; slow work responds `later`.
 package final class WebServer: Sendable {
-    /// The address that it listens on, as it was given.
+    /// Address that it listens on, as given.
     package let host: String
     package let port: Int
     private let core: ServerCore
 
-    /// Listens at once, on this address alone: IPv4 or IPv6, no name. Port 0 takes a free one.
+    /// Listens at once, only on this address: IPv4 or IPv6, no name. Port 0 uses a free one.
     package init(
         host: String = "127.0.0.1", port: Int = 0, limits: Limits = Limits(),
         handler: @escaping @Sendable (Request) -> Response
@@ -23,11 +23,11 @@ package final class WebServer: Sendable {
         self.port = try core.listen(host, port)
     }
 
-    /// What whoever connects can take of this process.
+    /// Limits of the resources that clients can use in this process.
     package struct Limits: Sendable {
-        /// Where one more comes, the one that has waited longest for its client is closed.
+        /// Most connections: one more closes the connection that has waited longest for its client.
         let connections: Int
-        /// Requests whose answers come later; others are answered 503 meanwhile.
+        /// Most requests that are answered later; further ones get 503.
         let waiting: Int
         /// Bytes of each connection.
         let memory: Int
@@ -42,16 +42,16 @@ package final class WebServer: Sendable {
     /// `http://127.0.0.1:port`.
     package var address: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
-    /// Requests whose head has come, since the start.
+    /// Number of requests whose head was received, since the start.
     package var requestCount: Int { core.requests.load(ordering: .relaxed) }
     /// Connections accepted since the start.
     package var connectionCount: Int { core.connections.load(ordering: .relaxed) }
 
-    /// Closes everything; what is answered later is answered 503 now. May be said twice.
+    /// Closes everything; pending responses become 503. May be called twice.
     package func stop() { core.stop() }
 }
 
-/// Why the server does not listen.
+/// The reason why the server does not listen.
 package enum WebServerFailure: Error, Hashable, CustomStringConvertible {
     case cannotListen(host: String, port: Int, reason: String)
 
@@ -63,7 +63,7 @@ package enum WebServerFailure: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// The daemon and its requests under way.
+/// The daemon and its pending requests.
 ///
 /// - Ownership: the daemon holds this unretained: `stop` ends it first.
 /// - Concurrency: callbacks on the daemon's thread; `exchanges` under its lock.
@@ -71,7 +71,7 @@ final class ServerCore: @unchecked Sendable {
     let requests = Atomic<Int>(0)
     let connections = Atomic<Int>(0)
     let handler: @Sendable (WebServer.Request) -> WebServer.Response
-    /// By their addresses.
+    /// Open connections, by their addresses.
     private let open: Mutex<OpenConnections<UInt>>
     /// Suspended connections by identity; nil once stopped.
     private let waiting = Mutex<[ObjectIdentifier: Exchange]?>([:])
@@ -137,17 +137,17 @@ final class ServerCore: @unchecked Sendable {
         }
     }
 
-    /// What was shut is still there until the daemon's next round, in which it takes a few new ones.
+    /// A shut connection still counts until the daemon's next round, in which it accepts a few new ones.
     private static let closing = 64
 
     private func connection(_ connection: UInt, isOpen: Bool) {
         guard isOpen else { return open.withLock { $0.closed(connection) } }
         connections.add(1, ordering: .relaxed)
-        // Still valid: nobody but this thread closes connections.
+        // Still valid: only this thread closes connections.
         if let longest = open.withLock({ $0.opened(connection) }) { mz_mhd_shut(OpaquePointer(bitPattern: longest)) }
     }
 
-    /// Called once with the head, then until the upload is over; then it is answered.
+    /// Called once with the head, then until the upload is over; then the request gets its response.
     private func access(
         _ exchange: Exchange, _ method: UnsafePointer<CChar>, _ upload: UnsafeMutablePointer<Int>
     ) -> MHD_Result {
@@ -157,7 +157,7 @@ final class ServerCore: @unchecked Sendable {
             return .YES
         }
         guard upload.pointee == 0 else {
-            upload.pointee = 0  // No body that is sent here is of use.
+            upload.pointee = 0  // Request bodies are ignored.
             return .YES
         }
         if let response = exchange.response { return exchange.queue(response) }
@@ -180,7 +180,8 @@ final class ServerCore: @unchecked Sendable {
         }
         if let refusal { return exchange.queue(refusal) }
         exchange.suspend()
-        // Bare because libmicrohttpd's thread has no task to be a child of; `stop` and a lost connection cancel it.
+        // Bare because libmicrohttpd's thread has no task that could be its parent; `stop` and a lost connection cancel
+        // it.
         exchange.work = Task { [self] in
             let response = await work()
             resume(exchange, response)
@@ -188,7 +189,7 @@ final class ServerCore: @unchecked Sendable {
         return .YES
     }
 
-    /// The first answer counts; a connection is resumed once.
+    /// The first response counts; a connection is resumed once.
     private func resume(_ exchange: Exchange, _ response: WebServer.Response) {
         waiting.withLock { waiting in
             guard waiting?.removeValue(forKey: ObjectIdentifier(exchange)) != nil else { return }

@@ -57,7 +57,7 @@ struct FileLockTests {
             try make(path)
             for open in openings {
                 let failure = #expect(throws: SystemFailure.self) { try open(path) }
-                #expect(failure?.description.hasPrefix("open \(path): it is no regular file") == true)
+                #expect(failure?.description.hasPrefix("open \(path): it is not a regular file") == true)
             }
             try FileManager.default.removeItem(atPath: path)
         }

@@ -34,7 +34,7 @@ struct SettingsProblemTests {
             set: ["log.partitions=0", "nonsense", "lanes.fast=1"])
         #expect(
             found == [
-                "m.yaml:5: byteLimit: this key stands here twice, first on line 4; keep one.",
+                "m.yaml:5: byteLimit: this key appears twice, first on line 4; keep one.",
                 "m.yaml:12: aliases (*name) are not read; write the value out.",
                 "m.yaml:1: data: expected a path, got nothing.",
                 "m.yaml:3: fetch.alow: there is no such setting. Did you mean 'fetch.allow'?",
@@ -70,7 +70,7 @@ struct SettingsProblemTests {
             ("{a: b}: c", "m.yaml:1: a key must be plain text."),
             (
                 "fetch:\n  allow: []\nfetch.allow: []",
-                "m.yaml:3: fetch.allow: this key stands here twice, first on line 2; keep one."
+                "m.yaml:3: fetch.allow: this key appears twice, first on line 2; keep one."
             ),
             ("fetch:\n\tallow: []", "m.yaml:2: this line is indented with a tab. YAML needs spaces."),
             ("fetch:\n  allow: []\n  \tports: []", "m.yaml:3: this line is indented with a tab. YAML needs spaces."),

@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// Libraries tell of missing memory in as many words as there are libraries, and some do without in silence: a profile that
-// could not be held is none. So this program's own malloc, which stands before glibc's for every library too, takes note.
+// Each library reports missing memory in its own words, and some work without it silently: a profile that did not fit
+// counts as missing. So this program's own malloc records refusals. It precedes glibc's, for every library too.
 static _Atomic size_t refused;
 
 static void *noted(void *block, size_t bytes) {
@@ -49,8 +49,8 @@ void mz_exit_when_refused(int status, int thread_status) {
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
 }
 
-// A thread that could not be had, for lack of a stack, is no refusal to libaom: with one it writes other bytes than with four.
-// One that could not be had for another reason (too many processes) is none of memory's, and noted apart.
+// libaom accepts a thread refused for lack of a stack, and then writes other bytes than with four threads. A thread
+// refused for another reason (too many processes) is no refusal of memory, and recorded separately.
 typedef int (*create_thread)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*body)(void *), void *given) {
     static _Atomic(create_thread) real;
@@ -65,11 +65,11 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*body)(v
     return failure;
 }
 
-// libvips's threads wait 15 s for more to do, by the monotonic clock, and cannot be ended otherwise: a process that forks must
-// have none. So this program's clock stands before glibc's. For all threads but the first it is set ahead by more than they
-// wait, again and again, and each thread is woken, so that it looks at it.
+// libvips's threads wait 15 s for more work, by the monotonic clock, and cannot be ended otherwise, while a process
+// that forks must have none. So this program's clock precedes glibc's. For all threads except the first it repeatedly
+// jumps ahead by more than their wait, and each thread is woken, so that it reads the clock.
 //
-// Only when nothing is left to do: libvips hands work to a thread whose time is over, and waits for ever for what it never does.
+// Call it only when no work is left: libvips hands work to a thread whose time is over, and then waits for ever.
 static _Atomic long ahead;
 static const long idle_seconds = 16;
 
@@ -86,7 +86,7 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
 static void woken(int number) { (void)number; }
 
 void mz_end_idle_threads(void) {
-    // Ignored by default: one that comes late does nothing.
+    // Ignored by default: a late signal does nothing.
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = woken;
@@ -113,18 +113,19 @@ void *__libc_realloc(void *, size_t);
 void *__libc_memalign(size_t, size_t);
 void __libc_free(void *);
 
-// By glibc's names, because the compiler may leave out a malloc whose block nobody uses.
+// Called by glibc's names, because the compiler may drop a malloc whose block is never used.
 void mz_ready_heap(size_t bytes) {
     const size_t page = 4 << 10, huge = 2 << 20, own = 64 << 10, heads = 64;
     malloc_trim(0);
     char *end = __libc_malloc(bytes), *block;
     if (!end) return;
     size_t skipped = -(size_t)end % page;
-    // A wish, which changes no byte.
+    // Advice, which changes no byte.
     madvise(end + skipped, (bytes - skipped) / page * page, MADV_HUGEPAGE);
     __libc_free(end);
-    // Taken for good and never touched: holes, and what the end has before its first huge page. This process itself must not touch
-    // that page: each child would copy it in small ones. So it has one hole left, and the head of what is free lies before the page.
+    // Allocates for good, and never touches, the holes and the part of the end before its first huge page. This process
+    // itself must not touch that page: each child would copy it in small pages. So one hole is left, and the header of
+    // the free end lies before the page.
     while ((block = __libc_malloc(page)) && block < end) {}
     __libc_free(block);
     while ((block = __libc_malloc(own)) && block < end) {}

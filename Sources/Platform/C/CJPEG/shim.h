@@ -20,8 +20,8 @@ static inline void mz_jpeg_exit(j_common_ptr info) {
     errors->base.format_message(info, errors->reason);
     longjmp(errors->escape, 1);
 }
-// Whether the data end at a marker above the last row of blocks, which leaves libjpeg nothing to make the rest of. After a
-// marker of a restart, or one that does not exist, an interval that follows goes on; without intervals nothing does.
+// Whether the data end at a marker above the last row of blocks, so that libjpeg has no data for the rest. After a
+// restart marker, or one that does not exist, a following interval continues; without intervals no data follow.
 static inline int mz_jpeg_lacks_rows(j_common_ptr info) {
     int code = info->err->msg_code;
     if (!info->is_decompressor || (code != JWRN_HIT_MARKER && code != JWRN_MUST_RESYNC)) return 0;
@@ -29,8 +29,8 @@ static inline int mz_jpeg_lacks_rows(j_common_ptr info) {
     int marker = reader->unread_marker, is_passed = marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd7);
     return !(reader->restart_interval && is_passed) && reader->input_iMCU_row + 1 < reader->total_iMCU_rows;
 }
-// A file cut short is a warning to libjpeg, which then makes its other half grey: to us it is an error, with a mark of its end
-// or without. So is the hundredth warning, as in libvips: noise that costs time and shows nothing.
+// libjpeg only warns of a truncated file and then fills the rest with grey. Here it is an error, with or without an end
+// marker. So is the hundredth warning, as in libvips: noise that costs time and shows nothing.
 static inline void mz_jpeg_message(j_common_ptr info, int level) {
     if (level >= 0) return;
     if (info->err->msg_code == JWRN_JPEG_EOF) info->err->msg_code = JERR_INPUT_EOF;
@@ -90,7 +90,7 @@ static inline int mz_jpeg_is_three(const struct mz_jpeg_reader *reader) {
         && (reader->info.jpeg_color_space == JCS_YCbCr || reader->info.jpeg_color_space == JCS_RGB);
 }
 
-// The whole picture at once; what `out` then holds is the caller's to free.
+// Encodes the whole picture at once; the caller must free `out`.
 static inline int mz_jpeg_write(const uint8_t *pixels, int width, int height, int quality, int full_chroma,
     int progressive, unsigned char **out, unsigned long *bytes, char reason[JMSG_LENGTH_MAX]) {
     struct jpeg_compress_struct info;
@@ -99,7 +99,7 @@ static inline int mz_jpeg_write(const uint8_t *pixels, int width, int height, in
     if (setjmp(errors.escape)) {
         memcpy(reason, errors.reason, JMSG_LENGTH_MAX);
         jpeg_destroy_compress(&info);
-        *out = NULL; // libjpeg has freed what it names, once it took a larger block.
+        *out = NULL; // libjpeg has freed that block if it needed a larger one.
         return -1;
     }
     jpeg_create_compress(&info);

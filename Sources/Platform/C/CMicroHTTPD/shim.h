@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <netinet/in.h>
 #include <microhttpd.h>
-// MHD_start_daemon is variadic: the options that the house uses, as one call.
+// MHD_start_daemon is variadic: this is one call with the options that the product uses.
 static inline struct MHD_Daemon *mz_mhd_start(
     const struct sockaddr *address, void *owner, void *(*uri)(void *, const char *, struct MHD_Connection *),
     MHD_AccessHandlerCallback access, MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection,
@@ -27,7 +27,7 @@ static inline struct MHD_Daemon *mz_mhd_start(
         family | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, 0, 0, access, owner,
         MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
-// There is no call to close a connection: its socket is shut, and the daemon finds that in its next round.
+// There is no call to close a connection: this shuts its socket, and the daemon notices in its next round.
 static inline void mz_mhd_shut(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (info) shutdown(info->connect_fd, SHUT_RDWR);

@@ -127,7 +127,8 @@ AVX2 static inline void mix_pixels_vectors(const uint8_t *const *rows, const int
     }
 }
 
-// Two pixels' first channels side by side, then their second, and so on: in the lower half of the first two, then of the others.
+// First channels of two pixels side by side, then their second channels, and so on: in the lower half for the first two
+// pixels, in the upper half for the others.
 AVX2 static void mix_pixels_avx2(const uint8_t *const *rows, const int32_t *first, const int16_t *weights, int taps,
     int count, uint8_t *const *out, ptrdiff_t step, int channels) {
     if (channels == 3)

@@ -48,8 +48,9 @@ static inline int mz_openat(int dir, const char *path, int flags, unsigned mode)
     return openat(dir, path, flags, mode);
 }
 
-// A lock on one byte of a file, owned by the open file (not the process, so two in one process exclude each other) and
-// given up by the kernel when its holder dies. The F_OFD_ commands by number: glibc shows them to _GNU_SOURCE only.
+// A lock on one byte of a file, owned by the open file rather than the process, so that two in one process exclude each
+// other. The kernel releases it when its holder dies. The F_OFD_ commands are numbers here: glibc defines them only for
+// _GNU_SOURCE.
 static inline int mz_lock_byte(int fd, long at, int type, int command) {
     struct flock l;
     memset(&l, 0, sizeof l);
@@ -68,7 +69,8 @@ static inline int mz_is_locked(int fd, long at) {
     return mz_lock_byte(fd, at, F_WRLCK, 36 /* F_OFD_GETLK */) != F_UNLCK;
 }
 
-// Sends `len` bytes and up to eight descriptors as one message, if there is room for it at once; bytes sent, or -errno.
+// Sends `len` bytes and up to eight descriptors as one message, if there is room for it at once; returns bytes sent, or
+// -errno.
 static inline long mz_send_fds(int sock, const void *data, size_t len, const int *fds, int nfds) {
     struct iovec iov = { (void *)data, len };
     union { char buf[CMSG_SPACE(sizeof(int) * 8)]; struct cmsghdr align; } u;
@@ -93,7 +95,7 @@ static inline long mz_send_fds(int sock, const void *data, size_t len, const int
         if (errno != EINTR) return -errno;
     }
 }
-// Receives one message; `*nfds` is the room on entry and the count on return. Bytes, 0 at the end, or -errno.
+// Receives one message; `*nfds` is the room on entry and the count on return. Returns bytes, 0 at the end, or -errno.
 static inline long mz_recv_fds(int sock, void *data, size_t len, int *fds, int *nfds) {
     struct iovec iov = { data, len };
     union { char buf[CMSG_SPACE(sizeof(int) * 8)]; struct cmsghdr align; } u;
@@ -121,8 +123,9 @@ static inline long mz_recv_fds(int sock, void *data, size_t len, int *fds, int *
     return r;
 }
 
-// Spawns `path` in a process group of its own with `sock` as descriptor 3, nothing as 0 and 1, `log` as 2 (nothing where
-// it is none), no other inherited, and a clean signal mask (Foundation's Process hands the blocked mask on). 0 or an errno.
+// Spawns `path` in a process group of its own with `sock` as descriptor 3, /dev/null as 0 and 1, and `log` as 2
+// (/dev/null if there is none). It inherits no other descriptor, and a clean signal mask (Foundation's Process passes
+// the blocked mask on). Returns 0 or an errno.
 static inline int mz_spawn(const char *path, char *const argv[], char *const envp[], int sock, int log, pid_t *pid) {
     posix_spawn_file_actions_t fa;
     posix_spawnattr_t at;
@@ -146,7 +149,7 @@ static inline int mz_spawn(const char *path, char *const argv[], char *const env
     posix_spawnattr_destroy(&at);
     return r;
 }
-// How a child ended; `options` as for waitpid. The pid, 0 if it still runs, or -errno.
+// Reports how a child ended; `options` as for waitpid. Returns the pid, 0 if it still runs, or -errno.
 static inline int mz_wait(pid_t pid, int options, int *signal, int *code) {
     int st = 0;
     pid_t r;
@@ -157,9 +160,9 @@ static inline int mz_wait(pid_t pid, int options, int *signal, int *code) {
 }
 static inline int mz_fork(void) { return fork(); } // Swift hides it
 extern pid_t _Fork(void); // hidden without _GNU_SOURCE
-// Without what libraries asked to be called at a fork: the child may not have their code.
+// Forks without the libraries' fork handlers: the child may not have their code.
 static inline int mz_fork_bare(void) { return _Fork(); }
-// Waits for those of a process group that this process is the parent of, by now; whether one had not ended yet.
+// Reaps the processes of a group that are children of this process by now; returns whether one had not ended yet.
 static inline int mz_reap_group(pid_t group) {
     pid_t r;
     do { r = waitpid(-group, NULL, WNOHANG); } while (r > 0 || (r < 0 && errno == EINTR));
@@ -167,16 +170,17 @@ static inline int mz_reap_group(pid_t group) {
 }
 static inline int mz_pidfd(int pid) { return (int)syscall(434 /* pidfd_open */, pid, 0); }
 static inline int mz_kill_pidfd(int fd) { return (int)syscall(424 /* pidfd_send_signal */, fd, SIGKILL, NULL, 0); }
-// Not fstat of glibc 2.36, which asks by the call that takes a path. Or -1.
+// Length of a file, or -1. Not by fstat of glibc 2.36, which uses the call with a path.
 static inline long long mz_length(int fd) {
     struct stat s;
     return syscall(SYS_fstat, fd, &s) == 0 ? (long long)s.st_size : -1;
 }
 // Namespaces by number, since unshare is hidden without _GNU_SOURCE.
 static inline int mz_unshare(int flags) { return (int)syscall(SYS_unshare, flags); }
-// Maps this process's user and group into its new user namespace: only a mapped user may make another within. 0 or an errno.
+// Maps this process's user and group into its new user namespace: only a mapped user may create another inside. Returns
+// 0 or an errno.
 static inline int mz_map_user(unsigned user, unsigned group) {
-    // The files belong to root while the process is not dumpable, as after a change of its user.
+    // The files belong to root while the process is not dumpable, for instance after a change of its user.
     if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) return errno;
     const char *names[] = { "/proc/self/setgroups", "/proc/self/uid_map", "/proc/self/gid_map" };
     char lines[3][32] = { "deny" };
@@ -192,13 +196,14 @@ static inline int mz_map_user(unsigned user, unsigned group) {
     }
     return 0;
 }
-// Nobody but root may look into this process or its children from then on. 0 or -1.
+// From now on, only root may inspect this process or its children. Returns 0 or -1.
 static inline int mz_hide(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 static inline int mz_set_user(unsigned id) {
     if (syscall(SYS_setgroups, 0, NULL) != 0 || syscall(SYS_setresgid, id, id, id) != 0) return -1;
     return (int)syscall(SYS_setresuid, id, id, id);
 }
-// Takes away what programs that this process becomes could be given again, as far as it may. 0 or an errno.
+// Removes the capabilities that programs executed by this process could regain, as far as allowed. Returns 0 or an
+// errno.
 static inline int mz_drop_bounding_set(void) {
     for (int capability = 0;; capability++) {
         int held = prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
@@ -206,21 +211,21 @@ static inline int mz_drop_bounding_set(void) {
         if (held > 0 && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return errno;
     }
 }
-// No capability in any set, the ambient one follows. 0 or an errno.
+// Clears all capability sets; the ambient one follows. Returns 0 or an errno.
 static inline int mz_drop_capabilities(void) {
     int failed = mz_drop_bounding_set();
     struct { unsigned version; int thread; } head = { 0x20080522 /* _LINUX_CAPABILITY_VERSION_3 */, 0 };
     unsigned none[6] = { 0 };
     return syscall(SYS_capset, &head, none) != 0 ? errno : failed;
 }
-// An empty folder for a root, in a mount namespace of its own. 0 or an errno.
+// Makes an empty folder the root, in a mount namespace of its own. Returns 0 or an errno.
 static inline int mz_empty_root(void) {
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return errno;
     if (mount("none", "/proc", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=555") != 0) return errno;
     if (chdir("/proc") != 0 || syscall(SYS_pivot_root, ".", ".") != 0 || umount2(".", MNT_DETACH) != 0) return errno;
     return 0;
 }
-// Nothing of any file system, and no TCP port, as far as this kernel knows such rules. 0 or an errno.
+// Forbids all file systems and TCP ports, as far as this kernel has such rules. Returns 0 or an errno.
 static inline int mz_landlock(void) {
     long version = syscall(444 /* landlock_create_ruleset */, NULL, 0, 1 /* VERSION */);
     if (version < 1) return errno;
@@ -233,7 +238,8 @@ static inline int mz_landlock(void) {
     close(rules);
     return failed;
 }
-// A system call of any number, with nothing as its arguments: its value, or -errno; by the ABI of 32 bits where `foreign`.
+// Makes a system call of any number, with zero arguments; returns its value, or -errno. Uses the 32-bit ABI if
+// `foreign`.
 static inline long mz_call(long number, int foreign) {
 #if defined(__x86_64__)
     long result = number;
@@ -254,14 +260,14 @@ static inline long mz_call(long number, int foreign) {
 static inline int mz_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL); }
 static inline int mz_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 static inline void mz_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
-// Both the soft and the hard limit; where whoever started us left less, less it stays.
+// Sets the soft and the hard limit; a lower inherited limit stays.
 static inline int mz_limit(int which, unsigned long long v) {
     struct rlimit r;
     if (getrlimit((__rlimit_resource_t)which, &r) == 0 && r.rlim_max < v) v = r.rlim_max;
     r.rlim_cur = r.rlim_max = v;
     return setrlimit((__rlimit_resource_t)which, &r);
 }
-// The soft limit of files' lengths alone, which may be raised again; *before is what it was.
+// Sets only the soft limit of file lengths, which may be raised again; *before is the old one.
 static inline int mz_exchange_file_limit(unsigned long long v, unsigned long long *before) {
     struct rlimit r;
     if (getrlimit((__rlimit_resource_t)RLIMIT_FSIZE, &r) != 0) return -1;
@@ -279,7 +285,7 @@ static inline int mz_limit_cpu(unsigned long long v) { return mz_limit(RLIMIT_CP
 static inline int mz_limit_file(unsigned long long v) { return mz_limit(RLIMIT_FSIZE, v); }
 static inline int mz_limit_core(unsigned long long v) { return mz_limit(RLIMIT_CORE, v); }
 static inline int mz_limit_files(unsigned long long v) { return mz_limit(RLIMIT_NOFILE, v); }
-// The soft limit of open files up to the hard one.
+// Raises the soft limit of open files to the hard one.
 static inline int mz_raise_files(void) {
     struct rlimit r;
     if (getrlimit((__rlimit_resource_t)RLIMIT_NOFILE, &r) != 0) return -1;
@@ -291,8 +297,8 @@ static inline int mz_cores(void) {
     for (long i = 0; i < bytes / (long)sizeof *set; i++) cores += __builtin_popcountl(set[i]);
     return (int)cores;
 }
-// Bytes of a TCP connection that its owner has read, or -1. By place in the kernel's struct tcp_info: glibc's ends before
-// tcpi_bytes_received.
+// Bytes of a TCP connection that its owner has read, or -1. Uses the offset in the kernel's struct tcp_info: glibc's
+// struct ends before tcpi_bytes_received.
 static inline long long mz_bytes_read(int fd) {
     unsigned char info[136];
     socklen_t len = sizeof info;
@@ -303,13 +309,13 @@ static inline long long mz_bytes_read(int fd) {
     if (ioctl(fd, 0x541B /* FIONREAD */, &waiting) != 0) return -1;
     return (long long)received - waiting;
 }
-// Ends a TCP connection under whoever reads it, with all that waits to be read: a shutdown would leave that.
+// Ends a TCP connection under its reader, including all unread bytes: a shutdown would leave these readable.
 static inline int mz_disconnect(int fd) {
     struct sockaddr none;
     memset(&none, 0, sizeof none);
     return connect(fd, &none, sizeof none); // AF_UNSPEC
 }
-// A socket to which the kernel says when an address of this machine comes or goes; -1 where it does not.
+// A socket by which the kernel reports added and removed addresses of this machine; -1 if it does not.
 static inline int mz_watch_addresses(void) {
     struct { unsigned short family, pad; unsigned port, groups; } all = {16 /* AF_NETLINK */, 0, 0, 0x10 | 0x100};
     int fd = socket(16, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0 /* NETLINK_ROUTE */);
@@ -319,7 +325,7 @@ static inline int mz_watch_addresses(void) {
     }
     return fd;
 }
-// Whether it has said so since the last call. What was lost for want of room counts, too.
+// Whether it has reported a change since the last call. Reports lost for lack of room count, too.
 static inline int mz_addresses_changed(int fd) {
     char part[64];
     int changed = fd < 0;
@@ -337,14 +343,15 @@ static inline void mz_forget(const char *start) {
         if (unsetenv(name) != 0) i++;
     }
 }
-// The processors that a thread may run on, as bits; how many bytes of them the kernel knows, or -1. 0: the calling thread.
+// The processors that a thread may run on, as bits; returns the number of bytes that the kernel uses, or -1. 0: the
+// calling thread.
 static inline long mz_processors(int thread, unsigned long *set, size_t bytes) {
     return syscall(SYS_sched_getaffinity, thread, bytes, set);
 }
 static inline int mz_set_processors(int thread, const unsigned long *set, size_t bytes) {
     return (int)syscall(SYS_sched_setaffinity, thread, bytes, set);
 }
-// The processor that this thread runs on, or -1.
+// The processor on which this thread runs, or -1.
 static inline int mz_own_processor(void) {
     unsigned number;
     return syscall(SYS_getcpu, &number, NULL, NULL) == 0 ? (int)number : -1;

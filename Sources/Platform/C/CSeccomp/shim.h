@@ -1,6 +1,6 @@
 #ifndef MZ_CSECCOMP_SHIM_H
 #define MZ_CSECCOMP_SHIM_H
-// What libseccomp says in macros. No logic.
+// Macros of libseccomp as functions. No logic.
 #include <errno.h>
 #include <seccomp.h>
 

@@ -5,7 +5,7 @@
 #include <vips/vector.h>
 #include <gmodule.h>
 
-// glibc's Dl_info, which its header declares for _GNU_SOURCE alone: a module's header can't ask for that.
+// glibc's Dl_info, which its header declares only for _GNU_SOURCE, and a module's header can't define that.
 struct mz_place { const char *file; void *base; const char *symbol; void *address; };
 extern int mz_place_of(const void *address, struct mz_place *place) __asm__("dladdr");
 static inline const char *mz_vips_file(void) {
@@ -42,7 +42,7 @@ static inline int mz_vips_svgload(const void *data, size_t bytes, double scale, 
         NULL);
 }
 
-// libvips's own way, for comparison.
+// libvips's own thumbnail, for comparison.
 static inline int mz_vips_thumbnail(const void *data, size_t bytes, int w, int h, int crop, VipsImage **out) {
     return vips_thumbnail_buffer((void *)data, bytes, out, w, "height", h, "size", VIPS_SIZE_DOWN, "crop",
         crop ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE, NULL);
@@ -58,7 +58,7 @@ static inline int mz_vips_extract(VipsImage *in, int x, int y, int w, int h, Vip
 static inline int mz_vips_reduce_down(VipsImage *in, double shrink, VipsImage **out) {
     return vips_reducev(in, out, shrink, "kernel", VIPS_KERNEL_LANCZOS3, "gap", 2.0, NULL);
 }
-// An image of the same bands, format and metadata, of this size, whose pixels are in memory and to be written.
+// An image in memory with the same bands, format and metadata, of this size, whose pixels are to be written.
 static inline int mz_vips_memory_like(VipsImage *in, int w, int h, VipsImage **out) {
     VipsImage *image = vips_image_new_memory();
     if (vips_image_pipelinev(image, VIPS_DEMAND_STYLE_ANY, in, NULL) == 0) {
@@ -111,7 +111,7 @@ static inline int mz_vips_band(VipsImage *in, int band, VipsImage **out) { retur
 static inline int mz_vips_linear(VipsImage *in, double *scale, double *offset, int bands, VipsImage **out) {
     return vips_linear(in, out, scale, offset, bands, NULL);
 }
-// CIELAB for the white D50 as XYZ for D65, by Bradford's adaptation. With more bands than three as libvips has it.
+// Converts CIELAB for the white D50 to XYZ for D65, by Bradford's adaptation. Further bands are treated as in libvips.
 static inline int mz_vips_lab_of_d50(VipsImage *in, VipsImage **out) {
     static const double d50[3] = {96.42, 100.0, 82.49};
     static const double bradford[9] = {0.9555766, -0.0230393, 0.0631636, -0.0282895, 1.0099416, 0.0210077,
@@ -177,7 +177,7 @@ static inline int mz_vips_gifsave(VipsImage *in, int effort, void **out, size_t 
     return vips_gifsave_buffer(in, out, bytes, "effort", effort, "strip", TRUE, NULL);
 }
 
-// What moves: frames stand one below the other.
+// Animations: frames are stacked vertically.
 static inline int mz_vips_stack(VipsImage **in, int count, VipsImage **out) {
     return vips_arrayjoin(in, out, count, "across", 1, NULL);
 }
@@ -188,7 +188,7 @@ static inline void mz_vips_set_frames(VipsImage *image, int height, const int *d
     vips_image_set_int(image, "loop", loops);
 }
 
-// What is asked for beside size and quality.
+// Effects beyond size and quality.
 static inline int mz_vips_blur(VipsImage *in, double sigma, VipsImage **out) { return vips_gaussblur(in, out, sigma, NULL); }
 static inline int mz_vips_sharpen(VipsImage *in, double slope, VipsImage **out) {
     return vips_sharpen(in, out, "sigma", 0.6, "m1", 0.0, "m2", slope, NULL);
@@ -218,7 +218,7 @@ static inline int mz_vips_scale_last(VipsImage *in, double factor, VipsImage **o
 static inline int mz_vips_first_bands(VipsImage *in, int count, VipsImage **out) {
     return vips_extract_band(in, out, 0, "n", count, NULL);
 }
-// The second of three equal bands, and what is behind the third.
+// Keeps the second of three equal bands, and the bands after the third.
 static inline int mz_vips_grey(VipsImage *in, int alpha, VipsImage **out) {
     VipsImage *bands[3] = { NULL, NULL, NULL };
     int failed = vips_extract_band(in, &bands[0], 1, NULL);

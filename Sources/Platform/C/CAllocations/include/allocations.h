@@ -2,24 +2,25 @@
 #define MZ_ALLOCATIONS_H
 #include <stddef.h>
 
-// Bytes of the first allocation that this process was refused since the last call; 0: it got all that it asked for.
+// Bytes of the first allocation that this process was refused since the last call; 0: none was refused.
 size_t mz_take_refused_bytes(void);
 
-// Whether this process was refused a thread since the last call, though there was memory for it.
+// Whether this process was refused a thread since the last call, although there was memory for it.
 int mz_take_refused_thread(void);
 
-// From now on this process exits with `status`, or `thread_status`, where it would crash after such a refusal: of what asks for memory without
-// looking whether it came (Swift, GLib, C++). All other crashes stay what they are, told by their own signal.
+// From now on, this process exits with `status`, or `thread_status`, if it would crash after such a refusal, as code
+// does that uses memory without checking the allocation (Swift, GLib, C++). All other crashes still end by their own
+// signal.
 void mz_exit_when_refused(int status, int thread_status);
 
-// Lets the threads of libvips end that have nothing to do, which they else do after 15 s. To be called until there are none,
-// and only while libvips is asked for nothing; then the other.
+// Ends libvips's idle threads, which otherwise end after 15 s. Call the first until there are none, and only while
+// libvips has no work; then call the other.
 void mz_end_idle_threads(void);
 void mz_keep_idle_threads(void);
 
-// Readies the heap for children that this process will fork: what they allocate comes from its untouched end, `bytes` long, where
-// the kernel may give huge pages. Otherwise they fill the holes that their parent left, at a fault and a copy for each page: 500
-// for a photograph.
+// Prepares the heap for children that this process will fork: they allocate from its untouched end, `bytes` long, where
+// the kernel may provide huge pages. Otherwise they fill the holes that their parent left, with a fault and a copy for
+// each page: 500 for a photograph.
 void mz_ready_heap(size_t bytes);
 
 #endif
