@@ -1,7 +1,7 @@
 internal import CommandLine
 internal import Foundation
 
-/// What a benchmark found: rows of named values, as a table for people or a line of JSON each.
+/// Results of a benchmark: rows of named values, printed as a table for people or as a line of JSON each.
 struct Figures {
     let bench: String
     private(set) var rows: [[(name: String, value: Value)]] = []

@@ -3,7 +3,7 @@ internal import CommandLine
 let words = Swift.CommandLine.arguments.dropFirst()
 if words.first == "bare" { BareProcess.run(Array(words.dropFirst())) }
 let program = Command(
-    "mezzotint-bench", abstract: "Measures Mezzotint beside what else one would use.",
+    "mezzotint-bench", abstract: "Measure Mezzotint and compare it with alternatives.",
     examples: ["mezzotint-bench render --pictures ../shared/images/photos --json"],
     subcommands: [
         RenderBenchmark.command, InspectBenchmark.command, LargeBenchmark.command, PipelineBenchmark.command,

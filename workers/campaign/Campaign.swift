@@ -4,7 +4,7 @@ internal import Records
 internal import TestSupport
 internal import WebServer
 
-/// What is hostile here, and how much of it makes a whole campaign.
+/// The kinds of hostile input, with their numbers in a whole campaign.
 enum Input: Int, CaseIterable {
     case files, answers, replies, records
 
@@ -16,21 +16,21 @@ enum Input: Int, CaseIterable {
     }
 }
 
-/// Hostile inputs side by side, each in proportion to its number, and an innocent job every second.
+/// Runs hostile inputs side by side, each in proportion to its number, and an innocent job every second.
 struct Campaign {
     private let seed: UInt64
     private let end: ContinuousClock.Instant?
     private let pictures: Pictures
     private let origin: WebServer
     private let hostile: HostileHosts
-    /// One with its own renderers, and one whose renderers are `StandIn`s.
+    /// A worker with its own renderers, and one whose renderers are `StandIn`s.
     private let main: Site
     private let replies: Site
 
-    /// Jobs of a site that are not answered yet. Much more, and an innocent one would wait for its turn.
+    /// Most pending jobs of a site. With many more, an innocent job would wait for its turn.
     private static let window = 48
     private static let batch = 8
-    /// Of damaged records: few, so that their rows are looked at again.
+    /// Sources of damaged records: few, so that their rows are read again.
     private static let sources = 50
     private static let patience = Duration.seconds(60)
 
@@ -50,7 +50,7 @@ struct Campaign {
     }
 
     func run() async throws -> CampaignResult {
-        /// What was published, and what was done of it: a job may be answered by several replies, or by none.
+        /// Published inputs, and the number that were processed: a job may be answered by several replies, or by none.
         var counts = [Int](repeating: 0, count: Input.allCases.count)
         var done = counts
         var (innocents, next) = (0, ContinuousClock.now)

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// What a campaign came to.
+/// Results of a campaign.
 struct CampaignResult {
     let counts: [Int]
-    /// How jobs ended, by what they were published for.
+    /// Outcomes of jobs, by the kind of input that they were published for.
     let ends: [String: [String: Int]]
     let crashes: Int
     let lost: [String]
@@ -37,7 +37,7 @@ struct CampaignResult {
         lines.append("jobs with more than one: \(repeated)")
         lines.append(
             "damaged rows: \(rows.published), of which \(rows.unreadable) cannot be read, and \(rows.leftOut) were left out; "
-                + "of \(rows.kept) that were kept \(rows.leftOutAtRestore) when all were read anew")
+                + "of \(rows.kept) kept rows \(rows.leftOutAtRestore) when all were read again")
         lines.append("innocent jobs: \(innocent.count) of \(asked), p99 \(String(format: "%.3f", p99)) s")
         return lines.joined(separator: "\n")
     }

@@ -1,15 +1,15 @@
 internal import TestSupport
 
-/// Answers of HTTP, damaged, and how they end: closed, left open, or a byte now and then.
+/// Damaged HTTP responses, and how they end: closed, left open, or with a byte now and then.
 struct HostileAnswers: Sendable {
     let seed: UInt64
     let picture: [UInt8]
-    /// `http://127.0.0.1:port`, to be redirected to.
+    /// Redirect target: `http://127.0.0.1:port`.
     let origin: String
 
-    /// The `number`th.
+    /// Behaviour of the `number`th response.
     func behaviour(_ number: Int) -> BrokenOrigin.Behaviour {
-        // What is whole beside all that is damaged must not suffer from it.
+        // Undamaged responses among the damaged ones must not suffer from them.
         if number.isMultiple(of: 8) {
             return .answer(Array("HTTP/1.1 200 OK\r\nContent-Length: \(picture.count)\r\n\r\n".utf8) + picture)
         }
@@ -19,7 +19,7 @@ struct HostileAnswers: Sendable {
         if random.below(3) == 0 {
             bytes = Mutation.of(bytes, with: [picture], &random)
         } else {
-            // In the head alone, so that the body still counts.
+            // Damages only the head, so that the body still counts.
             let cut = max(0, head)
             bytes =
                 Mutation.of(Array(bytes[..<cut]), with: [Array("Transfer-Encoding: chunked\r\n\r\n0;".utf8)], &random)

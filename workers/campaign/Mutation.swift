@@ -1,6 +1,6 @@
 internal import TestSupport
 
-/// Damage to bytes, which follows from its random source alone.
+/// Damages bytes; its random source alone determines how.
 enum Mutation {
     private static let extremes: [[UInt8]] = [
         [0], [0xFF], [0x7F], [0x80], [0, 0, 0, 0], [0xFF, 0xFF, 0xFF, 0xFF], [0x7F, 0xFF, 0xFF, 0xFF], [0x80, 0, 0, 0],
@@ -9,15 +9,15 @@ enum Mutation {
         [0xED, 0xA0, 0x80],
     ]
 
-    /// One to eight damages; `others` are what is spliced in.
+    /// Applies one to eight damages; `others` are bytes to splice in.
     static func of(_ bytes: [UInt8], with others: [[UInt8]], _ random: inout SeededRandom) -> [UInt8] {
         var bytes = bytes
         for _ in 0...random.below(8) { damage(&bytes, others, &random) }
         return bytes
     }
 
-    /// One bit, one byte, a number in the first bytes, or a few bytes less at the end: little enough that readers believe the
-    /// rest, and go on.
+    /// Changes one bit, one byte, or a number in the first bytes, or removes a few bytes at the end: so little that
+    /// readers accept the rest, and continue.
     static func light(_ bytes: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
         guard !bytes.isEmpty else { return bytes }
         var bytes = bytes
@@ -36,7 +36,7 @@ enum Mutation {
             bytes = random.pick(extremes)
             return
         }
-        // What decides is mostly at the beginning.
+        // The decisive bytes are mostly at the beginning.
         let place = random.below(random.below(2) == 0 ? min(bytes.count, 64) : bytes.count)
         let end = min(bytes.count, place + 1 + random.below(1 << random.below(10)))
         switch random.below(9) {
@@ -59,7 +59,7 @@ enum Mutation {
 }
 
 extension SeededRandom {
-    /// From 0 up to, and without, `bound`.
+    /// A number from 0 to below `bound`.
     mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<max(1, bound), using: &self) }
     mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 }

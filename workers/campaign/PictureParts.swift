@@ -1,9 +1,9 @@
 internal import TestPixels
 internal import TestSupport
 
-/// A file of one format as the parts that it is made of, so that damage can keep to their borders.
+/// A file of one format, split into its parts, so that damage can keep to their borders.
 ///
-/// Parts swapped, and metadata that came in, leave a file that its readers go into: what is cut at random they mostly do not.
+/// Readers mostly parse a file with swapped parts or inserted metadata, but mostly refuse one that was cut at random.
 struct PictureParts {
     enum Kind: Hashable, CaseIterable { case jpeg, png, webp, gif, heif, tiff, svg, other }
 
@@ -40,14 +40,14 @@ struct PictureParts {
         return has("<", at: 0) ? .svg : .other
     }
 
-    /// Two parts in each other's place.
+    /// Swaps two parts.
     func swapped(_ random: inout SeededRandom) -> [UInt8] {
         var parts = parts
         if parts.count > 1 { parts.swapAt(random.below(parts.count), random.below(parts.count)) }
         return head + Array(parts.joined()) + tail
     }
 
-    /// One part more, which says something of the picture or pretends to.
+    /// Inserts a part with metadata, or with bytes that pretend to be metadata.
     func told(_ random: inout SeededRandom) -> [UInt8] {
         let noise = (0..<random.below(400)).map { _ in UInt8(random.below(256)) }
         let exif = Mutation.light(Self.exif, &random) + noise.prefix(random.below(64))
@@ -79,19 +79,19 @@ struct PictureParts {
         return head + Array(parts.joined()) + tail
     }
 
-    /// Checksums as they should be, where the format has any: or its readers look no further.
+    /// Corrects checksums, if the format has any: otherwise its readers stop there.
     static func summed(_ bytes: [UInt8]) -> [UInt8] {
         let whole = PictureParts(bytes)
         guard whole.kind == .png else { return bytes }
         let parts = whole.parts.map { part in
             Pixels.chunk(String(decoding: part[4..<8], as: UTF8.self), Array(part[8..<(part.count - 4)]))
         }
-        // A name that is none has other bytes as text.
+        // An invalid name has other bytes as text.
         return zip(parts, whole.parts).allSatisfy({ $0.count == $1.count })
             ? whole.head + Array(parts.joined()) + whole.tail : bytes
     }
 
-    /// Where each segment before the first scan begins, and where that does.
+    /// Offsets of each segment before the first scan, and of that scan.
     private static func segments(_ bytes: [UInt8]) -> [Int] {
         var places = [2]
         while let place = places.last, place + 4 <= bytes.count, bytes[place] == 0xFF, bytes[place + 1] != 0xDA {
@@ -115,7 +115,7 @@ struct PictureParts {
         return places
     }
 
-    /// Big-endian, with an orientation and a width.
+    /// A big-endian EXIF block with an orientation and a width.
     private static let exif: [UInt8] = [
         0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 2, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 1, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 64,
         0, 0,

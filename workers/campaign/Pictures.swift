@@ -2,10 +2,10 @@ internal import Foundation
 internal import TestPixels
 internal import TestSupport
 
-/// What the origin serves, by path: damaged files, and whole pictures that are all different.
+/// The origin's files, by path: damaged files, and undamaged pictures that all differ.
 struct Pictures: Sendable {
     private let seed: UInt64
-    /// By format, so that no format has most of the files; what is refused as it is counts as one.
+    /// Files by format, so that no format has most of them; files refused undamaged count as one format.
     private let seeds: [[[UInt8]]]
     private let whole = Pixels.photograph(width: 64, height: 48, seed: 5).png
 
@@ -33,7 +33,7 @@ struct Pictures: Sendable {
         }
     }
 
-    /// Mostly little: what is refused at its first bytes tries nobody.
+    /// Damages mostly a little: files refused at their first bytes test little.
     private func damaged(_ number: UInt64) -> [UInt8] {
         var random = SeededRandom(seed: seed &+ number)
         let file = random.pick(random.pick(seeds))
@@ -46,7 +46,7 @@ struct Pictures: Sendable {
         }
     }
 
-    /// A picture with a name in it.
+    /// An undamaged picture with a name in it.
     func innocent(_ name: some CustomStringConvertible) -> [UInt8] {
         let header = 33
         return whole[..<header] + Pixels.chunk("tEXt", Array("Title\0\(name)".utf8)) + whole[header...]

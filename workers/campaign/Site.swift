@@ -9,7 +9,7 @@ internal import Records
 internal import TestSupport
 internal import VariantSpec
 
-/// A real worker on a data directory of its own, and what its log says of the jobs that were published to it.
+/// A real worker on a data directory of its own, with the jobs published to it and their outcomes in its log.
 actor Site {
     private let folder: TemporaryFolder
     private let log: EmbeddedLog
@@ -21,15 +21,15 @@ actor Site {
     private var done: Set<String> = []
     private var sound: [[UInt8]: [[UInt8]: Record]] = [:]
 
-    /// Ends of the worker that nobody asked for.
+    /// Unexpected ends of the worker.
     private(set) var crashes = 0
-    /// By what a job was published for, and how it ended.
+    /// Outcomes, by the kind of input that a job was published for.
     private(set) var ends: [String: [String: Int]] = [:]
-    /// Jobs that were answered twice.
+    /// Number of jobs that were completed twice.
     private(set) var repeated = 0
-    /// When anything hostile was answered last: innocent jobs come and go for as long as others are waited for.
+    /// Time of the last hostile outcome: innocent jobs continue as long as others are awaited.
     private(set) var lastAnswer = ContinuousClock.now
-    /// How long each innocent job took.
+    /// Duration of each innocent job.
     private(set) var innocent: [Duration] = []
     private(set) var rows = RowCounts()
 
@@ -38,7 +38,7 @@ actor Site {
         settings =
             ([
                 "data=data", "log.partitions=4", "log.outcomesKept=10000000", "logging.level=error",
-                // Nobody but the campaign's own origins is asked, whatever becomes of a URL.
+                // The worker may contact only the campaign's own origins, even if a URL is damaged.
                 "fetch.allow=127.0.0.0/8", "fetch.hosts.allow=127.0.0.0/8,stranger.invalid",
                 "fetch.deadlines.dns=300ms",
                 "fetch.deadlines.connect=500ms", "fetch.deadlines.firstByte=1s", "fetch.deadlines.whole=2s",
@@ -58,7 +58,7 @@ actor Site {
             .newRecord(partitions: log.partitionCount, at: 0)
     }
 
-    /// Appends a record; what is named is answered once, or lost.
+    /// Appends a record; a record with an id must complete once, or counts as lost.
     func publish(_ record: NewRecord, as id: String?) async throws {
         if let id { waiting[id] = .now }
         for result in await log.append([record]) where result.offset == nil {
@@ -66,7 +66,7 @@ actor Site {
         }
     }
 
-    /// The rows of a job's source as they last could be read: damaged ones take their places.
+    /// The rows of a job's source in their last readable form: damaged rows overwrite them.
     func rows(of job: NewRecord) async throws -> [Record] {
         for row in try await log.latest(.variants, job.partition, keyPrefix: job.key) where Self.isReadable(row) {
             sound[job.key, default: [:]][row.key] = row
@@ -74,7 +74,7 @@ actor Site {
         return (sound[job.key] ?? [:]).values.sorted { $0.offset < $1.offset }
     }
 
-    /// Appends a damaged row, which the worker is to fold, or to leave out and to say so.
+    /// Appends a damaged row, which the worker must fold, or skip with a log line.
     func publish(row: NewRecord) async throws {
         rows.published += 1
         let record = Record(
@@ -86,7 +86,7 @@ actor Site {
 
     private static func isReadable(_ row: Record) -> Bool { (try? ChangelogEntry(row)) != nil }
 
-    /// Takes note of new outcomes, and starts the worker again if it is gone.
+    /// Counts new outcomes, and restarts the worker if it is gone.
     func look(isOver: Bool = false) async throws {
         for number in 0..<Int32(log.partitionCount) {
             let partition = PartitionID(number)
@@ -113,21 +113,21 @@ actor Site {
         if job.hasPrefix("innocent-") { innocent.append(.now - since) }
     }
 
-    /// Jobs that were never answered.
+    /// Jobs without an outcome.
     var lost: [String] { waiting.keys.sorted() }
 
-    /// Replies that stand-ins damaged: each appends a byte.
+    /// Number of replies that stand-ins damaged: each appends a byte.
     var replies: Int {
         (try? FileManager.default.attributesOfItem(atPath: folder.file(StandIn.tally))[.size] as? Int) ?? 0
     }
 
-    /// Stops the worker, and lets others work on what it left, the last without an index: all must end as they should.
+    /// Stops the worker, and lets others work on its log, the last without an index: all must end as they should.
     func end() async throws {
         if worker.isRunning {
             worker.signal(SIGTERM)
             try await check(worker.ended())
         }
-        // What was lost would keep it for ever.
+        // Lost jobs would keep it running for ever.
         if waiting.isEmpty {
             check(try await idle())
             try FileManager.default.removeItem(atPath: folder.file("data/index"))
@@ -165,13 +165,14 @@ actor Site {
     }
 }
 
-/// Damaged rows of the changelog, and what workers say of those that cannot be read.
+/// Damaged rows of the changelog, and workers' log lines about unreadable ones.
 struct RowCounts {
     var published = 0
     var unreadable = 0
-    /// As was said while they came.
+    /// Skipped rows, logged as they arrived.
     var leftOut = 0
-    /// What compaction kept of the unreadable, and what was said when an index was made of the whole changelog.
+    /// Unreadable rows that compaction kept, and skipped rows logged while an index was rebuilt from the whole
+    /// changelog.
     var kept = 0
     var leftOutAtRestore = 0
 

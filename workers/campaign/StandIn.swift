@@ -4,16 +4,16 @@ internal import Posix
 internal import RenderProtocol
 internal import TestSupport
 
-/// Stands between a worker and its real renderers, and damages every reply to a render.
+/// A process between a worker and its real renderers, which damages every reply to a render.
 ///
-/// It knows nothing of what is said: messages and open files go through.
+/// It does not parse messages: messages and open files pass through.
 enum StandIn {
     private static let most = 1 << 20
-    /// In the worker's folder: has a byte for each damaged message that was sent.
+    /// File in the worker's folder with a byte for each damaged message.
     static let tally = "replies"
 
-    /// In the place of a renderers' parent: each child of it stands before a child of the real one, which a damaged reply
-    /// does not make start anew.
+    /// Replaces a parent of renderers: each of its children stands in front of a child of the real parent, so that a
+    /// damaged reply does not restart that one.
     static func run(_ words: [String]) -> Never {
         let worker = PacketSocket(taking: ChildProgram.socket)
         let tally = open(tally, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
@@ -53,7 +53,7 @@ enum StandIn {
 
     private static let patience = Duration.seconds(10)
 
-    /// Our end of its connection; the other is its own alone, so that it hears of our end.
+    /// Our end of its connection; only it holds the other end, so that it notices when ours closes.
     private static func realParent(_ words: [String]) throws -> PacketSocket {
         let (ours, theirs) = try PacketSocket.pair()
         _ = try ChildProcess(
@@ -65,7 +65,7 @@ enum StandIn {
         while let request = try worker.receive(limit: most) {
             try renderer.send(request.bytes, files: request.files)
             guard let reply = try renderer.receive(limit: most) else { _exit(1) }
-            // By the picture that is asked for: another run damages alike.
+            // The requested picture determines the damage, so that another run repeats it.
             let told = (try? request.files.first?.bytes(at: 0, count: 4096)) ?? []
             let seed = (request.bytes + told).reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
                 ($0 ^ UInt64($1)) &* 0x100_0000_01B3
@@ -92,7 +92,7 @@ enum StandIn {
             try worker.send(reply.bytes)
         case 8..<12: try worker.send([UInt8](repeating: UInt8(random.below(256)), count: random.below(100_000)))
         case 12..<24:
-            // A true reply, and a file that is another.
+            // An undamaged reply with a damaged file.
             for file in files.dropFirst() {
                 let bytes = Mutation.of(
                     (try? file.bytes(at: 0, count: min(file.length, 65_536))) ?? [], with: [reply.bytes], &random)

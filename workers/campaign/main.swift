@@ -1,7 +1,7 @@
 internal import CommandLine
 
 let words = Array(Swift.CommandLine.arguments.dropFirst())
-// As a worker starts its renderers: `render.program` names this program.
+// Arguments of a worker that starts its renderers: `render.program` names this program.
 if words.first == "parent" { StandIn.run(words) }
 let program = Command(
     "mezzotint-campaign",
@@ -9,10 +9,10 @@ let program = Command(
     examples: ["mezzotint-campaign --minutes 1", "mezzotint-campaign --json"],
     options: [
         Option(
-            "minutes", value: "n", help: "End after so long, with what was done by then; by default at the full counts."
+            "minutes", value: "n", help: "Time limit; by default, the campaign ends at the full counts."
         ),
-        Option("seconds", value: "n", help: "The same for tests, which have less time."),
-        Option("seed", value: "n", help: "What is damaged, and how, follows from it (1)."), .json,
+        Option("seconds", value: "n", help: "The same in seconds, for tests."),
+        Option("seed", value: "n", help: "Seed of the damage (1)."), .json,
     ]
 ) { arguments in
     let minutes = try arguments.number("minutes", in: 1...1440).map { 60 * $0 }

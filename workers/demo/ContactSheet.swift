@@ -8,11 +8,11 @@ internal import Records
 import RenderProtocol
 internal import VariantSpec
 
-/// A page that shows every stored variant as a picture, with how it came to be.
+/// A page that shows every stored variant as a picture, and how it was rendered.
 struct ContactSheet {
     private var sources: [SourceKey: SourceRow] = [:]
     private var variants: [SourceKey: [VariantRow]] = [:]
-    /// What the outcome events say of each variant: whether it was fetched for, or reused.
+    /// Kind of each variant in the outcome events: whether it was fetched for, or reused.
     private var kinds: [SourceKey: [VariantSpec: OutcomeKind]] = [:]
     private let began: WallTime
 
@@ -43,7 +43,7 @@ struct ContactSheet {
         }
     }
 
-    /// The page; `store` is the store's root as seen from it.
+    /// - Parameter store: the store's root, relative to the page.
     func page(store: String, summary: String) -> String {
         let ordered = sources.values.sorted { $0.url < $1.url }
         return """
@@ -92,7 +92,7 @@ struct ContactSheet {
             """
     }
 
-    /// What is shown while a variant loads, beside it.
+    /// Placeholder of a variant, next to it, for display while it loads.
     private func placeholder(of row: VariantRow) -> String {
         guard let drawing = ThumbHash.drawing(of: row.placeholder, side: 16) else { return "" }
         return """
@@ -101,13 +101,13 @@ struct ContactSheet {
             """
     }
 
-    /// A BMP of 24 bits: the shortest way to tell a browser a few pixels.
+    /// A BMP of 24 bits: the shortest form of a few pixels for a browser.
     private static func bitmap(_ drawing: ThumbHash.Drawing) -> [UInt8] {
         func little(_ value: Int, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
         }
         var rows: [UInt8] = []
-        // From the bottom, blue first, each row a multiple of four bytes.
+        // Rows from the bottom, blue first, padded to a multiple of four bytes.
         for y in (0..<drawing.height).reversed() {
             for x in 0..<drawing.width {
                 let place = (y * drawing.width + x) * 3

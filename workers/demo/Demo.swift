@@ -4,7 +4,7 @@ internal import ImageModel
 import RendererPool
 import WebServer
 
-/// The whole of Mezzotint on one machine: an origin, publishers, the worker, and a page of what came of it.
+/// All of Mezzotint on one machine: an origin, publishers, the worker, and a page of the results.
 enum Demo {
     static let command = Command(
         "mezzotint-demo", abstract: "Show the whole pipeline on pictures from a local origin.",
@@ -14,16 +14,16 @@ enum Demo {
         ],
         options: [
             Option("pictures", value: "dir", help: "Serve these pictures; without it some are drawn."),
-            Option("out", value: "dir", help: "Where everything goes (default: out/demo)."),
+            Option("out", value: "dir", help: "Output directory (default: out/demo)."),
             Option(
-                "kafka", value: "host:port", help: "Run two workers on this broker, on topics that go with the demo."),
+                "kafka", value: "host:port", help: "Run two workers on this broker, on topics that the demo removes."),
             Option("jobs", value: "number", help: "Jobs a round (default: two for each picture)."),
         ],
         run: run)
 
     private static let drawnCount = 24
     private static let dataFolder = "demo-data"
-    /// Says that the folder is a demo's to remove.
+    /// File which marks a folder as a demo's, so that it may be removed.
     private static let marker = ".made-by-mezzotint-demo"
 
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
@@ -38,7 +38,7 @@ enum Demo {
         do {
             try await show(jobs ?? 2 * gallery.names.count, of: gallery, out, log, programs)
         } catch {
-            // Said already by whoever ended it; topics are named for the demo, should they stay.
+            // The failed program has reported the error; topics that remain have the demo's name.
             try? await log.remove()
             throw error
         }
@@ -92,7 +92,7 @@ enum Demo {
         }
     }
 
-    /// Each run begins anew; only what an earlier run has left is removed, and never a worker's own data.
+    /// Starts each run in a clean folder; it removes only an earlier demo's files, never a worker's own data.
     private static func begin(_ data: URL) throws {
         let (files, mark) = (FileManager.default, data.appending(path: marker))
         if files.fileExists(atPath: mark.path) {

@@ -5,15 +5,15 @@ import LogChoice
 import Ports
 import Settings
 
-/// Where the demo's jobs and rows go: a file, or topics of its own on a Kafka cluster, which are gone with the demo.
+/// The log of the demo: a file, or topics of its own on a Kafka cluster, which the demo removes at its end.
 struct DemoLog {
-    /// What every program is told by `--set`.
+    /// `--set` values of every program.
     let assignments: [String]
-    /// How many share the work.
+    /// Number of workers that share the jobs.
     let workers: Int
     private let settings: Settings
 
-    /// - Parameter kafka: the brokers to ask first; nil: a file in `data`.
+    /// - Parameter kafka: the brokers to contact first; nil: a file in `data`.
     init(data: URL, kafka: String?) throws {
         let cluster = kafka.map { bootstrap in
             let prefix = "mezzotint-demo-\(String(UInt32.random(in: 0 ... .max), radix: 16))."
@@ -23,7 +23,7 @@ struct DemoLog {
             ["data=\(data.path)", "fetch.allow=127.0.0.0/8", "origins.concurrency=64"]
             + (cluster ?? ["kafka.bootstrap="])
         workers = kafka == nil ? 1 : 2
-        // How to get in (kafka.security) may be said in the environment, as to every program.
+        // The environment may set the authentication (kafka.security), as for every program.
         settings = try Settings.loaded(
             file: nil, environment: ProcessInfo.processInfo.environment, assignments: assignments,
             inspect: ChosenLog.problems

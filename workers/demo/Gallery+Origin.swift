@@ -2,7 +2,7 @@ import Foundation
 import WebServer
 
 extension Gallery {
-    /// An origin of the pictures on 127.0.0.1, under names that do not change from run to run.
+    /// Serves the pictures on 127.0.0.1, under names that stay the same in every run.
     func serve() throws -> WebServer {
         let paths = Dictionary(uniqueKeysWithValues: names.map { ("/" + $0, folder.appending(path: $0).path) })
         return try WebServer { request in
@@ -11,7 +11,7 @@ extension Gallery {
         }
     }
 
-    /// A copy has a URL of its own, and so is another source.
+    /// URL of a picture; each copy has a URL of its own, and so is another source.
     func url(of name: String, copy: Int, at origin: WebServer) -> String {
         let escaped = name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? name
         return origin.address + "/" + escaped + (copy == 0 ? "" : "?copy=\(copy)")

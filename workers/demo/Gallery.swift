@@ -8,7 +8,7 @@ import RendererPool
 import TestPixels
 internal import VariantSpec
 
-/// The pictures that the demo's origin serves: a person's own, or drawn.
+/// The pictures of the demo's origin: the user's own, or drawn ones.
 struct Gallery {
     let folder: URL
     let names: [String]
@@ -26,7 +26,7 @@ struct Gallery {
         }
     }
 
-    /// Draws `count` pictures into `folder`, but for those that an earlier run has left there.
+    /// Draws `count` pictures into `folder`, except those that an earlier run has left there.
     init(drawing count: Int, into folder: URL, by pool: RendererPool) async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let plates = (0..<count).map(Plate.init)
@@ -34,7 +34,7 @@ struct Gallery {
         if !missing.isEmpty { Console.complain("Drawing \(missing.count) pictures into \(folder.path)") }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, plate) in missing.enumerated() {
-                // A drawn picture takes as much memory as all its pixels: no more at once than there are renderers.
+                // Drawing needs memory for all of a picture's pixels: no more pictures at once than renderers.
                 if number >= pool.configuration.count { try await group.next() }
                 group.addTask { try await plate.make(in: folder, by: pool) }
             }
@@ -54,7 +54,7 @@ private struct Plate: Sendable {
     init(_ number: Int) {
         let sizes = [(3000, 2000), (2000, 3000), (3600, 2025), (2600, 2600), (4000, 1500)]
         let format: ImageFormat = number % 8 == 3 ? .png : number % 8 == 6 ? .webp : .jpeg
-        // A PNG of several megapixels with grain in it would weigh twenty megabytes.
+        // A PNG of several megapixels with grain would take twenty megabytes.
         let (width, height) = format == .png ? (1400, 1000) : sizes[number % sizes.count]
         size = PixelSize(width: width, height: height)
         spec = VariantSpec(width: 0, height: 0, quality: [88, 80, 92][number % 3], format: format)

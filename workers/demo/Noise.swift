@@ -1,8 +1,8 @@
-/// Smooth noise of a seed: the same for the same place, without state, so that rows can be drawn in any order.
+/// Smooth noise from a seed: stateless and the same for each point, so that rows can be drawn in any order.
 struct Noise: Sendable {
     let seed: UInt64
 
-    /// 0..<1 for a point of the lattice.
+    /// A value in 0..<1 for a point of the lattice.
     func value(_ x: Int, _ y: Int) -> Float {
         var z =
             seed &+ UInt64(bitPattern: Int64(x)) &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(bitPattern: Int64(y))
@@ -12,7 +12,7 @@ struct Noise: Sendable {
         return Float((z ^ (z >> 31)) >> 40) / Float(1 << 24)
     }
 
-    /// Between the points of the lattice.
+    /// A value between the points of the lattice.
     func smooth(_ x: Float, _ y: Float) -> Float {
         let (left, top) = (x.rounded(.down), y.rounded(.down))
         let (i, j) = (Int(left), Int(top))
@@ -22,11 +22,11 @@ struct Noise: Sendable {
         return above + (below - above) * v
     }
 
-    /// Octaves of it, each twice as fine and half as strong: as photographs have their detail.
+    /// A sum of octaves, each twice as fine and half as strong, like the detail of photographs.
     func fractal(_ x: Float, _ y: Float, octaves: Int) -> Float {
         var (sum, weight, scale): (Float, Float, Float) = (0, 0.5, 1)
         for octave in 0..<octaves {
-            // Shifted, so that the octaves' lattices do not show together.
+            // Shifted, so that the octaves' lattices do not coincide.
             sum += weight * smooth(x * scale + Float(octave) * 17.3, y * scale + Float(octave) * 9.7)
             weight *= 0.5
             scale *= 2

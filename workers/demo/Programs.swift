@@ -1,17 +1,17 @@
 import Foundation
 
-/// What the demo could not do, in one sentence.
+/// A failure of the demo, in one sentence.
 struct DemoFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
 }
 
-/// The programs beside this one, run as a person would run them.
+/// The programs next to this one, run as a user would run them.
 struct Programs {
     private let folder: URL
     private let settings: [String]
 
-    /// `settings` are given to each by `--set`.
+    /// - Parameter settings: values for `--set` of each program.
     init(settings: [String]) throws {
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         folder = URL(filePath: own).deletingLastPathComponent()
@@ -26,7 +26,7 @@ struct Programs {
         return path
     }
 
-    /// Runs a program to its end and gives what it printed; what it says besides goes where ours goes.
+    /// Runs a program to its end and returns its output; its standard error goes to ours.
     func run(_ program: String, _ words: [String], input: String = "") throws -> String {
         try start(program, words, input: input).finish()
     }
@@ -37,7 +37,7 @@ struct Programs {
         process.arguments = words + settings
         let scratch = FileManager.default.temporaryDirectory.appending(path: "mezzotint-demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: scratch) }
-        // By way of a file: a pipe that nobody reads would stop both.
+        // Passed in a file: with a pipe that is not read, both programs would stop.
         try Data(input.utf8).write(to: scratch)
         let output = Pipe()
         process.standardInput = try FileHandle(forReadingFrom: scratch)
@@ -52,7 +52,7 @@ struct Programs {
         fileprivate let output: Pipe
         fileprivate let name: String
 
-        /// Waits for its end; what it printed.
+        /// Waits for its end; returns its output.
         func finish() throws -> String {
             let printed = output.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()

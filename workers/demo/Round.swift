@@ -5,7 +5,7 @@ internal import ImageModel
 import Posix
 import WebServer
 
-/// One round of the demo: jobs for every picture on both lanes, and the worker's own account of them.
+/// One round of the demo: jobs for every picture on both lanes, and the worker's summary of them.
 struct Round {
     let title: String
     let began: WallTime
@@ -30,7 +30,7 @@ struct Round {
         _ = try programs.run("mezzotint", ["publish", "--json", "-"], input: lines.joined())
         let running = try (0..<workers).map { _ in try programs.start("mezzotint-worker", ["--until-idle", "--json"]) }
         account = try running.map { try Self.account($0.finish()) }.reduce([:]) { sum, next in
-            // They worked at the same time, and memory is each one's.
+            // The workers ran at the same time, and each has its own memory.
             sum.merging(next) { $0 + $1 }.merging(
                 ["seconds", "peakMemoryBytes", "rendererPeakMemoryBytes"].map { ($0, max(sum[$0] ?? 0, next[$0] ?? 0)) }
             ) { $1 }

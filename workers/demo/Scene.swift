@@ -1,6 +1,6 @@
-/// A picture that the project draws itself, photograph-like: a hazy mountain land by day or dusk, with clouds, woods,
-/// often a lake, and the grain of a sensor. Its statistics (soft gradients, detail at every scale, hard edges) are
-/// what encoders and resamplers meet in photographs.
+/// A drawn, photograph-like picture: hazy mountains by day or dusk, with clouds, woods, often a lake, and the grain of
+/// a sensor. Its statistics (soft gradients, detail at every scale, hard edges) resemble those of photographs for
+/// encoders and resamplers.
 struct Scene: Sendable {
     typealias Colour = SIMD3<Float>
 
@@ -58,7 +58,7 @@ struct Scene: Sendable {
 
     private func colour(at point: SIMD2<Float>, _ aspectX: Float, _ aspectY: Float) -> Colour {
         guard point.y > shore else { return land(point.x * aspectX, point.y, aspectX, aspectY) }
-        // The lake mirrors what stands above the shore, broken by waves that grow towards us.
+        // The lake mirrors the scene above the shore, broken by waves that grow towards us.
         let depth = (point.y - shore) / (1 - shore)
         let wave = noise.fractal(point.x * 14, point.y * aspectY * 90, octaves: 3) - 0.45
         let mirrored = max(0, 2 * shore - point.y + wave * 0.05 * (0.3 + depth))

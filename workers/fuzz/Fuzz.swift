@@ -1,25 +1,25 @@
 internal import Posix
 
-/// The target that the first word names.
+/// The target named by the first argument.
 private let target = Swift.CommandLine.arguments.dropFirst().first.flatMap(FuzzTarget.init)
 
-/// What libFuzzer calls with each input of its making: reading it must never trap.
+/// Entry point of libFuzzer for each input: reading it must never trap.
 ///
-/// Built by `ops/fuzz` alone, with coverage; whatever an input leads to is an answer, so that only a crash is a finding.
+/// Only `ops/fuzz` builds it, with coverage. Every result of an input is valid, so that only a crash is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func readInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     target?.read(Array(UnsafeBufferPointer(start: bytes, count: count)))
     return 0
 }
 
-/// libFuzzer's own beginning. SwiftPM makes `main` another name for this, which hides the one that libFuzzer brings.
+/// Entry point of libFuzzer itself. SwiftPM renames `main` to this, which hides libFuzzer's own.
 @_cdecl("mezzotint_fuzz_main")
 public func start(_ count: Int32, _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
     guard let target, var words, count > 2 else {
         print("ops/fuzz TARGET [RUNS]: \(FuzzTarget.allCases.map(\.rawValue).joined(separator: ", "))")
         return 2
     }
-    // As the first of its folders says.
+    // Writes the seeds into the first folder.
     for (number, seed) in target.seeds.enumerated() {
         if let folder = words[2], let file = try? OpenFile(creating: "\(String(cString: folder))/seed-\(number)") {
             try? file.append(seed)

@@ -4,7 +4,7 @@ internal import ImageModel
 internal import Records
 internal import VariantSpec
 
-/// Records by their first byte: which topic they are of, and what of them is damaged.
+/// Records by their first byte: their topic, and their damaged part.
 extension FuzzTarget {
     private static let source = SourceKey(hex: String(repeating: "0123456789abcdef", count: 4))
     private static let intake = Intake(rules: CanonicalRules())
@@ -49,7 +49,7 @@ extension FuzzTarget {
             let variants = change.variants(by: [])
             _ = (change.headers, change.newRecords(variants, partition: PartitionID(0), traceparent: nil))
         default:
-            // Headers, and a body that is short.
+            // Headers, and a truncated body.
             guard let headers = rest.withUnsafeBytes({ RecordHeaders(packed: $0) }) else { return }
             let topic = topics[Int(form >> 4) % topics.count]
             let record = Record(
@@ -61,7 +61,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What is read of a row is what is written of it.
+    /// Rows that are read must be written back unchanged.
     private static func row(_ record: Record) {
         guard let entry = try? ChangelogEntry(record) else { return }
         let again: NewRecord

@@ -7,7 +7,7 @@ internal import Records
 internal import RenderProtocol
 internal import VariantSpec
 
-/// Whole ones to begin with; of pictures there are files.
+/// Valid inputs to begin with; those of pictures are files.
 extension FuzzTarget {
     var seeds: [[UInt8]] {
         switch self {

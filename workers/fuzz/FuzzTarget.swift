@@ -12,17 +12,17 @@ internal import RenderKit
 internal import RenderProtocol
 internal import VariantSpec
 
-/// What reads strangers' bytes. What it made of them is held against its own rules: a wrong sum traps as an overflow does.
+/// Parsers of untrusted bytes. Their results are checked against their own rules: a wrong sum traps like an overflow.
 enum FuzzTarget: String, CaseIterable {
     /// A picture's file.
     case headers
-    /// An answer's lines before and after its body.
+    /// A response's lines before and after its body.
     case lines
-    /// What children say, and what they are told.
+    /// Messages from and to child processes.
     case replies
     /// Jobs, rows, outcomes, notes and their headers.
     case records
-    /// URLs of jobs, and where answers point.
+    /// URLs of jobs, and targets of redirects.
     case urls
     case specs
 
@@ -42,7 +42,7 @@ enum FuzzTarget: String, CaseIterable {
         let limits = RenderLimits(formats: Set(ImageFormat.allCases))
         guard let facts = try? PictureInspector(limits: limits).inspect(file).facts else { return }
         precondition(facts.size.pixels <= limits.pixels && (1...8).contains(facts.orientation))
-        // What a renderer writes anew before its libraries read it.
+        // Files that a renderer rewrites before its libraries read them.
         bytes.withUnsafeBytes { bytes in
             switch facts.format {
             case .svg: _ = SVGRepair.repaired(bytes, facts.size)
@@ -63,7 +63,7 @@ enum FuzzTarget: String, CaseIterable {
                 if isEnd { precondition(reader.fault != nil || reader.headers.count <= count) }
             } catch { break }
         }
-        // The head that is one too many was begun.
+        // The first head over the limit was begun.
         precondition(taken <= limit && count <= 256 && reader.heads <= 10)
         let head = HTTPHead(status: 302, headers: reader.headers)
         precondition((head.contentLength ?? 0) >= 0)

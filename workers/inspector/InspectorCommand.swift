@@ -5,8 +5,8 @@ internal import Posix
 internal import RenderProtocol
 internal import Seccomp
 
-/// The inspector program: started by the pool with a socket, it reads the headers of pictures in the strictest sandbox: one
-/// thread, no codec, nothing but memory and what comes by the socket.
+/// The inspector program: started by the pool with a socket, it reads the headers of pictures in the strictest sandbox.
+/// It has one thread, no codec, and nothing but memory and the socket.
 struct InspectorCommand {
     let words: [String]
     private static let program = ChildProgram(

@@ -5,7 +5,7 @@ internal import Posix
 internal import Settings
 internal import Telemetry
 
-/// Looks at log, group and workers from outside, and shows what holds the work up.
+/// Watches log, group and workers from outside, and shows what delays the jobs.
 @main
 struct LagwatchProgram {
     static let command = Command(
@@ -35,7 +35,7 @@ struct LagwatchProgram {
         OpenFileLimit.raise()
         let logger = Logger(level: Logger.Level(rawValue: settings.logging.level) ?? .info)
         signal(SIGPIPE, SIG_IGN)
-        // It holds nothing that had to be put back.
+        // It holds nothing that must be saved.
         for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(0) } }
         let observer = Observer(settings, logger: logger)
         let server = try PageServer(listen, settings, observer)

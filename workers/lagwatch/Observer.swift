@@ -12,10 +12,10 @@ internal import Settings
 internal import Telemetry
 internal import Watch
 
-/// Asks the log and the workers, look by look, and folds what they answer.
+/// Polls the log and the workers, and folds their responses.
 ///
-/// - Concurrency: one look at the log at a time; while it waits for an answer, reports are made of what is known.
-/// - Failure: what is not answered is shown as such, and asked again at the next look.
+/// - Concurrency: one poll of the log at a time; while it waits for a response, reports use the known state.
+/// - Failure: a missing response is shown as such, and requested again at the next poll.
 actor Observer {
     private let settings: Settings
     private let logger: Logger
@@ -29,11 +29,11 @@ actor Observer {
     private var state: WatchState
     private var tails: TailReading
     private var hosts = Observer.hosts()
-    /// Looks so far.
+    /// Number of polls so far.
     private var turn = 0
     private var lastCause = Cause.starting
     private var steady = SteadyDiagnosis()
-    /// When it was last said that something cannot be read.
+    /// When it last logged that something cannot be read.
     private var toldAt: ContinuousClock.Instant?
 
     init(_ settings: Settings, logger: Logger) {
@@ -54,10 +54,10 @@ actor Observer {
             })
     }
 
-    /// Of `origins`, whose rows all stand in one partition.
+    /// Reading of `origins`, whose rows all lie in one partition.
     private static func hosts() -> TailReading { TailReading(partitions: 1, topics: [.origins]) }
 
-    /// What there is to show now.
+    /// The current report.
     func report() -> WatchReport {
         var report = WatchReport(state, at: SystemTime.wall)
         report.settle(by: &steady)
@@ -70,21 +70,21 @@ actor Observer {
         return report
     }
 
-    /// Until when hosts are blocked now.
+    /// Hosts that are blocked now, with the end of each block.
     var blockedHosts: [String: WallTime] { state.blockedHosts(at: SystemTime.wall) }
 
-    /// Until the task is cancelled.
+    /// Polls the log until the task is cancelled.
     func watchLog() async {
         while !Task.isCancelled {
             let begun = ContinuousClock.now
             await look()
-            // From one beginning to the next; after a look that took long, as long again at least.
+            // Measured from one start to the next; after a slow poll, at least a quarter of the interval is idle.
             let took = ContinuousClock.now - begun
             try? await Task.sleep(for: max(pace.interval - took, pace.interval / 4))
         }
     }
 
-    /// Those that answer, or those that do not: these take seconds each, and the others are not kept waiting.
+    /// Polls either the responding or the silent workers: a silent one takes seconds, and must not delay the others.
     func watchWorkers(silent: Bool) async {
         while !Task.isCancelled, !settings.watch.workers.isEmpty {
             apply(.asked(places.places))
@@ -93,7 +93,7 @@ actor Observer {
         }
     }
 
-    /// Apart from the workers: a resolver that is away answers after seconds.
+    /// Runs apart from the workers, because an unreachable resolver takes seconds.
     func watchNames() async {
         while !Task.isCancelled, !places.names.isEmpty {
             for name in places.names { places.learn(await NameLookup.addresses(of: name), of: name) }
@@ -105,7 +105,7 @@ actor Observer {
 
     private func opened() async -> (any LogView)? {
         if let view, view.isInPlace { return view }
-        if view != nil { logger.notice("The log was removed or replaced: what its name leads to is opened anew.") }
+        if view != nil { logger.notice("The log was removed or replaced: the log of that name is opened again.") }
         view = nil
         do throws(LogFailure) {
             let opened = try await ChosenLog.view(settings)
@@ -117,7 +117,7 @@ actor Observer {
                 topics: [.dead, .outcomes] + (opened.isIndexed ? [] : [.variants]))
             return opened
         } catch {
-            // Before the first job nothing makes an embedded log.
+            // An embedded log does not exist before the first job.
             if state.answeredAt == nil, let file = settings.embeddedLogFile,
                 FileSystem.length(of: file) == 0 || (access(file, F_OK) != 0 && errno == ENOENT)
             {
@@ -150,7 +150,7 @@ actor Observer {
             }
         }
         await lookAtCluster(view)
-        // It changes by hand only, and a client without the right to ask goes without it.
+        // Retention changes only by hand, and a client without the right to read it works without it.
         if turn % Pace.retentionLooks == 1, let kept = try? await view.retention() { apply(.retention(kept)) }
         let heads = state.headsToRead(pace.heads)
         for (point, result) in zip(heads, await view.appendTimes(at: heads)) {
@@ -202,7 +202,7 @@ actor Observer {
         }
     }
 
-    /// Workers tell again every few seconds what they know of hosts that are in trouble.
+    /// Reads hosts: every few seconds, workers publish what they know of hosts in trouble.
     private func readHosts(_ view: any LogView) async {
         guard let point = hosts.next(1, records: pace.hostRecords).first else {
             if hosts.isWhole { apply(.hosts([])) }
@@ -213,7 +213,7 @@ actor Observer {
         apply(.hosts(reading.hosts(records)))
     }
 
-    /// nil where they cannot be read: what is known of the place stays.
+    /// Reads records; nil if they cannot be read: the known state of the topic-partition stays.
     private func read(_ point: LogPoint, of view: any LogView, limit: Int) async -> [Record]? {
         do throws(LogFailure) {
             return try await view.read(point.topic, point.partition, from: point.offset ?? 0, limit: limit)
@@ -223,7 +223,7 @@ actor Observer {
         }
     }
 
-    /// Once a minute at most: where one thing cannot be read, others cannot either.
+    /// Logs at most once a minute: where one read fails, others do, too.
     private func tell(_ failure: LogFailure) {
         let now = ContinuousClock.now
         if let toldAt, now - toldAt < .seconds(60) { return }
@@ -252,7 +252,8 @@ actor Observer {
         if state.forgotLetters() { tails.rereadLetters() }
     }
 
-    /// Where the log finds these rows at once: some partitions a look, those whose owner just came, then the others in turn.
+    /// Reads ownership, if the log finds these rows at once: some partitions in each poll. Partitions with a new owner
+    /// come first, then the others in turn.
     private func readOwnership(_ view: any LogView, _ partitions: [PartitionID], at askedAt: WallTime) async {
         let urgent = state.partitionsToProve
         let inTurn = (0..<min(pace.rows, partitions.count)).map {
@@ -266,10 +267,10 @@ actor Observer {
     }
 }
 
-/// How much is asked in one look. On Kafka no broker gets more than five requests a second.
+/// Number of requests in one poll. On Kafka no broker gets more than five requests a second.
 struct Pace: Sendable {
     let interval: Duration
-    /// Partitions' topics of which the first unfinished record is read.
+    /// Topic-partitions whose first unfinished record is read.
     let heads: Int
     let samples: Int
     let sampleRecords: Int
@@ -277,14 +278,14 @@ struct Pace: Sendable {
     let tailRecords: Int
     let hostRecords: Int
     let rows: Int
-    /// Between one source's page and the next, each of which asks some ten times.
+    /// Pause between two source pages, each of which makes about ten requests.
     let lookups: Duration
 
     static let workers = Duration.seconds(2)
-    /// Looks from one question for the topics' partitions to the next: half a minute on Kafka.
+    /// Polls between two checks of the topics' partition counts: half a minute on Kafka.
     static let growth = 10
     static let names = Duration.seconds(10)
-    /// Looks from one question for topics' retention to the next: a minute.
+    /// Polls between two checks of topics' retention: a minute.
     static let retentionLooks = 20
     static let embedded = Pace(
         interval: .seconds(2), heads: 512, samples: 16, sampleRecords: PlaceSample.most, tails: 32, tailRecords: 500,

@@ -7,17 +7,17 @@ internal import Telemetry
 internal import Watch
 internal import WebServer
 
-/// Serves what was last made of what is known: nobody who asks waits for the log, and a thousand cost no more than one.
+/// Serves the last report: no client waits for the log, and a thousand clients cost no more than one.
 ///
-/// - Concurrency: answers on the server's thread, from memory: page, JSON and metrics are made when the first one asks for
-///   them, once a second at most. Sources are looked up when somebody asks, one at a time.
+/// - Concurrency: responds on the server's thread, from memory. Page, JSON and metrics are rendered at the first
+///   request, at most once a second. Sources are looked up on request, one at a time.
 final class PageServer: Sendable {
     let address: String
     private let server: WebServer
     private let observer: Observer
     private let shown: Shown
 
-    /// What everybody is shown until there is a newer report.
+    /// The report that all clients see until there is a newer one.
     private final class Shown: Sendable {
         private struct Current {
             let at: Instant
@@ -32,7 +32,7 @@ final class PageServer: Sendable {
             current.withLock { $0 = new }
         }
 
-        /// nil before the first report.
+        /// Age of the report; nil before the first one.
         var age: Duration? { current.withLock { $0.map { SystemTime.monotonic - $0.at } } }
 
         subscript(_ view: View) -> SharedContent? {
@@ -45,7 +45,7 @@ final class PageServer: Sendable {
         }
     }
 
-    /// A report, as it is shown.
+    /// A form of the report.
     private enum View: Sendable {
         case page, json, metrics
 
@@ -60,11 +60,12 @@ final class PageServer: Sendable {
         }
     }
 
-    /// A page is at most so old, beside what the log took to answer.
+    /// Most age of a page, in addition to the log's response time.
     private static let interval = Duration.seconds(1)
     /// Longer than any report takes.
     private static let silence: Duration = .minutes(1)
-    /// A thousand pages, and those who come and go; those who wait for a source have their turn within half a minute.
+    /// Limits for a thousand open pages, and for short connections; requests for a source get their turn within half a
+    /// minute.
     private static let limits = WebServer.Limits(connections: 2_048, waiting: 4, memory: 8 << 10)
 
     init(_ listen: ListenAddress, _ settings: Settings, _ observer: Observer) throws(PageFailure) {
@@ -80,7 +81,7 @@ final class PageServer: Sendable {
         (self.shown, self.observer, address) = (shown, observer, server.address)
     }
 
-    /// Until the task is cancelled.
+    /// Refreshes the report until the task is cancelled.
     func keepFresh() async {
         while !Task.isCancelled {
             shown.show(await observer.report())
@@ -143,24 +144,24 @@ final class PageServer: Sendable {
     }
 }
 
-/// Why the page cannot be served.
+/// The reason why the page cannot be served.
 struct PageFailure: Error, CustomStringConvertible {
     let reason: WebServerFailure
     var description: String { "The page cannot be served (--listen). \(reason)" }
 }
 
-/// Who may ask: whoever reaches the port, by an address or by a name that is ours.
+/// Decides which requests are served: all clients that reach the port by an address or by one of our names.
 ///
-/// A name of a stranger's may lead here, so that his page could read what is shown. Addresses and `localhost` are nobody's
-/// to give.
+/// An untrusted site could point its name at this server, so that its page could read the report. It cannot do that
+/// with addresses and `localhost`.
 struct RequestGate: Sendable {
     let hosts: [HostPattern]
 
-    /// What is wrong with a request; nil if nothing is.
+    /// The error of a request; nil if it is allowed.
     func refusal(of headers: [String: String]) -> String? {
         guard let host = headers["host"], let name = Self.name(of: host) else { return "The request names no host.\n" }
         if case .name(let name) = name, name != "localhost", !hosts.contains(where: { $0.matches(name: name) }) {
-            return "\(name) is no name of this server's. Ask by its address, or list the name in watch.hosts.\n"
+            return "This server does not serve the name \(name). Use its address, or list the name in watch.hosts.\n"
         }
         if let origin = headers["origin"], !["http://\(host)", "https://\(host)"].contains(origin) {
             return "Pages of other servers may not ask here.\n"

@@ -7,13 +7,13 @@ internal import Records
 internal import VariantSpec
 internal import Watch
 
-/// How a source is asked for.
+/// A source in a request.
 enum SourceName: Sendable {
-    /// Whatever it says.
+    /// Any text.
     case url(String)
     case key(SourceKey)
 
-    /// Of a query; nil where it names none.
+    /// Parses a query; nil if it names no source.
     init?(_ query: String?) {
         if let key = Query.value("key", in: query).flatMap({ SourceKey(hex: $0) }) {
             self = .key(key)
@@ -25,17 +25,17 @@ enum SourceName: Sendable {
     }
 }
 
-/// Finds what the log says of one source: its rows, its newest outcomes, and what waits for it.
+/// Finds the log's data on one source: its rows, its newest outcomes, and its pending jobs.
 struct SourceLookup {
     let view: any LogView
     let reading: RecordReading
-    /// Until when hosts are blocked.
+    /// Blocked hosts, with the end of each block.
     let blocked: [String: WallTime]
 
-    /// The newest records of `outcomes`, and the first unfinished ones of every topic, that are looked through.
+    /// Number of newest records of `outcomes`, and of first unfinished records of every topic, to search.
     private static let records = 500
 
-    /// `shown`: its URL as people may see it; nil where the key alone is known.
+    /// - Parameter shown: its URL as shown to people; nil if only the key is known.
     func report(of source: SourceKey, shown: String?) async -> SourceReport {
         let partition = source.partition(of: view.partitionCount)
         var report = SourceReport(url: shown, key: source.hex, partition: Int(partition.number))

@@ -1,14 +1,14 @@
-/// One at a time, in the order in which they came, and a rest after each: however many ask, the log is asked no more often.
+/// Runs one caller at a time, in order, with a rest after each: more callers cause no more requests to the log.
 actor Turnstile {
     private let rest: Duration
     private var last: Task<Void, Never>?
 
     init(rest: Duration) { self.rest = rest }
 
-    /// nil if its caller was cancelled before its turn.
+    /// Runs work in its turn; nil if its caller was cancelled before that.
     func pass<Result: Sendable>(_ work: @escaping @Sendable () async -> Result) async -> Result? {
         let before = last
-        // Bare, as the next: those who come later wait for its end, also where its own caller does not any more.
+        // Bare, like the next task: later callers wait for its end, even if its own caller does not any more.
         let turn = Task { () -> Result? in
             await before?.value
             return Task.isCancelled ? nil : await work()

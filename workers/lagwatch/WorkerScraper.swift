@@ -2,13 +2,13 @@ internal import HTTP
 internal import Synchronization
 internal import Watch
 
-/// Asks workers for their metrics, a few at once: whatever answers is taken for what it is, and is bounded.
+/// Reads the metrics of workers, a few at once. It trusts no response, and bounds each one.
 final class WorkerScraper: Sendable {
     private let client = HTTPClient(connectionsPerHost: 1)
     private static let atOnce = 16
     private static let byteLimit = 2 << 20
 
-    /// Each sight is told as it comes.
+    /// Reads all addresses, and reports each result as it arrives.
     func ask(_ addresses: [String], tell: @Sendable (WorkerSight) async -> Void) async {
         await withTaskGroup(of: WorkerSight.self) { group in
             var waiting = addresses.makeIterator()
@@ -33,7 +33,7 @@ final class WorkerScraper: Sendable {
         let body = Body(limit: Self.byteLimit)
         do throws(HTTPFailure) {
             let status = try await client.execute(request, into: body).head.status
-            // A worker that is not well says in one line why.
+            // A failing worker responds with its reason in one line.
             guard status != 503 else {
                 return .silent("it responds with status 503: \(Words.cut(String(body.text.prefix { $0 != "\n" })))")
             }

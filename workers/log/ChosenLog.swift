@@ -6,32 +6,32 @@ package import Posix
 package import Settings
 internal import StoreChoice
 
-/// The log that the settings name, embedded in the data directory or on a Kafka cluster: the one place that chooses.
+/// The log that the settings name, embedded in the data directory or on a Kafka cluster. Only this type chooses.
 package struct ChosenLog: Sendable {
     package let log: any Log
-    /// Where a worker's indexes of this log's changelog belong. Those of another log would have other rows at the same
+    /// Folder of a worker's indexes of this log's changelog. Indexes of another log would have other rows at the same
     /// positions.
     package let indexDirectory: String
     /// Whether other processes may own partitions of it at the same time.
     package let isShared: Bool
-    /// Whether the store may use what is left of the disk: where the log is on the same, some is kept for that.
+    /// Whether the store may use the free space of its disk: on the log's disk, some is kept for the log.
     package let hasRoomForStore: @Sendable (_ root: String) -> Bool
     private let makeConsumer: @Sendable (_ place: FileLock?) -> any LogConsumer
 
-    /// The owning side, for a worker. `place` names the last one that ran here, where others may own partitions too.
+    /// The owning side, for a worker. `place` names the last one that ran here, if others may own partitions too.
     package func consumer(at place: FileLock?) -> any LogConsumer { makeConsumer(place) }
 
-    /// What is wrong with the log's settings beyond their form, by key: every program loads its settings with it, so that
-    /// all refuse what `config check` would name.
+    /// Problems of the log's settings beyond their form, by key. Every program loads its settings with this check, so
+    /// that all refuse the same problems as `config check`.
     package static func problems(of settings: Settings) -> [(key: String, message: String)] {
         (settings.kafkaConfiguration?.problems ?? []).map { ($0.key, $0.message) }
     }
 
-    /// Connects, or opens the file and makes it if it is not there.
+    /// Connects, or opens the file and creates it if it does not exist.
     ///
     /// - Parameters:
-    ///   - notice: hears what a person who looks for trouble should know.
-    ///   - detail: hears more words on that.
+    ///   - notice: receives events that help an operator to find trouble.
+    ///   - detail: receives more text on them.
     package static func open(
         _ settings: Settings, notice: @escaping @Sendable (String) -> Void = { _ in },
         detail: @escaping @Sendable (String) -> Void = { _ in }
@@ -43,10 +43,10 @@ package struct ChosenLog: Sendable {
             isShared: true, hasRoomForStore: { _ in true }, makeConsumer: { KafkaLogConsumer(log, at: $0) })
     }
 
-    /// The same, for a worker that waits for brokers: they may start after it. Only a cluster that does not answer is waited
-    /// for. Wrong settings, a refused client and missing topics are thrown, since time does not change them.
+    /// Opens the log for a worker that waits for brokers, which may start later. Only an unreachable cluster is
+    /// awaited. Wrong settings, a refused client and missing topics are thrown, since waiting does not change them.
     ///
-    /// - Parameter waits: hears why, after each attempt that failed.
+    /// - Parameter waits: receives the reason after each failed attempt.
     package static func openWhenItAnswers(
         _ settings: Settings, notice: @escaping @Sendable (String) -> Void,
         detail: @escaping @Sendable (String) -> Void,
@@ -62,10 +62,10 @@ package struct ChosenLog: Sendable {
         }
     }
 
-    /// Between two attempts, of which each takes up to `kafka.timing.answer`.
+    /// Pause between two attempts, each of which takes up to `kafka.timing.answer`.
     private static let pause = Duration.seconds(1)
 
-    /// The same log for somebody who only looks: nothing is made, no group is joined.
+    /// The same log for a reader: it creates nothing and joins no group.
     package static func view(_ settings: Settings) async throws(LogFailure) -> any LogView {
         if let configuration = settings.kafkaConfiguration { return try await KafkaLogView.open(configuration) }
         return try EmbeddedLogView(settings.logDirectory)
@@ -79,8 +79,8 @@ package struct ChosenLog: Sendable {
         return try EmbeddedLogView(settings.logDirectory)
     }
 
-    /// Writes an embedded log to one new file, while a worker may run. Returns the file's length in bytes; nil: the log is not
-    /// embedded.
+    /// Writes an embedded log to one new file, while a worker may run. Returns the file's length in bytes; nil: the log
+    /// is not embedded.
     package static func backUp(_ settings: Settings, to file: String) async throws -> Int? {
         guard settings.embeddedLogFile != nil else { return nil }
         let view = try EmbeddedLogView(settings.logDirectory)
@@ -106,8 +106,8 @@ package struct ChosenLog: Sendable {
 }
 
 extension Settings {
-    /// Makes the data directory. Where it holds the store, web servers must come through it, though they need not see what
-    /// else there is. Who uses it says what went wrong.
+    /// Creates the data directory. If it contains the store, web servers must be able to enter it, though they need not
+    /// see its other files. Later users of the directory report failures.
     package func makeData() {
         let holdsStore = ChosenStore.site(self).folders.contains { $0.isPublic && $0.path.hasPrefix(data + "/") }
         try? Folder.make(data, mode: holdsStore ? 0o711 : FileMode.own.folders)

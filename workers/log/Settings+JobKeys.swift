@@ -3,12 +3,12 @@ package import Records
 package import Settings
 
 extension Settings {
-    /// What signs jobs and knows them again; nil where `jobs.keys` is empty.
+    /// Keys to sign and verify jobs; nil if `jobs.keys` is empty.
     package var jobKeys: JobKeys? {
         guard !jobs.keys.isEmpty else { return nil }
         let secrets = jobs.keys.compactMap { key in key.secret.map { (key.id, Array($0.revealed.utf8)) } }
         guard let keys = JobKeys(Dictionary(uniqueKeysWithValues: secrets), signing: jobs.signWith) else {
-            // Never nil by mistake: that would be to take any job.
+            // Never nil by mistake: then every job would be accepted.
             preconditionFailure("jobs.keys are used, and their problems were not asked for")
         }
         return keys

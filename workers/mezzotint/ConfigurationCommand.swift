@@ -4,7 +4,7 @@ import LogChoice
 import SettingTypes
 import Settings
 
-/// `mezzotint config`: what is set, by whom, and what is wrong with it.
+/// `mezzotint config`: the effective settings, the origin of each, and their problems.
 enum ConfigurationCommand {
     static let command = Command(
         "config", abstract: "Check and show the configuration.",

@@ -11,15 +11,16 @@ import Settings
 extension DeadCommand {
     static let replay = Command(
         "replay",
-        abstract: "Publish dead letters again, each on the lane that it came from, and take them off the list.",
+        abstract: "Publish dead letters again, each on its original lane, and remove them from the list.",
         examples: ["mezzotint dead replay jobs.fast-3-17", "mezzotint dead replay --code render.crashed --limit 100"],
         arguments: [Argument("id", help: "As listed.", isOptional: true, isRepeating: true)],
         options: [
             Option("code", value: "code", help: "Replay the letters with this code, oldest first."),
-            Option("limit", value: "number", help: "With --code: at most so many letters."), .json,
+            Option("limit", value: "number", help: "With --code: the maximum number of letters."), .json,
         ], run: runReplay)
 
-    /// A letter whose job is not valid stays on the list: published again as it is, it would only die again.
+    /// Replays dead letters. One whose job is invalid stays on the list: published unchanged, it would only become a
+    /// dead letter again.
     private static func runReplay(_ arguments: ParsedArguments) async throws -> ExitCode {
         let (ids, code) = (arguments.positionals, arguments.value("code"))
         if !ids.isEmpty, code != nil { throw UsageError("Give either ids or --code, not both.") }
@@ -33,7 +34,7 @@ extension DeadCommand {
         }
         let settings = try Settings.loaded(arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems })
             .settings
-        // A letter keeps no signature, and anybody who may write to the log may have written it.
+        // A dead letter keeps no signature, and any client that may write to the log may have written it.
         guard settings.jobKeys == nil else {
             throw CommandFailure(
                 "Dead letters cannot be replayed where jobs.keys is set: a dead letter keeps no signature. Publish the job again with its publisher's key ('mezzotint dead show ID' prints it)."

@@ -9,7 +9,7 @@ import Posix
 internal import Records
 import Settings
 
-/// `mezzotint dead`: the jobs that a person must look at.
+/// `mezzotint dead`: the dead letters.
 enum DeadCommand {
     static let command = Command(
         "dead", abstract: "List, show, replay and discard dead letters.",
@@ -55,14 +55,14 @@ enum DeadCommand {
         }
     }
 
-    /// `878 dead letters: job.not-json 875, render.crashed 3.`
+    /// Summary such as `878 dead letters: job.not-json 875, render.crashed 3.`
     private static func summary(_ letters: [DeadLetter]) -> String {
         let counts = Dictionary(grouping: letters, by: \.cause.code).mapValues(\.count)
         let parts = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) \($0.value)" }
         return "\(letters.count) dead letters: \(parts.joined(separator: ", "))."
     }
 
-    /// Letters of older workers have URLs as they came.
+    /// Dead letters of older workers contain URLs as they were received.
     private static func shown(_ letter: DeadLetter, by rules: CanonicalRules) -> DeadLetter {
         var letter = letter
         letter.url = letter.url.map { ShownURL($0.description, hiding: rules.hidden) }
@@ -121,7 +121,7 @@ enum DeadCommand {
         }
     }
 
-    /// As a person reads it: its beginning, each line marked, so that none of it passes for a line of ours.
+    /// The beginning of a record for people, each line marked, so that no line looks like one of ours.
     private static func quoted(_ body: [UInt8]) -> String {
         let lines = String(decoding: body.prefix(shownBytes), as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false)
@@ -154,7 +154,7 @@ enum DeadCommand {
         }
     }
 
-    /// Why these are not on the list, a sentence each.
+    /// The reasons why these ids are not on the list, a sentence each.
     static func absences(of ids: [String], in log: any Log) async throws -> [String] {
         if ids.isEmpty { return [] }
         let discards = try await log.discards(ofDeadLetters: Set(ids))
@@ -169,7 +169,7 @@ enum DeadCommand {
         }
     }
 
-    /// The letters that nobody discarded, oldest first; what cannot be read is said and left out.
+    /// The dead letters that were not discarded, oldest first; unreadable ones are reported and left out.
     static func standing(in log: any Log) async throws -> [(letter: DeadLetter, partition: PartitionID)] {
         var all: [(letter: DeadLetter, partition: PartitionID)] = []
         for number in 0..<log.partitionCount {

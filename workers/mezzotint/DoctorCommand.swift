@@ -14,7 +14,7 @@ import StoreChoice
 import Synchronization
 import WebServer
 
-/// `mezzotint doctor`: proves on this machine what a worker with these settings will need.
+/// `mezzotint doctor`: tests on this machine everything that a worker with these settings needs.
 enum DoctorCommand {
     static let command = Command(
         "doctor", abstract: "Check that this machine can run a worker.",
@@ -26,7 +26,7 @@ enum DoctorCommand {
             ? "\(SystemFacts.programFolder)/mezzotint-renderer" : settings.render.program
         let renderer = libraries(program)
         var findings = [Finding(what: "version", isWell: true, says: Command.version), renderer]
-        // A program that is no renderer ends well whatever it is asked.
+        // Another program may succeed with any arguments.
         if renderer.isWell { findings += sandbox(program, settings) + layers(program) + [loops] }
         let store = await ChosenStore.site(settings).trial()
         findings += [
@@ -57,7 +57,7 @@ enum DoctorCommand {
     private struct Finding {
         var what: String
         var isWell: Bool
-        /// Whether a worker can't do without it.
+        /// Whether a worker needs it.
         var isNeeded = true
         var says: String
     }
@@ -69,7 +69,7 @@ enum DoctorCommand {
             defer { _ = child.reap() }
             guard ours.waits(upTo: .seconds(10)), let message = try ours.receive(limit: 4096) else {
                 child.kill()
-                return Finding(what: "renderer", isWell: false, says: "\(program) does not say what it is made of.")
+                return Finding(what: "renderer", isWell: false, says: "\(program) does not report its libraries.")
             }
             return Finding(what: "renderer", isWell: true, says: String(decoding: message.bytes, as: UTF8.self))
         } catch {
@@ -78,7 +78,7 @@ enum DoctorCommand {
         }
     }
 
-    /// A child for each act, under the limits and the filter that renderers have: none may come through.
+    /// Runs a child for each forbidden act, under the limits and the filter of renderers: no act may succeed.
     private static func sandbox(_ program: String, _ settings: Settings) -> [Finding] {
         var findings: [Finding] = []
         for (act, does) in [
@@ -104,7 +104,7 @@ enum DoctorCommand {
                         try ours.waits(upTo: .zero)
                         ? ours.receive(limit: 4096).map { String(decoding: $0.bytes, as: UTF8.self) } : nil
                     // It is the same for every act.
-                    return [lacking(isFilter: status == 1, told ?? "no reason was told", settings)]
+                    return [lacking(isFilter: status == 1, told ?? "no reason was reported", settings)]
                 case let end:
                     findings.append(
                         Finding(
@@ -118,7 +118,7 @@ enum DoctorCommand {
         return findings
     }
 
-    /// What stands behind the filter, each tried: a renderer does without what is not there.
+    /// Tests each layer behind the filter: a renderer runs without a missing layer.
     private static func layers(_ program: String) -> [Finding] {
         guard let (ours, theirs) = try? PacketSocket.pair(),
             let child = try? ChildProcess(program: program, arguments: ["check", "layers"], socket: theirs)
@@ -131,7 +131,7 @@ enum DoctorCommand {
             let failure = parts.count > 1 ? parts[1] : nil
             return Finding(
                 what: "sandbox, \(parts[0])", isWell: failure == nil, isNeeded: false,
-                says: failure.map { "Not here (\($0)); renderers go on without\(harm(of: parts[0]))." }
+                says: failure.map { "Not here (\($0)); renderers run without it\(harm(of: parts[0]))." }
                     ?? "is in place")
         }
     }
@@ -142,29 +142,29 @@ enum DoctorCommand {
             what: "compiled loops", isWell: Sandbox.mayCompile, isNeeded: false,
             says: Sandbox.mayCompile
                 ? "Renderers compile libvips's loops."
-                : "Memory that is both written and run is refused here. \(Sandbox.uncompiled)")
+                : "This system refuses memory that is both writable and executable. \(Sandbox.uncompiled)")
     }
 
-    /// libvips makes threads while it renders, so no filter can refuse them: only the kernel's limit counts them.
+    /// libvips starts threads while it renders, so no filter can refuse them: only the kernel's limit counts them.
     private static func harm(of layer: Substring) -> String {
         switch Sandbox.Layer(rawValue: String(layer)) {
         case .threads:
-            ", and one that was taken over makes as many threads as its user may. Allow user namespaces, or limit "
+            ", and a compromised one can start as many threads as its user may. Allow user namespaces, or limit "
                 + "the container's processes"
         case .childNamespace:
-            ", and one that was taken over may use up the threads of those forked beside it. Allow nested user namespaces"
+            ", and a compromised one can use up the threads of its siblings. Allow nested user namespaces"
         default: ""
         }
     }
 
-    /// What is missing where the sandbox can't be had.
+    /// Reports a missing part of the sandbox.
     private static func lacking(isFilter: Bool, _ reason: String, _ settings: Settings) -> Finding {
         let isAllowed = isFilter && settings.render.sandbox == "optional"
         let says =
             isFilter
             ? "This kernel accepts no filter for system calls (\(reason)). "
                 + (isAllowed
-                    ? "Renderers go on without, as render.sandbox says."
+                    ? "Renderers run without it, as render.sandbox allows."
                     : "Allow seccomp for this container, or set render.sandbox to optional.")
             : "A limit of renderers can't be set (\(reason)). Start the worker where it can."
         return Finding(what: "sandbox", isWell: isAllowed, says: says)
@@ -182,7 +182,7 @@ enum DoctorCommand {
             says: isWell ? "\(path) can be read." : "\(path) is not a readable directory. Correct render.watermarks.")
     }
 
-    /// Listens there for a moment.
+    /// Listens on the address for a moment.
     private static func metrics(_ listen: ListenAddress) -> Finding {
         do throws(WebServerFailure) {
             try WebServer(host: listen.host, port: listen.port) { _ in .notFound }.stop()
@@ -194,7 +194,7 @@ enum DoctorCommand {
         }
     }
 
-    /// What is there is opened and asked; an embedded one that is not, will be made.
+    /// Opens and queries an existing log; a missing embedded one will be created.
     private static func log(_ settings: Settings) async -> [Finding] {
         if let file = settings.embeddedLogFile, access(file, F_OK) != 0 {
             let isWell = directory("data", settings.data).isWell
@@ -215,7 +215,7 @@ enum DoctorCommand {
         }
     }
 
-    /// By a tombstone that nobody reads anything from: the brokers stamp it.
+    /// Compares clocks by a tombstone that no reader uses: the brokers stamp it.
     private static func clock(_ log: any Log) async -> Finding {
         func finding(_ isWell: Bool, _ says: String) -> Finding { Finding(what: "clock", isWell: isWell, says: says) }
         let written = SystemTime.wall

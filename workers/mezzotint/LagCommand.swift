@@ -6,7 +6,7 @@ import Posix
 internal import Records
 import Settings
 
-/// `mezzotint lag`: how far the workers are behind, read from the log alone, so that it also works when all are dead.
+/// `mezzotint lag`: the workers' lag, read only from the log, so that it also works when all workers are dead.
 enum LagCommand {
     static let command = Command(
         "lag", abstract: "Show consumer lag by topic, partition and host.",
@@ -25,7 +25,7 @@ enum LagCommand {
                 let grown = (try? await log.grownTopics()) ?? []
                 let notes = notes(lags, unreadable, grown, log)
                 let unread = grown.filter { Topic.worked.contains($0.topic) && $0.unread != 0 }
-                // People see more where workers tell of hosts.
+                // The table shows more if workers report hosts.
                 let report = try? await log.originReport(
                     owners: Set(owners.values), at: SystemTime.wall)
                 if arguments.flag("json") {
@@ -41,10 +41,10 @@ enum LagCommand {
         }
     }
 
-    /// A place that cannot be read, as where its leader is away.
+    /// A topic-partition that cannot be read, for instance while its leader is away.
     private typealias Unreadable = (point: LogPoint, failure: LogFailure)
 
-    /// - Failure: no place at all can be read.
+    /// - Failure: no topic-partition can be read.
     private static func lags(_ log: any Log) async throws(LogFailure) -> ([PartitionLag], [Unreadable]) {
         let points = Topic.worked.flatMap { topic in log.partitions.map { LogPoint(topic, $0, nil) } }
         var places: [PartitionOffsets] = []
@@ -55,7 +55,7 @@ enum LagCommand {
         if places.isEmpty, let first = unreadable.first { throw first.failure }
         var rows: [PartitionID: ProgressRow] = [:]
         for partition in Set(places.lazy.filter { $0.records > 0 }.map(\.partition)) {
-            // Without it, what is finished ahead counts: the changelog's broker may be away.
+            // Without the row, records finished ahead count, too: the changelog's broker may be away.
             rows[partition] = try? await log.newestProgress(of: partition)
         }
         let lags = try await log.lags(places) { offsets in
@@ -92,7 +92,8 @@ enum LagCommand {
             "\(topic.topic.rawValue) has \(topic.partitions) partitions; workers use \(topic.used)\(unread). 'mezzotint topics check' says how to grow a topic."
     }
 
-    /// Of a place that cannot be read, records and seconds are null; of partitions that nobody reads, their number.
+    /// For an unreadable topic-partition, records and seconds are null; for partitions that no worker reads, the number
+    /// is null.
     private static func show(
         _ lags: [PartitionLag], _ unreadable: [Unreadable], _ unread: [GrownTopic], _ owners: [PartitionID: String],
         _ held: [String: [OriginRow]]
@@ -136,7 +137,7 @@ enum LagCommand {
         }
     }
 
-    /// A partition of a topic; or all partitions of a topic that no worker reads, whose `partition` is nil.
+    /// A partition of a topic; or all unread partitions of a topic, whose `partition` is nil.
     private struct Row {
         var topic: Topic
         var partition: PartitionID?
@@ -153,7 +154,7 @@ enum LagCommand {
         _ hosts: [OriginSummary], _ notes: [String], onOneScreen: Bool
     ) {
         let now = SystemTime.wall
-        // Older versions alone wrote to `retry`: it is shown only while it has records.
+        // Only older versions wrote to `retry`: it is shown only while it has records.
         let totals = Topic.worked.compactMap { topic -> [String]? in
             let own = lags.filter { $0.topic == topic }
             if topic == .retry, own.allSatisfy({ $0.records == 0 }) { return nil }

@@ -1,9 +1,9 @@
 internal import Records
 
-/// Cuts a stream of bytes into lines, without ever holding more of a line than may be of use.
+/// Splits a stream of bytes into lines, and never holds more of a line than can be useful.
 struct LineSplitter {
     enum Line: Equatable {
-        /// Without its end, and without spaces around it.
+        /// A line without its end, and without surrounding spaces.
         case text([UInt8])
         case tooLong(bytes: Int)
     }
@@ -27,7 +27,7 @@ struct LineSplitter {
         return lines
     }
 
-    /// What stands after the last line end; nil if nothing does.
+    /// The text after the last line end; nil if there is none.
     mutating func finish() -> Line? { length > 0 ? take() : nil }
 
     private mutating func keep(_ piece: ArraySlice<UInt8>) {

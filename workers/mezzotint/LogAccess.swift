@@ -7,7 +7,7 @@ import Settings
 
 /// Opens the log that the settings name, for one command.
 enum LogAccess {
-    /// For commands that only look: they also read a log on read-only media.
+    /// For commands that only read: they also read a log on read-only media.
     static func reading(_ arguments: ParsedArguments, _ body: (any Log) async throws -> ExitCode) async throws
         -> ExitCode
     {
@@ -16,7 +16,7 @@ enum LogAccess {
         return try await using(try await ChosenLog.reading(settings), body)
     }
 
-    /// For commands that append to a log that is there.
+    /// For commands that append to an existing log.
     static func changing(_ arguments: ParsedArguments, _ body: (any Log) async throws -> ExitCode) async throws
         -> ExitCode
     {
@@ -25,7 +25,7 @@ enum LogAccess {
         return try await writing(settings, body)
     }
 
-    /// A log that is not there is an error, since the wrong directory is the usual reason.
+    /// A missing log is an error, since a wrong directory is the usual reason.
     static func require(_ settings: Settings, _ rights: Int32) throws {
         guard let file = settings.embeddedLogFile else { return }
         let isEmpty = FileSystem.length(of: file) == 0
@@ -39,7 +39,7 @@ enum LogAccess {
         )
     }
 
-    /// Makes an embedded log if it is not there.
+    /// Creates an embedded log if it does not exist.
     static func writing(_ settings: Settings, _ body: (any Log) async throws -> ExitCode) async throws -> ExitCode {
         try await using(try await ChosenLog.open(settings).log, body)
     }
@@ -56,7 +56,7 @@ enum LogAccess {
     }
 }
 
-/// What a command could not do, in one sentence.
+/// A command's failure, in one sentence.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

@@ -34,7 +34,7 @@ enum NormaliseCommand {
             }
             if let last = splitter.finish() { lines.append(last) }
             for line in lines {
-                // A line too long for the splitter is too long for a URL, whatever it is.
+                // A line too long for the splitter is too long for any URL.
                 let bytes =
                     if case .text(let bytes) = line { bytes } else {
                         Array(repeating: UInt8(ascii: "a"), count: rules.urlByteLimit + 1)

@@ -10,7 +10,7 @@ internal import Records
 import Settings
 import Telemetry
 
-/// `mezzotint origins`: how hosts are treated, read from the log alone, and blocking them by hand.
+/// `mezzotint origins`: the state of hosts, read only from the log, and manual blocks.
 enum OriginsCommand {
     static let command = Command(
         "origins", abstract: "Show blocked and slowed hosts; block or unblock one.",
@@ -50,7 +50,7 @@ enum OriginsCommand {
         }
         let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
         let isGroup = settings.origins.groups.contains { $0.name == text }
-        // A wrong name is refused before there is a log, too.
+        // A wrong name is refused even before there is a log.
         let servers = isGroup ? [] : try servers(named: text)
         return try await LogAccess.changing(arguments) { log in
             let now = SystemTime.wall
@@ -59,7 +59,8 @@ enum OriginsCommand {
             var hosts = isGroup || known.contains(text) ? [text] : hosts(servers, known: known, settings)
             if !isBlocked {
                 let treated = Set(reported.lazy.filter { $0.state != .open }.map(\.host))
-                // The report goes by this machine's clock. A worker whose clock differs may still block a host that it calls open.
+                // The report uses this machine's clock. A worker whose clock differs may still block a host that the
+                // report shows as open.
                 hosts = hosts.filter(hosts.contains(where: treated.contains) ? treated.contains : known.contains)
             }
             guard hosts.count <= Self.namedTogether else {
@@ -86,7 +87,7 @@ enum OriginsCommand {
         }
     }
 
-    /// A server, or without a scheme both of that name.
+    /// A server, or both servers of a name without a scheme.
     private static func servers(named text: String) throws -> [String] {
         let schemes = text.contains("://") ? [""] : ["http://", "https://"]
         let servers = schemes.map { OriginHost(of: $0 + text).description }.filter { !$0.isEmpty }
@@ -99,8 +100,8 @@ enum OriginsCommand {
     /// Publishers choose the ports of their jobs, and each row stays in the log.
     private static let namedTogether = 64
 
-    /// As workers name them: by their groups, or themselves. Without a scheme the known ones are meant; a name alone means
-    /// its servers at all ports that are known, and at the usual ones.
+    /// Host names as workers use them: their groups, or the hosts themselves. Without a scheme, the known ones match. A
+    /// name alone matches its servers at all known ports, and at the usual ones.
     private static func hosts(_ servers: [String], known: Set<String>, _ settings: Settings) -> [String] {
         func name(_ host: String) -> String { String(decoding: OriginHost(group: host).name, as: UTF8.self) }
         let isName = servers.count == 2 && servers.allSatisfy { $0.hasSuffix("//" + name($0)) }
@@ -144,7 +145,7 @@ enum OriginsCommand {
             }
         }
         let rows = hosts.map { host -> [String] in
-            // While no worker tells of the host nobody knows.
+            // Unknown while no worker reports the host.
             let told = { (count: Int) in host.isTold ? "\(count)" : "-" }
             return [
                 host.host, host.state.rawValue,

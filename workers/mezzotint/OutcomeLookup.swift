@@ -5,17 +5,17 @@ import Ports
 import Posix
 internal import Records
 
-/// Reads the log for what became of a job, or of the jobs of a source: the source's partition, or all of them.
+/// Searches the log for a job, or for the jobs of a source: in the source's partition, or in all of them.
 struct OutcomeLookup {
     private let log: any Log
     private let isOfSource: Bool
     private let partitions: [PartitionID]
-    /// The most records of one kind that are read; the newest outcomes, and the first unfinished ones.
+    /// Most records of one type to read: the newest outcomes, and the first unfinished records.
     private let limit: Int
     private var search: OutcomeSearch
     /// Where reading of a partition's outcomes ended.
     private var ends: [PartitionID: Int64] = [:]
-    /// Outcomes from before this time are no longer kept, or were not read; nil: all that ever were have been read.
+    /// Outcomes from before this time are no longer kept, or were not read; nil: all outcomes were read.
     private(set) var outcomesSince: WallTime?
     private var progress = Progress()
 
@@ -34,7 +34,7 @@ struct OutcomeLookup {
     var ended: [OutcomeSearch.Ended] { search.ended }
     var pending: [OutcomeSearch.Pending] { search.pending }
 
-    /// Records among which a job may be that was not found; nil if one was found.
+    /// Unseen records that may contain the job; nil if a job was found.
     func unseen() async -> UnseenRecords? {
         guard ended.isEmpty, pending.isEmpty else { return nil }
         let unseen = await log.unseenRecords(in: partitions)
@@ -47,10 +47,10 @@ struct OutcomeLookup {
             let bounds = try await log.bounds(.dead, partition)
             try await read(.dead, partition, newest(of: bounds)..<bounds.upperBound)
         }
-        // A job that has ended may be looked for in a backlog of millions: not without need.
+        // Searching for an ended job in a backlog of millions is slow, so it is avoided.
         guard isOfSource || search.ended.isEmpty else { return }
         try await readUnfinished()
-        // A job that ended meanwhile was in none of the two.
+        // A job that ended meanwhile was found in neither.
         if search.ended.isEmpty, search.pending.isEmpty {
             for partition in partitions { try await readOutcomes(partition) }
         }
@@ -76,7 +76,7 @@ struct OutcomeLookup {
         var asked: Set<PartitionID> = []
         for place in try await log.partitionOffsets(Topic.worked, partitions) {
             let end = min(place.bounds.upperBound, place.start + Int64(limit / partitions.count))
-            // Records of jobs that were tried and wait for less than 10 s do not tell why.
+            // Records of jobs that retry within 10 s do not contain the reason.
             if place.start < end, asked.insert(place.partition).inserted,
                 let row = try? await log.newestProgress(of: place.partition)
             {
@@ -98,7 +98,7 @@ struct OutcomeLookup {
         }
     }
 
-    /// Tells a person who waits for longer than two seconds how far it is.
+    /// Reports the progress to a user who waits for longer than two seconds.
     private struct Progress {
         private static let interval: Duration = .seconds(2)
         private var topic = Topic.outcomes

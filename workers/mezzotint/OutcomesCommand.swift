@@ -10,7 +10,7 @@ internal import Records
 import Settings
 internal import VariantSpec
 
-/// `mezzotint outcomes`: what became of a job, or of the jobs of a source, read from the log.
+/// `mezzotint outcomes`: the outcome of a job, or of the jobs of a source, read from the log.
 enum OutcomesCommand {
     static let command = Command(
         "outcomes", abstract: "Show what became of a job, or of the jobs of a source.",
@@ -43,16 +43,16 @@ enum OutcomesCommand {
     }
 }
 
-/// What was found, for people and for scripts.
+/// Search results, for people and for scripts.
 struct OutcomesReport {
     let ended: [OutcomeSearch.Ended]
     let pending: [OutcomeSearch.Pending]
     let outcomesSince: WallTime?
-    /// nil where nothing is hidden, or a job was found.
+    /// Unseen records; nil if nothing is hidden, or a job was found.
     let unseen: UnseenRecords?
     let hidden: HiddenParameters
 
-    /// `ended`, `pending` or `unknown`: what the newest of the jobs is, as far as the log says.
+    /// `ended`, `pending` or `unknown`: the state of the newest job, as far as the log shows it.
     private var state: StaticString { !pending.isEmpty ? "pending" : ended.isEmpty ? "unknown" : "ended" }
 
     /// Fields may be added; none is left out.
@@ -102,7 +102,7 @@ struct OutcomesReport {
             json.field("height", variant.size?.height)
             json.field("bytes", variant.bytes)
             json.field("madeFrom", variant.madeFrom.map { VariantsCommand.text($0) })
-            // As in the outcome itself, where it is absent otherwise.
+            // As in the outcome itself, which omits it otherwise.
             if variant.isFromKept {
                 json.key("keptOriginal")
                 json.boolean(true)
@@ -145,7 +145,7 @@ struct OutcomesReport {
             (ended.isEmpty ? "" : "\n") + TextTable.text(["PENDING JOB", "TOPIC", "AGE", "LAST CODE", "MESSAGE"], rows))
     }
 
-    /// One word for a shell: a publisher chose it.
+    /// Quotes a word for a shell, because a publisher chose it.
     private func shellWord(_ text: String) -> String {
         let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-:/@%+=,".contains($0)) }
         return isPlain
@@ -179,7 +179,7 @@ struct OutcomesReport {
 
     private func shown(_ report: OutcomeReport) -> String { ShownURL(report.url, hiding: hidden).description }
 
-    /// The reason why no outcome was found, as far as the log says.
+    /// The reason why no outcome was found, as far as the log shows it.
     func absence(of subject: String) -> String {
         if let job = pending.last {
             return

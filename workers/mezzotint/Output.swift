@@ -2,9 +2,9 @@ internal import Clocks
 import CommandLine
 import JSONText
 
-/// How listings are printed for scripts, and ages for people.
+/// Formats of listings for scripts, and of ages for people.
 enum Output {
-    /// One array on one line, an object for each element.
+    /// Prints one array on one line, with an object for each element.
     static func array<Element>(_ elements: [Element], _ write: (inout JSONWriter, Element) -> Void) {
         var json = JSONWriter()
         json.beginArray()
@@ -18,7 +18,7 @@ enum Output {
         Console.write(String(decoding: json.bytes, as: UTF8.self))
     }
 
-    /// One object on one line.
+    /// Prints one object on one line.
     static func object(_ write: (inout JSONWriter) -> Void) {
         var json = JSONWriter()
         json.beginObject()
@@ -28,7 +28,7 @@ enum Output {
         Console.write(String(decoding: json.bytes, as: UTF8.self))
     }
 
-    /// `950 ms`, `12 s`, `3 min`, `5 h`, `8 d`, since a time that a record tells, which may be any.
+    /// Age such as `950 ms`, `12 s`, `3 min`, `5 h` or `8 d`, since a recorded time of any value.
     static func age(of time: WallTime, at now: WallTime) -> String { age(now - time) }
 
     static func age(_ age: Duration) -> String {

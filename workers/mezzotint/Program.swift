@@ -1,6 +1,6 @@
 import CommandLine
 
-/// The command line: publishes jobs and looks at what became of them, from beside the workers.
+/// The command line: publishes jobs and inspects their results, independent of the workers.
 enum Program {
     static let command = Command(
         "mezzotint", abstract: "Publish image jobs; inspect results, lag and origins.",

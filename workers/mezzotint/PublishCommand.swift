@@ -9,7 +9,7 @@ internal import Records
 import Settings
 internal import VariantSpec
 
-/// `mezzotint publish`: jobs from arguments, or a line each from standard input.
+/// `mezzotint publish`: publishes jobs from arguments, or from the lines of standard input.
 enum PublishCommand {
     static let command = Command(
         "publish", abstract: "Append jobs to a lane, and print their ids.",
@@ -32,7 +32,7 @@ enum PublishCommand {
         ],
         run: run)
 
-    /// Enough for a good batch, and what a pipe holds at most.
+    /// Bytes of a piece: enough for a good batch, and the most that a pipe holds.
     private static let pieceBytes = 256 << 10
 
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
@@ -79,7 +79,7 @@ enum PublishCommand {
         }
     }
 
-    /// A name without a scheme is no URL.
+    /// Whether an argument names a file; a name without a scheme is no URL.
     private static func isFile(_ input: String) -> Bool {
         var facts = stat()
         return input != "-" && !input.contains("://") && stat(input, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG

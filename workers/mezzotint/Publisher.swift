@@ -7,9 +7,9 @@ import Posix
 internal import Records
 internal import VariantSpec
 
-/// Takes jobs as people write them, one by one, and appends the good ones in batches.
+/// Accepts jobs as people write them, one by one, and appends the valid ones in batches.
 ///
-/// What is wrong is said with its place, and the others still go through.
+/// An invalid job is reported with its position, and the others are still published.
 struct Publisher {
     private let log: any Log
     private let intake: Intake
@@ -19,14 +19,14 @@ struct Publisher {
     private let idStem = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
     private var taken = 0
     private var batch: [NewRecord] = []
-    /// Where its jobs stand.
+    /// Positions of its jobs in the input.
     private var places: [String] = []
     private var ids: [String] = []
-    /// Hears the id of each job that is durable, in the order of the lines.
+    /// Receives the id of each durable job, in the order of the lines.
     private let published: (String) -> Void
     private(set) var accepted = 0
     private(set) var rejected = 0
-    /// Those of `rejected` that were not printed: binary input has thousands of lines.
+    /// Number of unprinted jobs in `rejected`: binary input has thousands of lines.
     private(set) var unprinted = 0
 
     init(
@@ -59,14 +59,15 @@ struct Publisher {
         }
     }
 
-    /// Before the first good job. Behind one, each refusal is printed.
+    /// Most refusals printed before the first valid job. After one, each refusal is printed.
     private static let printedRefusals = 20
 
-    /// Appends what was taken; returns when it is durable.
+    /// Appends the batch; returns when it is durable.
     mutating func flush() async throws {
         guard !batch.isEmpty else { return }
         var results = await log.append(batch)
-        // What may be there or not is appended once more: a job that comes twice is answered under one id.
+        // Records with an unknown result are appended once more: a job that arrives twice gets its outcome under one
+        // id.
         let doubtful = results.indices.filter { if case .unknown = results[$0] { true } else { false } }
         if !doubtful.isEmpty {
             let again = await log.append(doubtful.map { batch[$0] })
@@ -84,17 +85,17 @@ struct Publisher {
         }
         let others = results[failed...].count { $0.failure == nil }
         Console.complain(
-            "Nothing is published from \(places[failed]) on\(others == 0 ? "" : ", but for \(others) of the next jobs"). Publish it again once what follows is cured."
+            "Nothing is published from \(places[failed]) on\(others == 0 ? "" : ", but for \(others) of the next jobs"). Publish it again once the following problem is fixed."
         )
         throw failure
     }
 
-    /// A number, `true`, `false` or `null`: no URL looks like these.
+    /// Whether the bytes are a number, `true`, `false` or `null`, which no URL resembles.
     private static func isJSON(_ bytes: [UInt8]) -> Bool {
         (try? JSONReader.read(bytes) { (reader) throws(JSONFailure) in try reader.skip() }) != nil
     }
 
-    /// nil for an empty line.
+    /// Parses a line; nil if it is empty.
     private mutating func job(of line: LineSplitter.Line) throws(JobFailure) -> Job? {
         switch line {
         case .tooLong(let bytes): throw .tooLarge(bytes: bytes)

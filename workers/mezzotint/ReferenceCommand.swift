@@ -10,7 +10,7 @@ import Telemetry
 internal import VariantSpec
 import Watch
 
-/// `mezzotint reference`: the part of config/reference.md that is made from the code, which a test compares.
+/// `mezzotint reference`: the generated part of config/reference.md, which a test compares.
 enum ReferenceCommand {
     static let command = Command(
         "reference", abstract: "Print the generated part of config/reference.md.", isHidden: true,

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Standard input in the pieces that it comes in.
+/// Standard input in pieces, as it arrives.
 enum StandardInput {
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// What has come, waiting for at least one byte; empty at the end.
+    /// The available bytes, waiting for at least one; empty at the end.
     static func next(atMost count: Int) throws -> [UInt8] {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

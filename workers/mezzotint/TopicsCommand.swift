@@ -5,17 +5,17 @@ internal import KafkaSetup
 import LogChoice
 import Settings
 
-/// `mezzotint topics`: the topics of a cluster, made and looked at.
+/// `mezzotint topics`: creates and checks the topics of a cluster.
 enum TopicsCommand {
     static let command = Command(
-        "topics", abstract: "Make the topics of a Kafka cluster, and check them.",
+        "topics", abstract: "Create and check the topics of a Kafka cluster.",
         examples: ["mezzotint topics check --config config/kafka.yaml"],
         subcommands: [
             Command(
-                "create", abstract: "Make the topics that are missing.",
+                "create", abstract: "Create the missing topics.",
                 examples: ["mezzotint topics create --partitions 24 --replication 3"],
                 options: [
-                    Option("partitions", value: "number", help: "Of every topic (default: kafka.partitions)."),
+                    Option("partitions", value: "number", help: "Partitions per topic (default: kafka.partitions)."),
                     Option(
                         "replication", value: "number",
                         help: "Replication factor (default: 3, or the number of brokers if smaller)."),
@@ -47,7 +47,7 @@ enum TopicsCommand {
     ) async throws -> ExitCode {
         let problems: [String]
         do { problems = try await ask() } catch {
-            // A script reads one array, whatever went wrong.
+            // A script gets one array, even after a failure.
             guard arguments.flag("json") else { throw error }
             problems = ["\(error)"]
         }
@@ -58,7 +58,7 @@ enum TopicsCommand {
         } else {
             for problem in problems { Console.complain(problem) }
             Console.complain(
-                "'mezzotint topics create' makes what is missing; what is there is changed by Kafka's own tools.")
+                "'mezzotint topics create' creates missing topics. Change existing topics with Kafka's own tools.")
         }
         return problems.isEmpty ? .success : .failure
     }
@@ -68,7 +68,7 @@ enum TopicsCommand {
         guard let configuration = settings.kafkaConfiguration
         else {
             throw CommandFailure(
-                "The log is embedded and makes its topics itself. Set kafka.bootstrap for those of a cluster, as config/kafka.yaml does."
+                "The embedded log creates its topics itself. For the topics of a cluster, set kafka.bootstrap, as config/kafka.yaml does."
             )
         }
         return configuration

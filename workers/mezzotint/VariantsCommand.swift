@@ -31,7 +31,7 @@ enum VariantsCommand {
                 Console.print("Nothing is stored for \(ShownURL(url, hiding: rules.hidden)).")
             } else {
                 let now = SystemTime.wall
-                // What an older row tells may be of what the origin had before.
+                // An older row may describe an earlier version of the source.
                 if let row = rows.filter({ $0.facts != nil }).max(by: { $0.storedAt < $1.storedAt }),
                     let facts = row.facts
                 {
@@ -55,10 +55,10 @@ enum VariantsCommand {
         }
     }
 
-    /// A pending job of the source, or its last failure, explains variants that are not listed.
+    /// Reports a pending job of the source, or its last failure, which explains missing variants.
     private static func tellOfJobs(_ source: SourceKey, _ intake: Intake, in log: any Log) async {
         var lookup = OutcomeLookup(.source(source), in: log, intake: intake, limit: newestOutcomes)
-        // The stored variants have been listed: the command succeeds without this.
+        // The stored variants are listed already: the command succeeds without this.
         do { try await lookup.run() } catch { return Console.complain("Its jobs cannot be looked up: \(error)") }
         var news: [String] = []
         if let job = lookup.pending.last {
@@ -75,7 +75,7 @@ enum VariantsCommand {
 
     private static let newestOutcomes = 10_000
 
-    /// Largest first.
+    /// Rows of a source, largest first.
     static func rows(of source: SourceKey, in log: any Log) async throws -> [VariantRow] {
         let prefix = RecordKey.job(source).bytes + Array("/".utf8)
         let records = try await log.latest(.variants, source.partition(of: log.partitionCount), keyPrefix: prefix)
@@ -86,7 +86,7 @@ enum VariantsCommand {
         return rows.sorted { ($0.size.pixels, $0.spec.description) > ($1.size.pixels, $1.spec.description) }
     }
 
-    /// For people: a variant of the kept original cost no fetch.
+    /// Provenance for people: a variant of the kept original cost no fetch.
     static func text(_ provenance: Provenance, isFromKept: Bool) -> String {
         isFromKept ? "original (kept)" : text(provenance)
     }

@@ -5,15 +5,15 @@ internal import Posix
 internal import Seccomp
 internal import Vips
 
-/// The hidden `check WHAT`, for `mezzotint doctor`: the libraries' versions by the socket, or an act that the sandbox must
-/// not let pass.
+/// The hidden `check WHAT`, for `mezzotint doctor`: reports the libraries' versions over the socket, or tries an act
+/// that the sandbox must prevent.
 enum RendererCheck: String {
     case versions, calls, layers, open, exec, socket, signal, share, memory, threads
 
-    /// How a process ends whose act was let pass.
+    /// Exit status after an act that succeeded.
     private static let passed: Int32 = 3
 
-    /// - Parameter dataBytes: the most memory that it may have.
+    /// - Parameter dataBytes: most memory of the process.
     func run(confine: () throws(SystemFailure) -> Void, dataBytes: Int) -> Never {
         if self == .versions {
             let text = ([("libvips", VipsEngine.version)] + DirectVersions.all).map { "\($0) \($1)" }
@@ -44,7 +44,7 @@ enum RendererCheck: String {
             case .open: Glibc.open("/etc/passwd", O_RDONLY) < 0
             case .exec: execv("/bin/true", [nil]) < 0
             case .socket: Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) < 0
-            // Signal 0 does nothing but ask whether it may.
+            // Signal 0 only asks for permission.
             case .signal: !Sandbox.maySignal(parent)
             case .memory:
                 mmap(nil, dataBytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
@@ -54,7 +54,7 @@ enum RendererCheck: String {
         _exit(isRefused ? 0 : Self.passed)
     }
 
-    /// Threads that do nothing, with little memory each.
+    /// Starts threads that do nothing, with little memory each.
     private static func makesThreads(_ count: Int) -> Bool {
         var how = pthread_attr_t()
         pthread_attr_init(&how)

@@ -9,20 +9,21 @@ internal import Seccomp
 internal import VariantSpec
 internal import Vips
 
-/// The renderer program: started by the pool with a socket, it forks processes that render; by hand it only says what it is.
+/// The renderer program: started by the pool with a socket, it forks processes that render. Run by hand, it only
+/// explains itself.
 ///
-/// It stays off the cooperative pool, whose threads a sandbox would have to allow.
+/// It avoids the cooperative pool, whose threads the sandbox would have to allow.
 struct RendererCommand {
     let words: [String]
     private static let program = ChildProgram(
         "mezzotint-renderer", does: "Decode and encode pictures for mezzotint-worker")
     private static let files = 32
-    /// How long libvips's threads may take to end once nothing is left for them.
+    /// Time limit for libvips's idle threads to end.
     private static let longestIdle = Duration.seconds(2)
-    /// The decoded pixels of most pictures, at what size they are decoded; glibc's own limit is half of it.
+    /// Decoded pixels of most pictures, at their decoded size; glibc's own limit is half of it.
     private static let keptBytes = 32 << 20
 
-    /// What most renders need at once, and less than is kept: address space alone until a child uses it.
+    /// Memory that most renders need at once, below the kept size: only address space until a child uses it.
     private static let readyBytes = 24 << 20
 
     func run() -> Never {
@@ -45,7 +46,7 @@ struct RendererCommand {
             let engine = try Sandbox.withoutFiles { () throws(EngineFailure) in
                 try VipsEngine(formats: formats, compiles: compiles, checkJPEG: JPEGCheck.run)
             }
-            // The direct path has a decoder of its own, for JPEGs: libvips's loaders alone are shut where they are not named.
+            // The direct path has its own decoder for JPEGs, so only libvips's loaders depend on the named formats.
             let asked = value(of: "--engine").flatMap(EngineChoice.init) ?? .direct
             switch formats.contains(.jpeg) ? asked : .libvips {
             case .libvips: try serve(engine)
@@ -64,9 +65,10 @@ struct RendererCommand {
             endIfThreadless: { if mz_take_refused_thread() != 0 { _exit(RenderReply.threadStatus) } })
         if formats.contains(.jpeg) { try service.warm() }
         do throws(SystemFailure) {
-            // In the place of Swift's own backtraces, which would break the filter.
+            // Replaces Swift's own backtraces, which would break the filter.
             mz_exit_when_refused(RenderReply.memoryStatus, RenderReply.threadStatus)
-            // A namespace of users is entered by a process of one thread; and what forks with another may hang in its children.
+            // Only a process with one thread can enter a user namespace, and children of a process with several may
+            // hang.
             let isSingle = ForkServer.isSingleThreaded(within: Self.longestIdle) { mz_end_idle_threads() }
             mz_keep_idle_threads()
             guard isSingle else {
@@ -84,7 +86,7 @@ struct RendererCommand {
             _ = Sandbox.enterLayers(first: { SystemCallFilter.loadForFirst() }, children: number("--children") ?? 1)
             try confine(mapped)
             try serve(service, greeting)
-            // Nothing here needs what runs at exit, and it could hang under the filter.
+            // Nothing here needs the exit handlers, and they could hang under the filter.
             _exit(0)
         } catch {
             Console.complain("mezzotint-renderer: \(error)")
@@ -98,7 +100,7 @@ struct RendererCommand {
         try Sandbox.limit(dataBytes: dataLimit, cpuSeconds: nil, files: Self.files, mapped: mapped)
     }
 
-    /// How the pool is greeted, which knows whether a child without a filter may go on. Loads the filter.
+    /// The greeting for the pool, which decides whether a renderer may run without a filter. Loads the filter.
     private var greeting: RenderReply {
         do throws(SystemFailure) { try SystemCallFilter.load(for: .parent) } catch {
             return .readyUnfiltered(reason: error.description)

@@ -34,7 +34,7 @@ struct SimulationRun {
         return first...last
     }
 
-    /// So many show every kind of fault and transition.
+    /// Number of seeds that show every type of fault and transition.
     private static let seedsOfAllKinds = 5_000
 
     func perform() async -> ExitCode {
@@ -99,7 +99,7 @@ struct SimulationRun {
         let result = Simulation.run(seed: seed, steps: steps, plant: plant, print: isTraced ? { print($0) } : nil)
         total.value.withLock { total in
             if let broken = result.broken { total.failed.append((seed, broken)) }
-            // Of all seeds together, in whatever order they end.
+            // Combined over all seeds, independent of their order.
             total.hash ^= result.hash &* (seed &* 2 &+ 1)
             total.counts += result.counts
             total.steps += result.steps

@@ -2,14 +2,14 @@ internal import CommandLine
 internal import Glibc
 internal import Simulation
 
-// The order of Swift's sets and dictionaries differs between processes, and a seed must not.
+// The order of Swift's sets and dictionaries differs between processes, and a seed's result must not.
 if getenv("SWIFT_DETERMINISTIC_HASHING") == nil {
     setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1)
     execv("/proc/self/exe", CommandLine.unsafeArgv)
 }
 
 let program = Command(
-    "mezzotint-sim", abstract: "Runs three workers in a simulated world for each seed, and checks what must hold.",
+    "mezzotint-sim", abstract: "Run three workers in a simulated world for each seed, and check the invariants.",
     examples: ["mezzotint-sim --seeds 1-1000", "mezzotint-sim --seed 17 --trace"],
     options: [
         Option("seeds", value: "a-b", help: "Run these seeds."),

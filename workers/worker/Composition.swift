@@ -20,7 +20,7 @@ internal import StoreChoice
 internal import Telemetry
 internal import WorkerRuntime
 
-/// The adapters of one worker, made from its settings and put together with the runtime: the only place that sees both.
+/// The adapters of one worker, built from its settings and combined with the runtime. Only this type knows both.
 struct Composition {
     let worker: Worker
     let log: any Log
@@ -43,7 +43,7 @@ struct Composition {
             logger.warning("Renderer output: \($0)")
         }
         do {
-            // Without a renderer every job would only wait: better to say so at once.
+            // Without a renderer every job would only wait: it is better to fail at once.
             try await renderers.ready()
         } catch {
             await renderers.stop()
@@ -51,7 +51,7 @@ struct Composition {
         }
         if let reason = renderers.unfiltered {
             logger.warning(
-                "There is no filter for system calls here: renderers go on without, as render.sandbox says.",
+                "The kernel has no filter for system calls: renderers run without it, as render.sandbox allows.",
                 ["reason": .string(reason)])
         }
         if !Sandbox.mayCompile { logger.warning("\(Sandbox.uncompiled)") }
@@ -85,7 +85,7 @@ struct Composition {
 }
 
 extension Settings {
-    /// `render.program`, or the renderer beside this program.
+    /// Path of `render.program`, or of the renderer in this program's folder.
     var rendererProgram: String {
         guard render.program.isEmpty else { return render.program }
         return "\(SystemFacts.programFolder)/mezzotint-renderer"

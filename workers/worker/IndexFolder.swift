@@ -1,16 +1,16 @@
 internal import Posix
 
-/// The folder of one worker's index files, its own for as long as the worker runs.
+/// Folder of one worker's index files, reserved as long as the worker runs.
 struct IndexFolder {
     let path: String
     private let lock: FileLock?
-    /// Names the member of the group whose folder this is or was last; nil where there is no group.
+    /// Names the member of the group that uses or last used this folder; nil if there is no group.
     let member: FileLock?
 
     init(_ path: String) { (self.path, lock, member) = (path, nil, nil) }
 
-    /// Takes the first of the numbered folders below `root` that no other process has: which one does not matter, since
-    /// an index takes up wherever it stopped.
+    /// Takes the first of the numbered folders below `root` that no other process uses. Any folder will do, since an
+    /// index continues where it stopped.
     init(firstFreeIn root: String) throws(SystemFailure) {
         try Folder.makePrivate(root)
         let lock = try FileLock(root + "/lock")

@@ -4,24 +4,25 @@ internal import Posix
 internal import Records
 internal import WorkerRuntime
 
-/// What the log says of this worker's partitions when it is asked now and then: a scrape never waits for brokers.
+/// The log's data on this worker's partitions, polled now and then: a scrape never waits for brokers.
 struct LogHearing: Sendable {
-    /// What waits; nil: the log did not answer.
+    /// Lag; nil: the log did not respond.
     private(set) var lags: [PartitionLag]?
-    /// Whether it answered the last time; nil before it was asked.
+    /// Whether the last poll succeeded; nil before the first one.
     private(set) var isConnected: Bool?
-    /// When it was asked what it has not answered yet.
+    /// Start of the poll that has no response yet.
     private var askedAt: Instant?
-    /// Brokers that are gone are no answer for several times as long: each question waits for them.
+    /// Time after which a pending poll counts as failed. Each request waits for brokers that are gone, so a poll takes
+    /// several times as long.
     private static let patience = Duration.seconds(5)
-    /// Dead letters that stand, by partition, and the end of the topic that they were counted at.
+    /// Open dead letters by partition, and the end of the topic at which they were counted.
     private var dead: [PartitionID: (end: Int64, letters: Int)] = [:]
 
     func deadLetters(of partition: PartitionID) -> Int? { dead[partition]?.letters }
 
     mutating func ask(at now: Instant) { askedAt = now }
 
-    /// What is known now: nothing, of a log that does not answer.
+    /// The current view; empty if the log does not respond.
     func known(at now: Instant) -> LogHearing {
         guard let askedAt, now - askedAt > Self.patience else { return self }
         var view = self
@@ -29,15 +30,15 @@ struct LogHearing: Sendable {
         return view
     }
 
-    /// Asks the log once more.
+    /// Polls the log once more.
     mutating func look(at log: any Log, _ status: WorkerStatus) async {
         askedAt = nil
         do {
-            // A worker that owns nothing asks, too: else it would not learn that brokers are gone.
+            // A worker without partitions polls, too: otherwise it would not notice that brokers are gone.
             let asked = status.owned.isEmpty ? [PartitionID(0)] : status.owned
             let ends = try await log.partitionOffsets([.dead], asked)
             let last = lags ?? []
-            // What the worker has taken up it knows, and a committed offset that stands still was read before.
+            // The worker knows the records it has read, and an unchanged committed offset was read before.
             lags = try await log.lags(try await log.partitionOffsets(Topic.worked, status.owned)) { offsets in
                 let (topic, partition) = (offsets.topic, offsets.partition)
                 return KnownRecords(
@@ -53,7 +54,7 @@ struct LogHearing: Sendable {
         }
     }
 
-    /// Those partitions alone whose topic has grown: letters and what takes them back are records.
+    /// Counts only partitions whose topic has grown: dead letters and their tombstones are records.
     private mutating func count(_ ends: [PartitionOffsets], in log: any Log) async throws {
         dead = dead.filter { partition, _ in ends.contains { $0.partition == partition } }
         for offsets in ends where dead[offsets.partition]?.end != offsets.bounds.upperBound {

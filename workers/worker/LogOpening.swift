@@ -3,9 +3,9 @@ internal import Ports
 internal import Settings
 internal import Telemetry
 
-/// Opens a worker's log, and reports once that the worker waits for brokers, and once that they are there.
+/// Opens a worker's log, and reports once that the worker waits for brokers, and once that they respond.
 ///
-/// A run until idle does not wait: its caller would not learn that no job is done.
+/// With `--until-idle`, it does not wait: its caller would not learn that no job is done.
 struct LogOpening {
     let settings: Settings
     let isPatient: Bool
@@ -18,7 +18,7 @@ struct LogOpening {
         let detail: @Sendable (String) -> Void = { [logger] in logger.debug("\($0)") }
         guard isPatient else { return try await ChosenLog.open(settings, notice: notice, detail: detail) }
         var begun: ContinuousClock.Instant?
-        // Until the log is open, nothing is under way that a stop would have to finish.
+        // Until the log is open, no work is in progress that a stop would have to finish.
         signals.endsAtOnce = true
         defer { signals.endsAtOnce = false }
         let chosen = try await ChosenLog.openWhenItAnswers(settings, notice: notice, detail: detail) { failure in

@@ -8,19 +8,19 @@ internal import Telemetry
 internal import WebServer
 internal import WorkerRuntime
 
-/// What the worker tells over HTTP where `metrics.listen` says: its metrics, whether it lives, whether it is ready.
+/// Serves a worker's metrics, liveness and readiness over HTTP at `metrics.listen`.
 ///
-/// It listens before the worker is put together: an address that cannot be had ends the start at once, and whoever asks
-/// meanwhile hears that the worker is starting.
+/// It listens before the worker is built: an unavailable address ends the start at once, and clients learn meanwhile
+/// that the worker is starting.
 final class MetricsServer: Sendable {
-    /// The address and the port that was found.
+    /// Address with the actual port.
     let address: String
     private let server: WebServer
     private let state: Shared
-    /// When the process began.
+    /// Start time of the process.
     private let started: WallTime
 
-    /// How far the worker has come, and its report.
+    /// The worker's stage of starting, and its report.
     private enum Stage {
         case starting
         case waiting(String, MetricsPage)
@@ -29,7 +29,7 @@ final class MetricsServer: Sendable {
 
     private final class Shared: Sendable {
         let stage = Mutex(Stage.starting)
-        /// Behind the metrics: the last line of the process before.
+        /// Last log line of the previous process, appended to the metrics.
         let comment = Mutex("")
     }
 
@@ -45,14 +45,14 @@ final class MetricsServer: Sendable {
         (self.state, self.started, address) = (state, started, server.address)
     }
 
-    /// A few who ask, of whom none can hold the others out; what they send is short.
+    /// Limits for a few clients, none of which can block the others; their requests are short.
     private static let limits = WebServer.Limits(connections: 512, waiting: 16, memory: 8 << 10)
 
-    /// Tells of this worker from now on.
+    /// Serves this worker from now on.
     func serve(_ source: MetricsSource) { state.stage.withLock { $0 = .running(source) } }
 
-    /// Reports a worker that waits for its log: alive, not ready, and by its metrics one that does not reach the log, so
-    /// that nobody takes it for dead.
+    /// Reports a worker that waits for its log: alive, not ready, and disconnected from the log in its metrics, so that
+    /// it does not count as dead.
     func wait(for failure: LogFailure, client: String) {
         var page = MetricsPage()
         page.add(Metric.buildInfo, [.init(1, Command.version, client)])
@@ -62,7 +62,7 @@ final class MetricsServer: Sendable {
         state.stage.withLock { [page] in $0 = .waiting(failure.description, page) }
     }
 
-    /// Reports the last log line of the process that served here before; empty: none is known.
+    /// Reports the last log line of the process that served here before; empty: it is unknown.
     func report(lastLine: String) {
         guard !lastLine.isEmpty else { return }
         state.comment.withLock { $0 = "\(LastLine.prefix)\(lastLine)\n" }
@@ -94,7 +94,7 @@ final class MetricsServer: Sendable {
     }
 }
 
-/// Why the metrics cannot be served.
+/// The reason why the metrics cannot be served.
 struct MetricsFailure: Error, CustomStringConvertible {
     let reason: WebServerFailure
     var description: String { "The metrics cannot be served (metrics.listen). \(reason)" }

@@ -16,21 +16,21 @@ internal import Telemetry
 internal import WebServer
 internal import WorkerRuntime
 
-/// What there is to tell of a worker: its figures, and what was last heard of the log and of the renderers.
+/// Metrics of a worker: its figures, and the last data of the log and of the renderers.
 final class MetricsSource: Sendable {
     private let worker: Worker
     private let log: any Log
     private let renderers: RendererPool
-    /// When the process began.
+    /// Start time of the process.
     private let started: WallTime
     private let view = Mutex(LogHearing())
     private let surroundings: Surroundings
     private let traces: TraceExporter?
 
     private static let lagInterval = Duration.seconds(2)
-    /// A worker that has not looked at its work for so long hangs, and had better be started anew.
+    /// Age of the last turn after which a worker counts as hanging, and should be restarted.
     private static let silence = Duration.seconds(60)
-    /// Whoever asks one that has not for so long is not kept waiting.
+    /// Age of the last turn after which requests no longer wait for the worker.
     private static let patience = Duration.seconds(5)
 
     init(
@@ -41,7 +41,7 @@ final class MetricsSource: Sendable {
         (self.surroundings, self.traces) = (surroundings, traces)
     }
 
-    /// Asks the log every few seconds, until the task is cancelled.
+    /// Polls the log every few seconds, until the task is cancelled.
     func watchLog() async {
         while !Task.isCancelled {
             var view = view.withLock { view in
@@ -54,14 +54,14 @@ final class MetricsSource: Sendable {
         }
     }
 
-    /// Never that a broker is away, or that much waits: a new process would change neither.
+    /// It never fails because a broker is away or the backlog is large: a new process would change neither.
     var health: WebServer.Response {
         if worker.silence > Self.silence, let standstill { return standstill }
         if let standstill = worker.standstill { return .text("\(standstill)\n", status: 503) }
         return .text("The worker lives.\n")
     }
 
-    /// What is told at once instead of what would wait for the worker's thread.
+    /// Immediate response for a hanging worker, whose thread would block the request.
     var standstill: WebServer.Response? {
         guard worker.silence > Self.patience else { return nil }
         return .text(
@@ -100,7 +100,7 @@ final class MetricsSource: Sendable {
     ) -> [MetricsPage.Sample] {
         typealias Sample = MetricsPage.Sample
         let counters = status.counters
-        // A partition that went meanwhile is told of by whoever owns it now.
+        // The new owner reports a partition that this worker has released meanwhile.
         let lags = (view.lags ?? []).filter { status.owned.contains($0.partition) }
         switch metric {
         case .jobWait, .jobWork, .fetchTime, .renderTime, .storePut, .logAppend: return []
@@ -130,7 +130,7 @@ final class MetricsSource: Sendable {
         case .restoredRows: return [Sample(status.restoredRows)]
         case .jobs:
             return Lane.allCases.flatMap { lane in
-                // Nobody can take a job back yet.
+                // Jobs cannot be cancelled yet.
                 OutcomeKind.allCases.filter { $0 != .cancelled }.map {
                     Sample(counters.jobs($0, on: lane), lane.rawValue, $0.rawValue)
                 }
@@ -179,13 +179,13 @@ final class MetricsSource: Sendable {
         }
     }
 
-    /// Those of the stages stand there from the beginning: an alert on the first failure needs the nought before it.
+    /// Codes of the stages have samples from the start: an alert on the first failure needs the 0 before it.
     private static let stageCodes: [String] = [
         FetchFailure.catalogue, RenderFailure.catalogue, StoreFailure.catalogue, IndexFailure.catalogue,
         LogFailure.catalogue, RecordFailure.catalogue, StageFault.catalogue,
     ].flatMap { $0.map(\.code) }
 
-    /// Of records that are no job.
+    /// Codes of records that are not jobs.
     private static let jobCodes = (CanonicalFailure.catalogue + JobFailure.catalogue + CacheFailure.catalogue)
         .map(\.code)
 

@@ -5,7 +5,7 @@ internal import Records
 internal import Telemetry
 internal import WorkerRuntime
 
-/// The worker's progress: one line that is rewritten (jobs done, variants, rate, fetches saved, time left), and the lines on
+/// The worker's progress: one rewritten line (jobs done, variants, rate, fetches saved, time left), and the lines on
 /// lanes (`LaneLines`).
 struct Progress {
     private let worker: Worker
@@ -19,7 +19,7 @@ struct Progress {
         line = ProgressLine(to: logger)
     }
 
-    /// Each second, until the task is cancelled, and once more then.
+    /// Updates each second until the task is cancelled, and once more then.
     func show() async {
         let started = ContinuousClock.now
         var lanes = LaneLines(targets: targets, at: SystemTime.wall)
@@ -45,7 +45,7 @@ struct Progress {
             lanes.count(offsets, owned: Set(status.owned), unfinished: status.unfinished)
             var statuses: [Lane: LaneStatus] = [:]
             for lane in Lane.allCases { statuses[lane] = await worker.laneStatus(lane) }
-            // Records of this worker's partitions that are not finished, over all lanes and the retries.
+            // Unfinished records of this worker's partitions, over all lanes and the retries.
             let left = offsets.reduce(0) { $0 + status.unfinished($1) }
             let retrying = lanes.retrying + Int64(statuses.values.reduce(0) { $0 + $1.retries })
             update(status, left: left, retrying: min(left, retrying))
@@ -54,7 +54,7 @@ struct Progress {
             guard lanes.isDue(at: now) else { continue }
             for line in lanes.lines(statuses, status.counters, at: now) { logger.info(line.text, line.fields) }
         }
-        // With the jobs of the last second.
+        // Includes the jobs of the last second.
         let status = await worker.status
         update(status, left: Int64(status.waiting), retrying: nil)
         line.finish()

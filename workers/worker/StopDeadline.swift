@@ -7,27 +7,27 @@ internal import Synchronization
 internal import Telemetry
 internal import WorkerRuntime
 
-/// Ends a process that stops and does not come to its end: a call on a thread of ours, such as a write to a disk that does
-/// not answer, may never return, and whoever stops a worker waits for it.
+/// Ends a stopping process that hangs: a blocking call on one of our threads, such as a write to an unresponsive disk,
+/// may never return, while the operator waits for the worker.
 final class StopDeadline: Sendable {
-    /// Beyond `worker.drain`: a consumer that no broker answers takes ten seconds to leave.
+    /// Time beyond `worker.drain`: a consumer without a responding broker takes ten seconds to leave.
     private static let grace = Duration.seconds(15)
 
     private let worker: Worker
     private let logger: Logger
     private let isBegun = Atomic(false)
-    /// What is not done, once the worker itself has ended.
+    /// Unfinished work after the worker itself has ended.
     private let closing = Mutex<String?>(nil)
 
     init(of worker: Worker, logger: Logger) { (self.worker, self.logger) = (worker, logger) }
 
-    /// The worker is told to stop, and may finish what runs for so long.
+    /// Starts the deadline of a stopping worker, which may finish its jobs within `drain`.
     func begin(_ drain: Duration) {
         guard !isBegun.exchange(true, ordering: .relaxed) else { return }
         OwnThread.start("stop deadline") { [self] in
             let time = drain + Self.grace
             _ = poll(nil, 0, Int32(clamping: time.milliseconds))
-            // The log may be what hangs.
+            // The log may be the part that hangs.
             let said = DispatchSemaphore(value: 0)
             OwnThread.start("last words") { [self] in
                 logger.critical(
@@ -40,7 +40,7 @@ final class StopDeadline: Sendable {
         }
     }
 
-    /// The worker has ended, and this is left.
+    /// Notes the unfinished work of an ended worker.
     func note(_ left: String) {
         closing.withLock { $0 = left }
         begin(.zero)

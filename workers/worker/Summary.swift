@@ -3,7 +3,7 @@ internal import Posix
 internal import Telemetry
 internal import WorkerRuntime
 
-/// The result of a run, as its last words: all figures as JSON, or a table without those at 0.
+/// The result of a run, printed last: all figures as JSON, or a table without zeros.
 struct Summary {
     private let rows: [(name: String, value: String)]
     private let lines: [[String]]
@@ -40,7 +40,7 @@ struct Summary {
         }
     }
 
-    /// One line, its keys in a fixed order: what scripts rely on.
+    /// One line with its keys in a fixed order, which scripts rely on.
     var json: String { "{" + rows.map { "\"\($0.name)\":\($0.value)" }.joined(separator: ",") + "}" }
 
     var table: String { String(TextTable.text(lines).dropLast()) }

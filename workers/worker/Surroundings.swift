@@ -4,12 +4,12 @@ internal import Settings
 internal import StoreChoice
 internal import Synchronization
 
-/// What a worker tells of its machine and of its own process.
+/// Facts about a worker's machine and its own process.
 final class Surroundings: Sendable {
-    /// As brokers' tools and `mezzotint lag` name it.
+    /// Client name in brokers' tools and `mezzotint lag`.
     let client: String
     private let folders: [(name: String, space: FreeSpace)]
-    /// The most processor time of its children that was seen: for a moment that of one that ends is nobody's.
+    /// Most processor time of its children seen so far: while a child ends, its time counts nowhere for a moment.
     private let childrenCPU = Mutex(Duration.zero)
 
     init(_ settings: Settings) {
@@ -18,12 +18,12 @@ final class Surroundings: Sendable {
         folders = (ChosenStore.site(settings).room().map { [(name: "store", space: $0)] } ?? []) + [data]
     }
 
-    /// As of the last question; without a disk that is not known, and a store that does not tell its room.
+    /// Free space from the last measurement; leaves out disks with unknown space, and stores that do not report it.
     var freeBytes: [(folder: String, free: Int)] {
         folders.compactMap { folder in folder.space.bytes.map { (folder.name, $0) } }
     }
 
-    /// Of those that run, of theirs that have ended, and of ours that have ended; never less than before.
+    /// CPU time of running children, of their reaped children and of ours. Monotonic.
     func childrenCPU(of running: [ChildProcess]) -> Duration {
         let ended = ProcessMemory.childrenCPUTime
         let now = running.reduce(ended) { $0 + ($1.cpuTime ?? .zero) }
@@ -33,6 +33,6 @@ final class Surroundings: Sendable {
         }
     }
 
-    /// What the folder of them is read by, and its two names for folders, left out.
+    /// Leaves out the descriptor that reads the folder, and the folder's names for itself and its parent.
     static var openFiles: Int? { (try? FileSystem.names(in: "/proc/self/fd")).map { $0.count - 3 } }
 }

@@ -5,8 +5,8 @@ internal import Synchronization
 internal import Telemetry
 internal import WorkerRuntime
 
-/// Posts spans to a collector, in batches; jobs never wait for it. What it has no room or no answer for is dropped, and
-/// counted.
+/// Posts spans to a collector, in batches; jobs never wait for it. Spans without room or without a successful response
+/// are dropped, and counted.
 final class TraceExporter: Sendable {
     private let endpoint: String
     private let shownEndpoint: String
@@ -18,22 +18,22 @@ final class TraceExporter: Sendable {
     private struct State {
         var waiting: [Span] = []
         var (sent, dropped) = (0, 0)
-        /// Whether the last batch failed: said once, until one goes through.
+        /// Whether the last batch failed: logged once, until one succeeds.
         var isFailing = false
     }
 
-    /// Spans that wait at most, and that go together: some 300 bytes each.
+    /// Most waiting spans, and spans in a batch: some 300 bytes each.
     private static let (limit, batch) = (8_192, 512)
     private static let interval = Duration.seconds(1)
 
-    /// nil where nobody wants spans.
+    /// Reads the settings; nil if spans are disabled.
     init?(_ settings: Settings, logger: Logger) {
         guard !settings.traces.endpoint.isEmpty else { return nil }
         (endpoint, shownEndpoint) = (settings.traces.endpoint, settings.traces.shownEndpoint)
         (instance, self.logger) = (settings.workerName, logger)
     }
 
-    /// What was sent, and what was given up.
+    /// Numbers of sent and of dropped spans.
     var counts: (sent: Int, dropped: Int) { state.withLock { ($0.sent, $0.dropped) } }
 
     func take(_ spans: [Span]) {
@@ -46,7 +46,7 @@ final class TraceExporter: Sendable {
         }
     }
 
-    /// Posts what comes until the task is cancelled.
+    /// Posts spans until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.interval)
@@ -54,7 +54,7 @@ final class TraceExporter: Sendable {
         }
     }
 
-    /// What waits goes, until nothing does or the collector fails.
+    /// Posts waiting spans, until there are none or the collector fails.
     func flush() async {
         while true {
             let spans = state.withLock { state in
@@ -91,7 +91,7 @@ final class TraceExporter: Sendable {
         }
     }
 
-    /// What a collector says to spans that it takes is of no use.
+    /// Drops a collector's response to accepted spans.
     private final class Unread: HTTPSink {
         func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer { .discard }
         func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer { .take }

@@ -11,11 +11,11 @@ internal import Synchronization
 internal import Telemetry
 internal import WorkerRuntime
 
-/// The worker: runs until it is told to stop, or until nothing is left to do.
+/// The worker: runs until it is stopped, or until it is idle.
 @main
 struct WorkerProgram {
     static let command = Command(
-        "mezzotint-worker", abstract: "Fetch, render and store what jobs ask for, until told to stop.",
+        "mezzotint-worker", abstract: "Fetch sources, render variants and store them, until stopped.",
         examples: [
             "mezzotint-worker --config config/embedded.yaml", "mezzotint-worker --set data=/srv/mezzotint --until-idle",
         ],
@@ -61,11 +61,11 @@ struct WorkerProgram {
             }
             return patience
         }
-        // Each source that waits for a renderer is an open file, and thousands may.
+        // Each source that waits for a renderer is an open file, and there may be thousands.
         OpenFileLimit.raise()
         let logger = Logger(level: Logger.Level(rawValue: settings.logging.level) ?? .info)
-        // An origin that hangs up on TLS, or a reader of our messages that goes, must not end the worker: libcurl is told to
-        // leave signals alone. Children get the default back.
+        // An origin that hangs up on TLS, or a reader of our messages that disappears, must not end the worker; libcurl
+        // is set to leave signals alone. Children get the default back.
         signal(SIGPIPE, SIG_IGN)
         let signals = StopSignals()
         let metrics = try settings.metrics.listen.map { address throws(MetricsFailure) in
@@ -124,11 +124,11 @@ struct WorkerProgram {
             group.addTask {
                 var isDraining = false
                 for await number in signals.received {
-                    // Told twice: whoever asks does not want to wait. What runs is done again at the next start.
+                    // Second signal: exit at once. Unfinished work is redone at the next start.
                     if isDraining { _exit(128 + number) }
                     isDraining = true
                     deadline.begin(settings.worker.drain)
-                    // Not awaited: its thread may hang, and a second signal is to be heard.
+                    // Not awaited: its thread may hang, and a second signal must still be received.
                     Task { await worker.drain() }
                 }
                 return CancellationError()
@@ -139,7 +139,7 @@ struct WorkerProgram {
                 ).show()
                 return CancellationError()
             }
-            // The first to end that was not cancelled is the worker itself.
+            // The first task to end without being cancelled is the worker itself.
             var ended: (any Error)?
             for await result in group where !(result is CancellationError) {
                 ended = result
@@ -172,7 +172,7 @@ final class StopSignals: Sendable {
     let received: AsyncStream<Int32>
     private let idle = Flag()
     private final class Flag: Sendable { let isSet = Atomic(false) }
-    /// Whether a signal ends the process there and then, with status 0: before there is anything to finish.
+    /// Whether a signal ends the process immediately, with status 0, because it has nothing to finish yet.
     var endsAtOnce: Bool {
         get { idle.isSet.load(ordering: .relaxed) }
         set { idle.isSet.store(newValue, ordering: .relaxed) }

@@ -161,7 +161,7 @@ struct SettingsReader: Sendable {
         )
     }
 
-    /// Values that another setting would replace: a value that nobody set follows the other one instead.
+    /// Finds values that another setting would override; a default follows the other setting instead.
     private mutating func noteBounds() {
         func text(_ time: Duration) -> String { Units.text(Int(time.milliseconds), Units.time) }
         let (least, deadline) = settings.leastStandstill

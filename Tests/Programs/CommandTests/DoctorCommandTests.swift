@@ -93,7 +93,7 @@ struct DoctorCommandTests {
         let told = try #require(findings["sandbox"])
         #expect(told.isWell == (sandbox == "optional"))
         #expect(told.says.hasPrefix("This kernel accepts no filter for system calls (filter system calls: "))
-        #expect(told.says.contains(sandbox == "optional" ? "go on without" : "set render.sandbox to optional"))
+        #expect(told.says.contains(sandbox == "optional" ? "run without it" : "set render.sandbox to optional"))
         #expect(!findings.values.contains { $0.what.hasPrefix("sandbox,") && $0.isNeeded })
     }
 
@@ -118,7 +118,7 @@ struct DoctorCommandTests {
                 "no filter for system calls here (filter system calls: ") == true)
         let lenient = try run("optional", program)
         #expect(lenient.status == 0)
-        #expect(lenient.errors.contains("renderers go on without, as render.sandbox says"))
+        #expect(lenient.errors.contains("renderers run without it, as render.sandbox allows"))
         #expect(lenient.errors.contains("\"level\":\"warning\""), "\(lenient.errors)")
         let well = try run("optional", Built.program("mezzotint-renderer").path)
         #expect(well.status == 0 && !well.errors.contains("filter"))

@@ -2,18 +2,18 @@ internal import CommandLine
 internal import Foundation
 internal import TestSupport
 
-/// A real Kafka of the benchmark's own, from `../shared/services/kafka`; or one that stands already.
+/// A real Kafka of the benchmark's own, from `../shared/services/kafka`, or an existing one.
 ///
-/// - Ownership: its own is wiped away when this process ends, however it does.
+/// - Ownership: its own Kafka is removed when this process ends in any way.
 final class BenchBroker {
     let bootstrap: String
-    /// Its other end is the shell that keeps the broker: when ours is closed, it wipes.
+    /// Its other end is the shell that runs the broker: when ours is closed, the shell removes it.
     private let lifeline: Pipe?
     private let keeper: Process?
 
     static let option = Option(
         "bootstrap", value: "brokers",
-        help: "A Kafka that stands already; by default one from ../shared/services/kafka.")
+        help: "An existing Kafka; by default, one is started from ../shared/services/kafka.")
 
     init(_ arguments: ParsedArguments) throws {
         if let given = arguments.value("bootstrap") {
@@ -40,7 +40,7 @@ final class BenchBroker {
         }
         bootstrap = String(decoding: said, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard bootstrap.hasPrefix("127.") else {
-            throw BenchFailure(description: "Kafka did not start; what it said is above.")
+            throw BenchFailure(description: "Kafka did not start; its output is above.")
         }
     }
 

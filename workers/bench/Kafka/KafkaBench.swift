@@ -12,7 +12,7 @@ final class KafkaBench {
     let workers: WorkerBench
     let partitions: Int
     private let more: [String]
-    /// Before the names of the topics that are used now.
+    /// Prefix of the current topics.
     private(set) var prefix = ""
 
     init(
@@ -24,7 +24,7 @@ final class KafkaBench {
         try startAnew()
     }
 
-    /// New topics; everything stored so far is forgotten.
+    /// Creates new topics; everything stored so far is forgotten.
     func startAnew() throws {
         prefix = "bench\(UInt32.random(in: 0 ... .max))."
         workers.settings =
@@ -42,14 +42,14 @@ final class KafkaBench {
 }
 
 extension WorkerBench {
-    /// The log that the programs here use.
+    /// The log of the programs here.
     func log(_ more: [String] = []) async throws -> any Log {
         let loaded = try Settings.loaded(
             file: nil, environment: [:], assignments: assignments + more, inspect: ChosenLog.problems)
         return try await ChosenLog.open(loaded.settings).log
     }
 
-    /// Runs so many workers beside one another, until nothing is left.
+    /// Runs this many workers at the same time, until they are idle.
     func work(workers count: Int) throws -> [[String: Double]] {
         let workers = try (0..<count).map { _ in try worker() }
         return try workers.map(summary)
@@ -57,7 +57,7 @@ extension WorkerBench {
 }
 
 extension Log {
-    /// Every record of a topic, by whole partitions.
+    /// All records of a topic, by whole partitions.
     func all(_ topic: Topic, from starts: [Int64] = []) async throws -> [Record] {
         var records: [Record] = []
         for partition in partitions {
@@ -76,7 +76,7 @@ extension Log {
         return ends
     }
 
-    /// Appends a great many, some thousands at a time and some batches at once.
+    /// Appends many records, some thousands at a time and some batches at once.
     func append(_ count: Int, _ record: @escaping @Sendable (Int) -> NewRecord) async throws {
         let size = 5_000
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -102,7 +102,7 @@ extension AppendResult {
 }
 
 extension [Double] {
-    /// The value that so many of all (0…1) do not exceed.
+    /// The value that this share of all values (0…1) does not exceed.
     func percentile(_ part: Double) -> Double {
         isEmpty ? 0 : sorted()[Swift.min(count - 1, Int(Double(count) * part))]
     }

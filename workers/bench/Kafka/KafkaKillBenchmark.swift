@@ -8,12 +8,13 @@ internal import Posix
 internal import Records
 internal import VariantSpec
 
-/// `mezzotint-bench kafka-kill`: what the end of one worker of three costs the others.
+/// `mezzotint-bench kafka-kill`: the cost to the others when one of three workers is killed.
 ///
-/// Nobody takes its place, so the figure is about what is ours: how soon its partitions have an owner, what that owner
-/// restores, and what naming each batch of grants costs it (`Suspects`). At a rate it is whether two catch up on what waited.
-/// With as many jobs as the workers can do it is also what a third one was worth: beside other programs three get more of a
-/// machine than two. That is told by what the two do once a minute is over, since they name nothing any more then.
+/// No worker replaces it, so the figure shows our own costs: how soon its partitions have an owner, what that owner
+/// restores, and the cost of naming each batch of grants (`Suspects`). At a fixed rate it shows whether two workers
+/// catch up on the backlog. With as many jobs as the workers can do, it also shows the share of a third worker: next to
+/// other programs, three get more of a machine than two. That share is the rate of the two after a minute, since they
+/// name nothing any more then.
 enum KafkaKillBenchmark {
     static let command = Command(
         "kafka-kill", abstract: "Jobs a second on Kafka before and after a kill.",
@@ -46,26 +47,26 @@ enum KafkaKillBenchmark {
         return .success
     }
 
-    /// Jobs answered a second, and the longest that a partition answered none after the kill, in seconds.
+    /// Jobs completed a second, and the longest time after the kill in which a partition completed none, in seconds.
     private typealias Run = (before: Double, after: Double, later: Double, silence: Double)
 
     private struct Trial {
         let bench: KafkaBench
-        /// nil: so many always wait that no worker is idle.
+        /// Jobs a second; nil: so many are always pending that no worker is idle.
         let rate: Int?
         let span: Duration
 
         private static var now: WallTime { SystemTime.wall }
-        /// Jobs that wait in each partition at least, a second's work and more.
+        /// Fewest pending jobs in each partition: more than a second's work.
         private static let backlog = 250
-        /// Renderers start, and indexes get their first rows.
+        /// Time for renderers to start, and for indexes to get their first rows.
         private static let warmUp: Duration = .seconds(10)
 
         func run() async throws -> Run {
             try bench.startAnew()
             let log = try await bench.open()
             let workers = try (0..<3).map { _ in try bench.workers.worker(untilIdle: false) }
-            // Each partition answers something: all three work.
+            // Each partition completes a job, so all three workers run.
             try await publish(200, from: 0, to: log)
             while try await log.ends(.outcomes).contains(0) { try await Task.sleep(for: .milliseconds(100)) }
             let next = try await publish(until: Self.now + Self.warmUp + span, from: 200, to: log)
@@ -78,7 +79,7 @@ enum KafkaKillBenchmark {
             return try figures(answers, killed: killed)
         }
 
-        /// As much as there is to be, until a time; the number of the next job.
+        /// Publishes jobs until a time, to keep the rate or the backlog; returns the number of the next job.
         private func publish(until end: WallTime, from first: Int, to log: any Log) async throws -> Int {
             let begun = Self.now
             var next = first
@@ -87,7 +88,7 @@ enum KafkaKillBenchmark {
                 if let rate {
                     due = first + rate * Int((now - begun).milliseconds) / 1_000 - next
                 } else {
-                    // What waits for an owner is not counted as work for others.
+                    // Jobs that wait for an owner do not count as work for others.
                     let waiting = try await log.partitionOffsets([.jobsFast], log.partitions).map(\.records)
                     due = log.partitionCount * max(0, Self.backlog - Int(waiting.min() ?? 0))
                 }
@@ -98,7 +99,7 @@ enum KafkaKillBenchmark {
             return next
         }
 
-        /// Each for a source of its own: a fetch, a render, rows and an answer.
+        /// Publishes jobs for a source each: a fetch, a render, rows and an outcome.
         private func publish(_ count: Int, from first: Int, to log: any Log) async throws {
             let (intake, address) = (Intake(rules: CanonicalRules()), bench.workers.address)
             let jobs = try (first..<first + count).map { number in

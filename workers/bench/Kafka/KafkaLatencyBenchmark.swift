@@ -8,7 +8,7 @@ internal import Posix
 internal import Records
 internal import VariantSpec
 
-/// `mezzotint-bench kafka-latency`: from publishing a job to its variant being stored, when there is little to do.
+/// `mezzotint-bench kafka-latency`: time from publishing a job until its variant is stored, at low load.
 enum KafkaLatencyBenchmark {
     static let command = Command(
         "kafka-latency", abstract: "Publish to stored at low load, on Kafka.",
@@ -25,7 +25,7 @@ enum KafkaLatencyBenchmark {
         let log = try await bench.open()
         let clocks = bench.workers.clocks
         let begun = try await publish(jobs + jobs / 5, rate, bench, log)
-        // The last job's answer ends the wait.
+        // The last job's outcome ends the wait.
         while try await log.ends(.outcomes).reduce(0, +) < Int64(begun.count) {
             try await Task.sleep(for: .milliseconds(50))
         }
@@ -39,11 +39,12 @@ enum KafkaLatencyBenchmark {
                 let row = rows[outcome.variants.first?.location ?? ""],
                 let asked = requests[start.target]?.first
             else { continue }
-            // Since 1970, more finely than `WallTime`.
+            // Time since 1970, more precise than `WallTime`.
             let published: Duration = clocks.wall - .epoch + (start.at - clocks.monotonic)
             stored.append((row.announced - .epoch - published) / .milliseconds(1))
             answered.append((record.timestamp - .epoch - published) / .milliseconds(1))
-            // All that is not fetching, rendering or storing: before the origin is asked, and after the file is there.
+            // Time outside fetching, rendering and storing: before the origin is contacted, and after the file is
+            // stored.
             share.append(((asked - start.at) + (row.announced - row.stored)) / .milliseconds(1))
         }
         await log.close()
@@ -61,7 +62,7 @@ enum KafkaLatencyBenchmark {
         return .success
     }
 
-    /// One job at a time, each for a source of its own; when each was handed to the log, by job.
+    /// Publishes one job at a time, each for a source of its own; returns when each was handed to the log, by job.
     private static func publish(
         _ count: Int, _ rate: Int, _ bench: KafkaBench, _ log: any Log
     ) async throws -> [String: (number: Int, at: Instant, target: String)] {
@@ -86,7 +87,7 @@ enum KafkaLatencyBenchmark {
         return begun
     }
 
-    /// When each file was there, and when its row was in the log, by location.
+    /// Times at which each file was stored, and its row was in the log, by location.
     private static func rows(_ log: any Log) async throws -> [String: (stored: WallTime, announced: WallTime)] {
         var rows: [String: (stored: WallTime, announced: WallTime)] = [:]
         for record in try await log.all(.variants) {

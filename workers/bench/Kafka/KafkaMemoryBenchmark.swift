@@ -4,7 +4,7 @@ internal import Glibc
 internal import Ports
 internal import Records
 
-/// `mezzotint-bench kafka-memory`: what a worker holds that owns twelve partitions, at rest and with much to do.
+/// `mezzotint-bench kafka-memory`: memory of a worker that owns twelve partitions, at rest and under load.
 enum KafkaMemoryBenchmark {
     static let command = Command(
         "kafka-memory", abstract: "The worker's memory on Kafka, at rest and under load.",
@@ -32,7 +32,7 @@ enum KafkaMemoryBenchmark {
         }
         try await Task.sleep(for: .seconds(5))
         add("at rest", try await samples(of: worker) { $0 < 10 * rest })
-        // Everything waits before the worker can look: the prefetch fills.
+        // All jobs are pending before the worker polls, so the prefetch fills.
         for (phase, count) in [("fetching", jobs), ("skipping", 20 * jobs)] {
             let answers = try await log.ends(.outcomes).reduce(0, +) + Int64(count)
             let producer = try bench.workers.publishing((0..<count).lazy.map { SkipBenchmark.job($0 % jobs) })
@@ -47,7 +47,7 @@ enum KafkaMemoryBenchmark {
         return .success
     }
 
-    /// Ten times a second, as long as `goesOn` says so of their number.
+    /// Samples ten times a second, as long as `goesOn` returns true for their number.
     private static func samples(
         of worker: ChildProgram, while goesOn: (Int) async throws -> Bool
     ) async throws -> [Int] {

@@ -1,7 +1,8 @@
 internal import CommandLine
 internal import Foundation
 
-/// `mezzotint-bench kafka-once`: many jobs for few sources, from everywhere at once: each is fetched once.
+/// `mezzotint-bench kafka-once`: many jobs for few sources, from several producers at once: each source is fetched
+/// once.
 enum KafkaOnceBenchmark {
     static let command = Command(
         "kafka-once",
@@ -23,7 +24,7 @@ enum KafkaOnceBenchmark {
                     (url: "/dot?once=\(source)", variants: ["\($0)-q80.webp"], part: Int.random(in: 0..<4))
                 }
             }.shuffled()
-            // They write while the workers join.
+            // They publish while the workers join.
             let producers = try (0..<4).map { part in
                 try bench.workers.publishing(
                     jobs.filter { $0.part == part }.map { (url: $0.url, variants: $0.variants) },

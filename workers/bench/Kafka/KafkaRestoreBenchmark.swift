@@ -20,7 +20,8 @@ enum KafkaRestoreBenchmark {
         ]
     ) { arguments in
         let rows = try arguments.number("rows", in: 1_000...100_000_000) ?? 1_000_000
-        // The rows name no files: without it, workers wait for the store that has these (store.foreign).
+        // The rows refer to no files: without this setting, workers wait for the store with these files
+        // (store.foreign).
         let bench = try KafkaBench(arguments, settings: ["store.adopt=true"])
         let log = try await bench.open()
         let now = SystemTime.wall
@@ -33,7 +34,7 @@ enum KafkaRestoreBenchmark {
         for _ in 0..<(try arguments.number("rounds", in: 1...99) ?? 1) {
             bench.workers.startAnew()
             let restoring = try bench.workers.work()
-            // Again, with the indexes that this left: what a start, joining the group and being sure of the end cost.
+            // Again, with the indexes from before: the cost of a start, of joining the group and of detecting the end.
             let resting = try bench.workers.work()
             guard bench.workers.stateBytes > rows * 100 else {
                 throw BenchFailure(description: "The worker's indexes have \(bench.workers.stateBytes) bytes: too few for \(rows) rows.")
@@ -53,7 +54,7 @@ enum KafkaRestoreBenchmark {
         return .success
     }
 
-    /// Five variants of each source, as a worker writes them.
+    /// Rows for five variants of each source, as a worker writes them.
     private static func row(_ number: Int, at now: WallTime) -> VariantRow {
         let digest = SHA256.digest(of: Array("source \(number / 5)".utf8))
         let (source, version) = (SourceKey(digest), SourceVersion(digest))

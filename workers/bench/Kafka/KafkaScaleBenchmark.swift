@@ -8,7 +8,7 @@ internal import Records
 internal import TestSupport
 internal import VariantSpec
 
-/// `mezzotint-bench kafka-scale`: what more workers bring, and what a cluster costs.
+/// `mezzotint-bench kafka-scale`: the gain of more workers, and the cost of a cluster.
 enum KafkaScaleBenchmark {
     static let command = Command(
         "kafka-scale",
@@ -49,8 +49,8 @@ enum KafkaScaleBenchmark {
         return .success
     }
 
-    /// One set of photographs, done anew each time. Time runs from the first fetch to the last outcome, for everybody:
-    /// how long a worker takes to join, or waits to be sure that nothing comes, is another matter.
+    /// One set of photographs, rendered again in each run. For every engine, time runs from the first fetch to the last
+    /// outcome: how long a worker takes to join, or to detect the end, is measured elsewhere.
     private struct Trial {
         let kafka: KafkaBench
         let embedded: WorkerBench
@@ -75,7 +75,7 @@ enum KafkaScaleBenchmark {
 
         private func rate(of bench: WorkerBench, workers count: Int) async throws -> Double {
             bench.requests.forget()
-            // The clocks of the origin and of the log, at one moment.
+            // Clocks of the origin and of the log, at one moment.
             let (wall, monotonic) = bench.clocks
             let renders = try bench.work(workers: count).reduce(0) { $0 + ($1["renders"] ?? 0) }
             guard renders == Double(3 * pictures.count) else {
@@ -88,7 +88,8 @@ enum KafkaScaleBenchmark {
             return renders / ((last - wall) - (first - monotonic)).seconds
         }
 
-        /// The peer waits for itself when it disconnects from within a message: it is ended once it has said its figures.
+        /// The peer waits for itself when it disconnects from within a message, so it is killed once it has printed its
+        /// figures.
         private static let untilItsFigures = """
             coproc peer { exec node "$@"; }
             pid=$peer_PID
@@ -98,7 +99,7 @@ enum KafkaScaleBenchmark {
             exit $found
             """
 
-        /// Its messages are its own; they lie on topics as ours do, in as many partitions.
+        /// It has its own messages, on topics like ours, with as many partitions.
         func peer(_ folder: URL) async throws -> Double {
             try kafka.startAnew()
             let (origin, prefix) = (kafka.workers.address, kafka.prefix)
@@ -136,7 +137,7 @@ enum KafkaScaleBenchmark {
     }
 }
 
-/// What others do with a Kafka, where it is.
+/// Other projects' Kafka consumers, if they are installed.
 enum KafkaPeer {
     static func folder(_ name: String) -> URL? { Shared.part("peers/\(name)") }
 }

@@ -8,7 +8,7 @@ internal import Posix
 internal import Records
 internal import TestSupport
 
-/// `mezzotint-bench kafka-skip`: jobs whose variants are all stored, beside what only reads them.
+/// `mezzotint-bench kafka-skip`: jobs whose variants are all stored, compared to consumers that only read them.
 enum KafkaSkipBenchmark {
     static let command = Command(
         "kafka-skip",
@@ -24,7 +24,7 @@ enum KafkaSkipBenchmark {
         let bench = try KafkaBench(arguments)
         let (sources, spread) = try await SkipBenchmark.store(arguments, in: bench.workers)
         let about = spread.sources(jobs, of: sources)
-        // In turns, so that what else the machine does meets all alike.
+        // In turns, so that other load on the machine affects all of them equally.
         var (own, none): ([Run], [Run]) = ([], [])
         for _ in 0..<(try arguments.number("rounds", in: 1...99) ?? 3) {
             own.append(try await round(bench, jobs: jobs, about: about))
@@ -49,8 +49,8 @@ enum KafkaSkipBenchmark {
     /// Jobs a second, and processor time of each in microseconds.
     private typealias Run = (rate: Double, cpu: Double)
 
-    /// The worker's time runs from its first outcome to its last: joining the group and being sure of the end take
-    /// seconds that no job costs.
+    /// The worker's time runs from its first outcome to its last: joining the group and detecting the end take seconds
+    /// that no job costs.
     private static func round(_ bench: KafkaBench, jobs: Int, about: [Int]) async throws -> Run {
         let before = bench.workers.childrenCPU()
         _ = try bench.workers.work()
@@ -78,12 +78,12 @@ enum KafkaSkipBenchmark {
         guard let first = times.min(), let last = times.max(), last > first else {
             throw BenchFailure(description: "\(jobs) jobs are too few to be measured.")
         }
-        // Those of the first batch had begun before time runs.
+        // Jobs of the first batch began before the time runs.
         let counted = times.count { $0 > first }
         return (Double(counted) / (last - first).seconds, (run.cpu - idle) / .microseconds(1) / Double(jobs))
     }
 
-    /// The probe that says what librdkafka itself can read of the same topic, without headers or a worker.
+    /// The probe that shows how fast librdkafka itself reads the same topic, without headers or a worker.
     private static func bareConsumer(_ bench: KafkaBench, jobs: Int) throws -> Run? {
         guard let source = Shared.part("probes/librdkafka/cons.c") else {
             Console.complain("kafka-skip: librdkafka alone is NOT MEASURED: ../shared/probes/librdkafka is not here.")
@@ -103,7 +103,7 @@ enum KafkaSkipBenchmark {
         return (rate, cpu)
     }
 
-    /// Its processor time has Java's start in it.
+    /// Its processor time includes the start of Java.
     private static func parallelConsumer(_ bench: KafkaBench, jobs: Int) throws -> Run? {
         guard let folder = KafkaPeer.folder("java") else {
             Console.complain("kafka-skip: parallel-consumer is NOT MEASURED: ../shared/peers/java is not here.")

@@ -7,23 +7,23 @@ internal import RendererPool
 internal import TestSupport
 internal import VariantSpec
 
-/// `mezzotint-bench losses`: measures what `LossTable` holds, and prints it as it stands in LossTable+Photographs.swift.
+/// `mezzotint-bench losses`: measures the values of `LossTable`, and prints them as in LossTable+Photographs.swift.
 enum LossBenchmark {
     static let command = Command(
-        "losses", abstract: "What making a variant from a stored one costs.",
+        "losses", abstract: "Measure the loss of deriving a variant from a stored one.",
         examples: ["mezzotint-bench losses --count 12", "mezzotint-bench losses --pictures DIR"],
         options: [
             Option(
                 "pictures", value: "dir", help: "Photographs of 1920 px or more; by default ../shared/images/photos."),
-            Option("count", value: "n", help: "Only so many of them, evenly spread."),
+            Option("count", value: "n", help: "Number of photographs, evenly spread (default: all)."),
             Option(flag: "raw", help: "Print each loss instead of the table."),
         ],
-        // For those who change the table (`LossTable`) alone.
+        // Only for changes of the table (`LossTable`).
         isHidden: true
     ) { arguments in
         guard SSIMULACRA2.isHere else {
             throw UsageError(
-                "There is no ssimulacra2_rs: set MEZZOTINT_SHARED to the folder that has tools/ssimulacra2_rs.")
+                "ssimulacra2_rs is missing: set MEZZOTINT_SHARED to the folder that has tools/ssimulacra2_rs.")
         }
         let folder = try Photographs.folder(named: arguments)
         let pool = RendererPool(RendererConfiguration(program: PoolEngine.program, count: 2))
@@ -31,7 +31,7 @@ enum LossBenchmark {
         var large: [URL] = []
         for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) where await isLarge(file, pool) { large.append(file) }
         large.sort { $0.lastPathComponent < $1.lastPathComponent }
-        guard !large.isEmpty else { throw UsageError("There is no picture of 1920 px or more in \(folder.path).") }
+        guard !large.isEmpty else { throw UsageError("Found no picture of 1920 px or more in \(folder.path).") }
         let step = max(1, large.count / (try arguments.number("count", in: 1...10_000) ?? large.count))
         let scratch = FileManager.default.temporaryDirectory.appending(path: "mezzotint-losses-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)

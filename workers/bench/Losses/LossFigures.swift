@@ -1,16 +1,16 @@
 internal import Foundation
 internal import VariantSpec
 
-/// A format and a quality that losses are measured for.
+/// A format and a quality whose losses are measured.
 struct LossFormat: Hashable {
     let format: ImageFormat
     let quality: Int
 
-    /// The least of each class of donors.
+    /// The lowest quality of each class of donors.
     static let donors = [LossFormat(format: .png, quality: 0)] + all([95, 90, 80])
-    /// Others of the same classes, for ratio 1: the same quality twice is kinder than two that differ.
+    /// Other qualities of the same classes, for ratio 1: the same quality twice loses less than two different ones.
     static let between = all([98, 93, 86])
-    /// The best of each class of wanted variants, and the reference last.
+    /// The highest quality of each class of requested variants, and the reference last.
     static let wanted = all([80, 90, 100]) + [LossFormat(format: .png, quality: 0)]
 
     private static func all(_ qualities: [Int]) -> [LossFormat] {
@@ -36,7 +36,8 @@ struct LossFigures {
         for (cell, loss) in losses { found[cell, default: []].append(loss) }
     }
 
-    /// Of the means by size and by donor within its class the worst, and never a gain; in tenths, rounded up.
+    /// For each cell the worst of the means by size and by donor within its class, and never a gain; in tenths, rounded
+    /// up.
     var rows: [String] {
         let ratios = Set(LossMeasurement.plan.flatMap(\.ratios)).sorted()
         return ["ratios: [\(ratios.map { String(format: "%g", $0) }.joined(separator: ", "))],"]

@@ -7,19 +7,19 @@ internal import RendererPool
 internal import TestSupport
 internal import VariantSpec
 
-/// One photograph's losses. For each size, donor and ratio the variant is rendered from the source and from the donor;
-/// both are scored against the lossless rendering from the source decoded in full, and the difference is the loss.
+/// One photograph's losses. For each size, donor and ratio, the variant is rendered from the source and from the donor.
+/// Both are scored against the lossless rendering of the fully decoded source, and the difference is the loss.
 struct LossMeasurement {
     let renderer: RendererPool
     let folder: URL
 
-    /// Small sizes show large ratios; the loss differs between sizes at one ratio, so that most are measured at two.
+    /// Small sizes allow large ratios. The loss at one ratio differs between sizes, so most ratios are measured at two.
     static let plan: [(side: Int, ratios: [Double])] = [
         (480, [1.05, 1.1, 1.25, 1.5, 2, 3]), (160, [1, 1.05, 1.1, 1.25, 1.5, 2, 3, 4, 6, 8, 12]),
         (80, [2, 4, 8, 12, 16, 24]),
     ]
 
-    /// A size, a donor, a wanted variant and a ratio.
+    /// A size, a donor, a requested variant and a ratio.
     struct Cell: Hashable, CustomStringConvertible {
         let side: Int
         let donor: LossFormat

@@ -34,7 +34,7 @@ struct BareEngine: BenchmarkEngine {
         return figures
     }
 
-    /// One process: it says that it is ready, waits for a line, and prints its numbers.
+    /// One process: it reports that it is ready, waits for a line, and prints its numbers.
     private struct Part {
         private let process = Process()
         private let input = Pipe()

@@ -5,16 +5,16 @@ internal import RendererPool
 internal import VariantSpec
 internal import Vips
 
-/// libvips as one would call it without us: a thumbnail, and smaller ones of it.
+/// libvips as other programs call it: a thumbnail, and smaller ones of it.
 enum BareLibvips {
-    /// - Failure: libvips's own sentence.
+    /// - Failure: libvips's own message.
     static func start(_ formats: [ImageFormat]) throws(BareFailure) {
         do throws(EngineFailure) { try VipsLibrary.start(Set(formats + [.jpeg, .png])) } catch {
             throw BareFailure(reason: "\(error)")
         }
     }
 
-    /// 1280 and 640 inside, 160 cropped, of one decode, each in every format, at the effort of our fast lane.
+    /// Renders 1280 and 640 inside, 160 cropped, from one decode, each in every format, at our fast lane's effort.
     static func render(
         _ source: UnsafeRawBufferPointer, _ formats: [ImageFormat], quality: Int
     ) throws(BareFailure) -> [[UInt8]] {
@@ -39,7 +39,7 @@ enum BareLibvips {
     }
 }
 
-/// Why the bare loop stopped, in libvips's words.
+/// The reason why the bare loop stopped, in libvips's words.
 struct BareFailure: Error {
     let reason: String
 }

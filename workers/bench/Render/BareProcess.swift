@@ -4,8 +4,8 @@ internal import Foundation
 internal import Posix
 internal import VariantSpec
 
-/// The hidden `bare FORMAT,… PART PARTS OUT FILE…`: libvips in a bare loop over every PARTS-th file, a process of its own
-/// for `BareEngine`.
+/// The hidden `bare FORMAT,… PART PARTS OUT FILE…`: libvips in a bare loop over every PARTS-th file, in a process of
+/// its own for `BareEngine`.
 enum BareProcess {
     static func run(_ words: [String]) -> Never {
         let formats = (words.first ?? "").split(separator: ",").compactMap { ImageFormat(rawValue: String($0)) }
@@ -19,7 +19,7 @@ enum BareProcess {
                 (URL(filePath: path), [UInt8](try Data(contentsOf: URL(filePath: path))))
             }
             Console.write("ready\n")
-            // The caller lets all parts go at once.
+            // The caller starts all parts at once.
             _ = readLine()
             var variants = 0
             var bytes = 0

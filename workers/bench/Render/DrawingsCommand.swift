@@ -2,7 +2,7 @@ internal import CommandLine
 internal import Foundation
 internal import TestPixels
 
-/// `mezzotint-bench drawings`: writes the twenty text and line drawings that images are scored by, beside photographs.
+/// `mezzotint-bench drawings`: writes the twenty text and line drawings that are scored, next to photographs.
 enum DrawingsCommand {
     static let size = (width: 1920, height: 1440)
 
@@ -10,7 +10,7 @@ enum DrawingsCommand {
         "drawings", abstract: "Writes twenty text and line drawings as PNG, the same in each run.",
         examples: ["mezzotint-bench drawings --to DIR"],
         options: [Option("to", value: "dir", help: "The directory to write them into.")],
-        // A step of others: `render` draws its own.
+        // A step of other commands: `render` draws its own.
         isHidden: true
     ) { arguments in
         guard let folder = arguments.value("to") else { throw UsageError("--to names the directory to write into.") }
@@ -18,7 +18,7 @@ enum DrawingsCommand {
         return .success
     }
 
-    /// The files, by number.
+    /// Writes the files; returns them by number.
     static func write(to folder: URL) throws -> [URL] {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         return try (0..<Drawing.count).map { number in

@@ -9,8 +9,8 @@ internal import RendererPool
 internal import Synchronization
 internal import VariantSpec
 
-/// `mezzotint-bench inspect`: how long a picture's header takes by way of an inspector, on an idle machine and beside renders
-/// on every core.
+/// `mezzotint-bench inspect`: time of an inspector for a picture's header, on an idle machine and next to renders on
+/// every core.
 enum InspectBenchmark {
     static let command = Command(
         "inspect", abstract: "How long an inspection takes, idle and beside renders.",
@@ -19,7 +19,7 @@ enum InspectBenchmark {
             Option("pictures", value: "dir", help: "Pictures to inspect; by default ../shared/images/photos."),
             Option("count", value: "n", help: "Inspections of each kind (2000)."), .json,
         ],
-        // For those who change the inspector alone.
+        // Only for changes of the inspector.
         isHidden: true
     ) { arguments in
         let pictures = try Photographs.named(by: arguments)
@@ -49,7 +49,7 @@ enum InspectBenchmark {
                 let start = SystemTime.monotonic
                 _ = try await pool.inspect(files[number % files.count])
                 times.append(SystemTime.monotonic - start)
-                // Fetches do not come one after the other without a pause.
+                // Fetches have pauses between them, too.
                 if isBusy { try await Task.sleep(for: .milliseconds(2)) }
             }
             flag.isSet.withLock { $0 = true }

@@ -1,6 +1,6 @@
 internal import VariantSpec
 
-/// The formats in which each size of a picture is written, by the name that the benchmark's lines have.
+/// The formats for each size of a picture, by their name in the benchmark's lines.
 struct Ladder {
     let name: String
     let formats: [ImageFormat]

@@ -9,16 +9,17 @@ internal import RenderProtocol
 internal import RendererPool
 internal import VariantSpec
 
-/// `mezzotint-bench large`: what the header of each picture of a folder lets expect, and what its renderer took.
+/// `mezzotint-bench large`: the predicted memory of each picture in a folder, and its renderer's actual memory and
+/// time.
 enum LargeBenchmark {
     static let command = Command(
         "large", abstract: "Memory and time of large pictures, one at a time.",
         examples: ["mezzotint-bench large --pictures DIR --spec 1000x1000-q80.jpg"],
         options: [
             Option("pictures", value: "dir", help: "Pictures to render."),
-            Option("spec", value: "spec", help: "What to make of each (1000x1000-q80.jpg)."), .json,
+            Option("spec", value: "spec", help: "Variant to render from each (1000x1000-q80.jpg)."), .json,
         ],
-        // For those who change what decoding needs.
+        // Only for changes of the decoders' memory estimates.
         isHidden: true
     ) { arguments in
         let folder = URL(filePath: arguments.value("pictures") ?? ".")

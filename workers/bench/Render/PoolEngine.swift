@@ -12,9 +12,9 @@ struct PoolEngine: BenchmarkEngine {
     let pictures: [URL]
     let jobs: Int
     var isolation = RenderIsolation.origin
-    /// The pictures come from so many, in turn: the scheduler takes hosts by turns, too.
+    /// Number of hosts that the pictures come from, in turn: the scheduler takes hosts in turn, too.
     var hosts = 1
-    /// Times that each picture is rendered in one run.
+    /// Renders of each picture in one run.
     var repeats = 1
     let out: URL
 
@@ -48,7 +48,7 @@ struct PoolEngine: BenchmarkEngine {
         }
     }
 
-    /// The proportional set sizes of renderers, parents and inspectors together, looked at every 10 ms.
+    /// Proportional set sizes of renderers, parents and inspectors together, sampled every 10 ms.
     func memory(_ ladder: Ladder) async throws -> Int? {
         try await withPool { pool in
             let sampler = Task {
@@ -79,7 +79,7 @@ struct PoolEngine: BenchmarkEngine {
         var configuration = RendererConfiguration(program: Self.program, count: jobs)
         configuration.isolation = isolation
         let pool = RendererPool(configuration)
-        // A seat for each job is warm once so many ask at once.
+        // A seat for each job is warm once this many jobs wait at once.
         while pool.processes.count < jobs { try await pool.ready() }
         let result = try await body(pool)
         await pool.stop()
@@ -110,7 +110,7 @@ struct PoolEngine: BenchmarkEngine {
         return try await pool.render(picture, orders, isReuse: false, origin: "http://\(host).example")
     }
 
-    /// `body` of every picture and its host, `jobs` at a time.
+    /// Calls `body` with every picture and its host, `jobs` at a time.
     private func each(
         _ pictures: [URL], _ body: @escaping @Sendable (URL, Int) async throws -> [Int]
     ) async throws -> [Int] {

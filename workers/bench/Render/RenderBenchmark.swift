@@ -7,11 +7,11 @@ internal import VariantSpec
 struct RenderBenchmark {
     let pictures: [URL]
     let jobs: Int
-    /// Our pool runs once with each.
+    /// Isolations; our pool runs once with each.
     let isolations: [RenderIsolation]
     let hosts: [Int]
     let repeats: Int
-    /// Those whose variants are scored.
+    /// Pictures whose variants are scored.
     let scored: [URL]
     let drawings: [URL]
     let scratch: URL
@@ -69,12 +69,12 @@ struct RenderBenchmark {
         return .success
     }
 
-    /// So many of them, from all over.
+    /// This many of the pictures, evenly spread.
     private static func sample(_ pictures: [URL], _ count: Int) -> [URL] {
         (0..<min(count, pictures.count)).map { pictures[$0 * pictures.count / min(count, pictures.count)] }
     }
 
-    /// All engines in turn, over and over, so that a busy moment of the machine hits them alike.
+    /// Runs all engines in turn, repeatedly, so that a busy moment of the machine affects them equally.
     private func run(_ names: [String], _ ladder: Ladder, rounds: Int) async throws -> [RenderFigures] {
         for url in pictures { _ = try Data(contentsOf: url) }
         var engines: [any BenchmarkEngine] = []
@@ -115,7 +115,7 @@ struct RenderBenchmark {
         return figures
     }
 
-    /// Over all of the ladder's formats.
+    /// Scores all of the ladder's formats.
     private func score(_ folder: URL, _ ladder: Ladder) async throws -> (photographs: Scores?, drawings: Scores?) {
         let scorer = Scorer(
             photographs: scored, drawings: drawings, references: scratch.appending(path: "reference"))
@@ -129,14 +129,14 @@ struct RenderBenchmark {
     }
 }
 
-/// Something that renders 1280x1280, 640x640 and 160y160 at q80 of every picture.
+/// An engine that renders 1280x1280, 640x640 and 160y160 at q80 from every picture.
 protocol BenchmarkEngine {
-    /// Where `keep` leaves the 1280 px variants, under the source's name and the format's suffix.
+    /// Folder in which `keep` leaves the 1280 px variants, under the source's name and the format's suffix.
     var out: URL { get }
     func run(_ ladder: Ladder) async throws -> RenderFigures
-    /// Some of them once more, unmeasured, keeping the largest of each format.
+    /// Renders some pictures once more, without measuring, and keeps the largest variant of each format.
     func keep(_ ladder: Ladder, of pictures: [URL]) async throws
-    /// The most that all its processes held at once, in another run; nil where it has one process.
+    /// Peak memory of all its processes together, from another run; nil if it has only one process.
     func memory(_ ladder: Ladder) async throws -> Int?
 }
 

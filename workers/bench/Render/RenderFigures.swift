@@ -2,7 +2,7 @@ internal import Clocks
 internal import CommandLine
 internal import Foundation
 
-/// What one engine did with all pictures, in one ladder's formats.
+/// Results of one engine with all pictures, in one ladder's formats.
 struct RenderFigures {
     var engine: String
     var ladder: Ladder
@@ -10,18 +10,18 @@ struct RenderFigures {
     var time: Duration
     var cpu: Duration
     var bytes: Int
-    /// Of the largest process that rendered.
+    /// Peak memory of the largest rendering process.
     var peakMemoryBytes: Int
-    /// Of all its processes at once, where that was measured.
+    /// Peak memory of all its processes together, if measured.
     var allMemoryBytes: Int?
-    /// SSIMULACRA2 of 1280 px variants; nil where it was not measured.
+    /// SSIMULACRA2 of 1280 px variants; nil if not measured.
     var photographs: Scores?
     var drawings: Scores?
 
     var variantsPerSecond: Double { Double(variants) / time.seconds }
     var cpuMsPerVariant: Double { cpu / .milliseconds(1) / Double(variants) }
 
-    /// One line of JSON, as scripts read it.
+    /// One line of JSON, for scripts.
     var json: String {
         var parts = [
             #""bench":"render""#, #""engine":"\#(engine)""#, #""format":"\#(ladder.name)""#,

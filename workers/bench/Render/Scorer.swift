@@ -3,19 +3,19 @@ internal import Foundation
 internal import TestSupport
 internal import VariantSpec
 
-/// SSIMULACRA2 of 1280 px variants, photographs and drawings, against what Pillow and LittleCMS make of the same sources: the
-/// reference shares no code with any engine that is scored.
+/// SSIMULACRA2 of 1280 px variants, photographs and drawings, against renderings of the same sources by Pillow and
+/// LittleCMS: the reference shares no code with any scored engine.
 struct Scorer {
     let photographs: [URL]
     let drawings: [URL]
     let references: URL
 
-    /// Lies below .build once `ops/truth/install` ran, as `ops/bench render` does first.
+    /// Exists below .build after `ops/truth/install` ran, which `ops/bench render` does first.
     private static let python = ".build/truth/venv/bin/python"
 
     var pictures: [URL] { photographs + drawings }
 
-    /// By image, in the order of `pictures`; nil, and loudly so, where a tool is absent.
+    /// Scores by image, in the order of `pictures`; nil, with a message, if a tool is missing.
     func scores(_ folder: URL, _ format: ImageFormat, jobs: Int) async throws -> [Double]? {
         guard SSIMULACRA2.isHere else {
             Console.complain("SKIPPED: no score, since tools/ssimulacra2_rs (MEZZOTINT_SHARED, ../shared) is not here.")
@@ -30,7 +30,7 @@ struct Scorer {
         }
         var suffix = format.suffix
         if format == .avif {
-            // The tool reads none: it is given the pixels.
+            // The tool cannot read this format: it gets the pixels.
             suffix += ".png"
             try Self.decode(pictures.map { variant(of: $0, folder, format.suffix) }, side: 0, to: folder)
         }
@@ -53,7 +53,8 @@ struct Scorer {
         folder.appending(path: "\(url.lastPathComponent).\(suffix)")
     }
 
-    /// Each file as a PNG of its name, in sRGB and upright, at most `side` pixels wide and high; 0: at its own size.
+    /// Converts each file to a PNG of its name, in sRGB and upright, at most `side` pixels wide and high; 0: at its own
+    /// size.
     private static func decode(_ files: [URL], side: Int, to folder: URL) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         _ = try ChildProgram.output(

@@ -1,11 +1,11 @@
-/// SSIMULACRA2 over many images: a mean hides the few that came out badly.
+/// SSIMULACRA2 over many images: a mean alone would hide a few bad ones.
 struct Scores {
     let mean: Double
     /// One image in twenty is worse.
     let fifthPercentile: Double
     let least: Double
 
-    /// nil of none.
+    /// Summarises scores; nil if there are none.
     init?(_ scores: [Double]) {
         guard !scores.isEmpty else { return nil }
         let sorted = scores.sorted()

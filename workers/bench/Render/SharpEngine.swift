@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import VariantSpec
 
-/// sharp, as its bench in `peers/node` uses it; nil, and loudly so, where it or node is absent.
+/// sharp, as its bench in `peers/node` uses it; nil, with a message, if it or node is missing.
 struct SharpEngine: BenchmarkEngine {
     let pictures: [URL]
     let jobs: Int
@@ -32,7 +32,8 @@ struct SharpEngine: BenchmarkEngine {
 
     func run(_ ladder: Ladder) async throws -> RenderFigures {
         let folder = pictures[0].deletingLastPathComponent().path
-        // Its bench writes one format, with a quality, which to sharp's PNG means a palette: its inner line is said anew.
+        // Its bench writes one format, with a quality, which means a palette for sharp's PNG. So its inner line is
+        // replaced.
         let code = """
             const outputs=[\(ladder.formats.map(Self.output).joined(separator: ","))];
             const own=require('fs').readFileSync(process.argv[1],'utf8')
@@ -49,7 +50,7 @@ struct SharpEngine: BenchmarkEngine {
             peakMemoryBytes: report.maxRssMiB << 20)
     }
 
-    /// At sharp's defaults, 4:4:4 in AVIF among them, and our quality; AVIF with our effort.
+    /// Options at sharp's defaults, including 4:4:4 in AVIF, and our quality; AVIF with our effort.
     private static func output(_ format: ImageFormat) -> String {
         switch format {
         case .png: "['png',{}]"

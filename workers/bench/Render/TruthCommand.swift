@@ -8,7 +8,8 @@ internal import RenderProtocol
 internal import RendererPool
 internal import VariantSpec
 
-/// `mezzotint-bench truth`: renders each file of a folder once, for `ops/campaign --truth` to hold beside Pillow and sharp.
+/// `mezzotint-bench truth`: renders each file of a folder once, for `ops/campaign --truth` to compare with Pillow and
+/// sharp.
 enum TruthCommand {
     static let side = 400
 
@@ -50,7 +51,7 @@ enum TruthCommand {
                     at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
                 try Data(variant.content.bytes()).write(to: file)
             } catch {
-                // Also of a file that cannot be opened or written: those behind it are rendered.
+                // Also for a file that cannot be opened or written: later files are still rendered.
                 result["refusal"] = "\(error)"
             }
             lines.append(String(decoding: try JSONEncoder().encode(result), as: UTF8.self))

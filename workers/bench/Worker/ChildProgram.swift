@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Glibc
 
-/// A program at work: one of ours, beside others, or a tool.
+/// A running program: one of ours, next to others, or a tool.
 ///
-/// - Ownership: one that still runs when the value goes is ended.
+/// - Ownership: a program that still runs when the value is released is killed.
 final class ChildProgram {
     private let process = Process()
     private let pipe = Pipe()
@@ -11,7 +11,7 @@ final class ChildProgram {
 
     var pid: Int32 { process.processIdentifier }
 
-    /// `environment` is added to ours.
+    /// - Parameter environment: variables in addition to ours.
     init(
         _ program: URL, _ words: [String], name: String? = nil, input: URL? = nil, environment: [String: String] = [:]
     ) throws {
@@ -26,7 +26,7 @@ final class ChildProgram {
 
     deinit { if process.isRunning { Glibc.kill(pid, SIGKILL) } }
 
-    /// Waits for its end; what it printed.
+    /// Waits for its end; returns its output.
     func finish() throws -> String {
         let printed = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
@@ -36,19 +36,19 @@ final class ChildProgram {
         return String(decoding: printed, as: UTF8.self)
     }
 
-    /// Runs a program that is found by its name, to its end; what it printed.
+    /// Runs a program found by its name to its end; returns its output.
     static func output(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws -> String {
         try ChildProgram(URL(filePath: "/usr/bin/env"), [program] + arguments, name: program, environment: environment)
             .finish()
     }
 
-    /// Ends it without a word.
+    /// Kills it.
     func kill() {
         Glibc.kill(pid, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// Tells it to stop, and waits for its end.
+    /// Sends SIGTERM, and waits for its end.
     func stop() throws -> String {
         process.terminate()
         return try finish()
@@ -58,5 +58,5 @@ final class ChildProgram {
 struct ToolFailure: Error, CustomStringConvertible {
     let program: String
     let status: Int32
-    var description: String { "\(program) ended with status \(status); what it said is above." }
+    var description: String { "\(program) ended with status \(status); its output is above." }
 }

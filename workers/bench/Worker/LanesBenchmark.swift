@@ -10,7 +10,7 @@ internal import Settings
 internal import VariantSpec
 internal import WebServer
 
-/// `mezzotint-bench lanes`: what a slow backlog costs fast jobs of its host, and of another host.
+/// `mezzotint-bench lanes`: the cost of a slow backlog for fast jobs of its host, and of another host.
 ///
 /// Each row has a worker and a data folder of its own. The backlog is published and read first.
 enum LanesBenchmark {
@@ -71,7 +71,7 @@ enum LanesBenchmark {
         }
     }
 
-    /// From publishing to the outcome, milliseconds; the log's clock counts whole ones.
+    /// Milliseconds from publishing to the outcome; the log's clock counts whole ones.
     private static func run(
         _ slow: Int, of slowHost: String, _ fast: Int, _ rate: Int, of fastHost: String
     ) async throws -> [Double] {
@@ -79,17 +79,17 @@ enum LanesBenchmark {
         // The default.
         bench.originConcurrency = 6
         let worker = try bench.worker(untilIdle: false)
-        // The worker makes the log.
+        // The worker creates the log.
         try await Task.sleep(for: .seconds(2))
         if slow > 0 {
             let jobs = (0..<slow).lazy.map { (url: "\(slowHost)/slow/\($0).png", variants: ["8x8.webp"]) }
             _ = try bench.publishing(jobs) { "slow" }.finish()
         }
         let log = try await bench.log()
-        // Time to read the backlog. Jobs without room are in a delay topic then.
+        // Time to read the backlog. Jobs without room are then in a delay topic.
         try await Task.sleep(for: .seconds(2))
         let intake = Intake(rules: CanonicalRules())
-        // Since 1970, more finely than `WallTime`.
+        // Times since 1970, more precise than `WallTime`.
         var published: [String: Duration] = [:]
         var due = ContinuousClock.now
         for number in 0..<fast {

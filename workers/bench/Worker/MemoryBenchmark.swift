@@ -1,6 +1,6 @@
 internal import CommandLine
 
-/// `mezzotint-bench memory`: the worker's peak memory by how many jobs it does.
+/// `mezzotint-bench memory`: the worker's peak memory by number of jobs.
 enum MemoryBenchmark {
     static let command = Command(
         "memory", abstract: "The worker's peak memory at 1,000 to 100,000 jobs.",

@@ -10,18 +10,19 @@ internal import Settings
 internal import VariantSpec
 internal import WebServer
 
-/// `mezzotint-bench outage`: what the jobs of a host that is dead, or slow, cost those of another one.
+/// `mezzotint-bench outage`: the cost of a dead or slow host's jobs for another host's jobs.
 ///
-/// Two workers take turns: one has those jobs, the other one nothing beside; who is not measured is stopped. Both get the same
-/// fast jobs of a healthy host, and how long these take from publishing to the outcome is compared.
+/// Two workers take turns: one has the dead or slow host's jobs, the other has not; the one that is not measured is
+/// stopped. Both get the same fast jobs of a healthy host, and the times of these from publishing to the outcome are
+/// compared.
 enum OutageBenchmark {
     static let command = Command(
-        "outage", abstract: "Fast jobs beside those of a host that is dead, or slow.",
+        "outage", abstract: "Measure fast jobs next to jobs of a dead or slow host.",
         examples: ["mezzotint-bench outage --jobs 1000000 --json", "mezzotint-bench outage --slow 5s"],
         options: [
             Option("jobs", value: "n", help: "Jobs of the dead host (100000), or of the slow one (200)."),
             Option(
-                "slow", value: "duration", help: "The host is not dead: it takes so long for each answer, such as 5s."),
+                "slow", value: "duration", help: "Response time of the host, such as 5s (default: it is dead)."),
             Option("rounds", value: "n", help: "Pairs of turns (6)."),
             Option("seconds", value: "n", help: "How long a turn is (10)."),
             Option("rate", value: "n", help: "Fast jobs a second (20)."), .json,
@@ -81,7 +82,7 @@ enum OutageBenchmark {
         private let worker: ChildProgram
         private let log: any Log
         private let intake = Intake(rules: CanonicalRules())
-        /// When each job was handed to the log, since 1970 and more finely than `WallTime`.
+        /// When each job was handed to the log, since 1970 and more precise than `WallTime`.
         private var published: [String: Duration] = [:]
         private var count = 0
 
@@ -90,7 +91,7 @@ enum OutageBenchmark {
             bench = try WorkerBench()
             bench.originConcurrency = 6
             worker = try bench.worker(untilIdle: false)
-            // The worker makes the log.
+            // The worker creates the log.
             try await Task.sleep(for: .seconds(2))
             log = try await bench.log()
         }
@@ -112,16 +113,16 @@ enum OutageBenchmark {
 
         func goOn() { kill(worker.pid, SIGCONT) }
 
-        /// Publishes jobs of the host; with `untilAway` returns once all of them wait in retry topics.
+        /// Publishes jobs of the host; with `untilAway`, returns once all of them wait in retry topics.
         func fill(with jobs: Int, of host: String, untilAway: Bool) async throws {
             try bench.publish((0..<jobs).lazy.map { ("\(host)/\($0).png", ["8x8.webp"]) })
             while untilAway, try await putOff < Int64(jobs) { try await Task.sleep(for: .milliseconds(200)) }
         }
 
-        /// Fast jobs of the healthy host at the rate, while this worker runs.
+        /// Publishes fast jobs of the healthy host at the rate, while this worker runs.
         func turn(for time: Duration, counts: Bool = true) async throws {
             goOn()
-            // What became due while it stood still is not what is measured.
+            // Jobs that became due while it was stopped are not measured.
             try await Task.sleep(for: .seconds(1))
             var due = ContinuousClock.now
             let end = due + time
@@ -143,7 +144,7 @@ enum OutageBenchmark {
             kill(worker.pid, SIGSTOP)
         }
 
-        /// From publishing to the outcome, milliseconds; the log's clock counts whole ones.
+        /// Milliseconds from publishing to the outcome; the log's clock counts whole ones.
         func times() async throws -> [Double] {
             goOn()
             for _ in 0..<60 {

@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import VariantSpec
 
-/// `mezzotint-bench pipeline`: what the whole worker costs above its renderers alone.
+/// `mezzotint-bench pipeline`: the whole worker's cost beyond its renderers alone.
 enum PipelineBenchmark {
     static let command = Command(
         "pipeline", abstract: "Photographs through the worker, beside the pool alone.",
@@ -22,8 +22,8 @@ enum PipelineBenchmark {
         return .success
     }
 
-    /// In turn: the pool on files, the worker from the origin, and the worker with nothing to do, whose start and end
-    /// are taken off.
+    /// Measures in turn: the pool on files, the worker from the origin, and the worker without jobs, whose start and
+    /// end are subtracted.
     private static func measure(_ pictures: [URL], _ format: ImageFormat, _ rounds: Int, _ figures: inout Figures)
         async throws
     {
@@ -56,13 +56,13 @@ enum PipelineBenchmark {
     }
 }
 
-/// The set of photographs that benchmarks render.
+/// The photographs that benchmarks render.
 enum Photographs {
     static func folder(named arguments: ParsedArguments) throws -> URL {
         if let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? Shared.part("images/photos") {
             return folder
         }
-        throw UsageError("There are no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
+        throw UsageError("Found no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
     }
 
     static func named(by arguments: ParsedArguments) throws -> [URL] {

@@ -3,7 +3,7 @@ internal import CommandLine
 internal import Foundation
 internal import VariantSpec
 
-/// `mezzotint-bench reuse`: what reuse saves at the origin and on the processor.
+/// `mezzotint-bench reuse`: origin bytes and processor time that reuse saves.
 enum ReuseBenchmark {
     static let command = Command(
         "reuse", abstract: "Origin bytes and processor time that reuse saves.",
@@ -37,7 +37,7 @@ enum ReuseBenchmark {
         return [{ _ in [specs[0]] }, { _ in Array(specs[1...]) }]
     }
 
-    /// Five sizes, one a round, in an order of its own for each picture.
+    /// Five sizes, one in each round, in an order of its own for each picture.
     private static func random(_ format: ImageFormat) -> [(Int) -> [String]] {
         let sizes = ["1280x1280", "960x960", "640x640", "320x320", "160y160"].map { "\($0)-q80.\(format.suffix)" }
         return (0..<5).map { round in

@@ -39,19 +39,19 @@ enum SkipBenchmark {
         return .success
     }
 
-    /// What the jobs are about.
+    /// Options for the sources of the jobs.
     static let sources = [
-        Option("sources", value: "n", help: "Sources that they are about (1000)."),
+        Option("sources", value: "n", help: "Sources of the jobs (1000)."),
         Option(
             "rows", value: "n",
-            help: "Instead, so many rows of variants: those of all sources but one are copied, not rendered."),
+            help: "Instead, the number of variants' rows: only one source is rendered, and its rows are copied."),
         Option(
             "spread", value: "order",
             help: "Which source a job is about: each in turn (cycle), any, or by Zipf's law.",
             oneOf: Spread.allCases.map(\.rawValue)),
     ]
 
-    /// Stores what the jobs are about.
+    /// Stores the sources of the jobs.
     static func store(_ arguments: ParsedArguments, in bench: WorkerBench) async throws -> (
         sources: Int, spread: Spread
     ) {

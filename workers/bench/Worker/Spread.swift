@@ -1,12 +1,12 @@
-/// Which source a job is about.
+/// The order of sources among jobs.
 enum Spread: String, CaseIterable {
-    /// Each in turn.
+    /// Each source in turn.
     case cycle
     case uniform
-    /// The n-th with a chance in proportion to 1/n.
+    /// The n-th source with a chance in proportion to 1/n.
     case zipf
 
-    /// The same each time.
+    /// The sources of the jobs; the same on each call.
     func sources(_ jobs: Int, of count: Int) -> [Int] {
         var state: UInt64 = 0x9e37_79b9_7f4a_7c15
         func chance() -> Double {

@@ -5,8 +5,8 @@ internal import Ports
 internal import Posix
 internal import Records
 
-/// Rows and files of a great many sources, copied from those that a worker made for one: a million renders would take an
-/// hour and show nothing of what is looked up.
+/// Rows and files of many sources, copied from one source that a worker rendered: a million renders would take an hour
+/// and would not change the lookups.
 struct StoredSources {
     private let source: SourceRow
     private let variants: [VariantRow]
@@ -23,7 +23,7 @@ struct StoredSources {
             made.record(record % each, of: 1 + record / each, at: address, partitions)
         }
         await log.close()
-        // The index is restored before time runs.
+        // Restores the index before the time runs.
         _ = try bench.work()
     }
 
@@ -42,7 +42,8 @@ struct StoredSources {
         keys = try (0..<count).map { try CanonicalRules().source(of: address + SkipBenchmark.job($0).url).key }
     }
 
-    /// Names of one file, since all have the same bytes; a file system allows some ten thousand names.
+    /// Links the names of one source to one file, since all have the same bytes; a file system allows some ten thousand
+    /// names.
     private func store(_ number: Int, in bench: WorkerBench) throws {
         let key = keys[number]
         for row in variants {
@@ -68,7 +69,7 @@ struct StoredSources {
         return variant.newRecord(partition: key.partition(of: partitions))
     }
 
-    /// `ab/cd/<source key>/<version>/<leaf>`.
+    /// Location `ab/cd/<source key>/<version>/<leaf>`.
     private func location(_ row: VariantRow, of key: SourceKey) -> String {
         let hex = key.hex
         let rest = row.location.split(separator: "/").suffix(2).joined(separator: "/")

@@ -7,7 +7,7 @@ internal import WebServer
 
 /// A real worker process on a data directory of its own, with an origin in this process.
 final class WorkerBench {
-    /// What one run of the worker came to: its own summary, and the processor time of it and its renderers.
+    /// Results of one run of the worker: its own summary, and the processor time of it and its renderers.
     struct Run {
         let summary: [String: Double]
         let cpu: Duration
@@ -15,16 +15,16 @@ final class WorkerBench {
     }
 
     let origin: WebServer
-    /// When each target was asked for.
+    /// Request times of each target.
     let requests = RequestBook()
     private let scratch: URL
     private let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
     private var data: URL
     var settings: [String] = []
-    /// Its origin is its own, and bears much.
+    /// Concurrency of its own origin, which can serve many requests.
     var originConcurrency = 64
 
-    /// `pictures` by path; everything else is answered with a picture of a few pixels.
+    /// - Parameter pictures: files by path; all other paths serve a picture of a few pixels.
     init(pictures: [String: URL] = [:]) throws {
         scratch = FileManager.default.temporaryDirectory.appending(path: "mezzotint-bench-\(UUID().uuidString)")
         data = scratch.appending(path: "data-0")
@@ -42,13 +42,13 @@ final class WorkerBench {
         try? FileManager.default.removeItem(at: scratch)
     }
 
-    /// Everything stored so far is forgotten.
+    /// Forgets everything stored so far.
     func startAnew() { data = scratch.appending(path: "data-\(UUID().uuidString)") }
 
     /// Publishes a job for each line's URL, or path at the origin, and variants.
     func publish(_ jobs: some Sequence<(url: String, variants: [String])>) throws { _ = try publishing(jobs).finish() }
 
-    /// A producer at work.
+    /// Starts a producer.
     func publishing(
         _ jobs: some Sequence<(url: String, variants: [String])>, lane: () -> String = { "fast" }
     ) throws -> ChildProgram {
@@ -63,13 +63,13 @@ final class WorkerBench {
         return try launch("mezzotint", ["publish", "--json", "-"], input: file)
     }
 
-    /// Runs the worker until nothing is left.
+    /// Runs the worker until it is idle.
     func work() throws -> Run {
         let before = childrenCPU()
         return Run(summary: try summary(of: worker()), cpu: childrenCPU() - before)
     }
 
-    /// A worker at work.
+    /// Starts a worker.
     func worker(untilIdle: Bool = true) throws -> ChildProgram {
         try launch(
             "mezzotint-worker",
@@ -79,7 +79,7 @@ final class WorkerBench {
             ])
     }
 
-    /// Waits for a worker's end.
+    /// Waits for a worker's end; returns its summary.
     func summary(of worker: ChildProgram) throws -> [String: Double] {
         let last = try worker.finish().split(separator: "\n").last.map { Data($0.utf8) } ?? Data()
         guard let summary = try JSONSerialization.jsonObject(with: last) as? [String: NSNumber] else {
@@ -93,26 +93,26 @@ final class WorkerBench {
             programs.appending(path: name), words + assignments.flatMap { ["--set", $0] }, input: input)
     }
 
-    /// Where blobs are.
+    /// Folder of the blobs.
     var store: String { data.appending(path: "store").path }
 
-    /// What lies in the data directory.
+    /// Bytes in the data directory.
     var stateBytes: Int {
         let files = FileManager.default.enumerator(at: data, includingPropertiesForKeys: [.fileSizeKey])
         return (files?.allObjects ?? []).compactMap { $0 as? URL }
             .reduce(0) { $0 + ((try? $1.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0) }
     }
 
-    /// Of the origin: `http://127.0.0.1:port`.
+    /// Address of the origin: `http://127.0.0.1:port`.
     var address: String { origin.address }
 
     /// The log's clock and the origin's, at one moment.
     var clocks: (wall: WallTime, monotonic: Instant) { (SystemTime.wall, SystemTime.monotonic) }
 
-    /// What every program here is set to.
+    /// Settings of every program here.
     var assignments: [String] { ["data=\(data.path)"] + settings }
 
-    /// Processor time of every child that ended, and of theirs.
+    /// Processor time of every reaped child, and of theirs.
     func childrenCPU() -> Duration { ProcessMemory.childrenCPUTime }
 
     /// A grey PNG of 16 × 16 pixels.
@@ -123,12 +123,12 @@ final class WorkerBench {
             ?? Data())
 }
 
-/// When an origin was asked for what.
+/// Times of requests to an origin, by target.
 final class RequestBook: Sendable {
     private let times = Mutex<[String: [Instant]]>([:])
 
     func note(_ target: String) { times.withLock { $0[target, default: []].append(SystemTime.monotonic) } }
-    /// By target, in the order that they came.
+    /// Times by target, in the order of the requests.
     var all: [String: [Instant]] { times.withLock { $0 } }
     func forget() { times.withLock { $0 = [:] } }
 }
