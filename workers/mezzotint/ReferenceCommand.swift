@@ -23,7 +23,7 @@ enum ReferenceCommand {
         """
         ## Settings
 
-        Flags (`--set key=value`) win over the environment (`MEZZOTINT_FETCH_ALLOW` for `fetch.allow`), the environment over the file (`--config FILE` or `MEZZOTINT_CONFIG`), the file over the default. `mezzotint config check` lists every problem at once. Paths in a file are relative to the file's folder, all others to the working directory. Sizes take B, KiB, MiB or GiB, durations ms, s, m, h or d. A list in one line of text is divided by commas, or written as in YAML: `[a, b]`.
+        Flags (`--set key=value`) override the environment (`MEZZOTINT_FETCH_ALLOW` for `fetch.allow`), which overrides the file (`--config FILE` or `MEZZOTINT_CONFIG`), which overrides the default. `mezzotint config check` lists every problem at once. Paths in a file are relative to the file's folder, all others to the working directory. Sizes have the unit B, KiB, MiB or GiB; durations have ms, s, m, h or d. A list in one line of text is separated by commas, or written as in YAML: `[a, b]`.
 
         \(Settings.reference)
         ## Outcomes
@@ -34,9 +34,9 @@ enum ReferenceCommand {
 
         ## Codes
 
-        What becomes of a job: *retry* is tried again later, *wait* too and without counting an attempt, *fail* ends in an outcome, *dead letter* is set aside for a person to look at, with its original bytes.
+        The last column shows what happens to the job. *retry*: it is retried later. *wait*: it is retried later, and the attempt does not count. *fail*: it ends with an outcome. *dead letter*: it becomes a dead letter with its original bytes, for an operator.
 
-        A source that gives nothing to make pictures of (404, another fault of the request, no picture) is remembered by the owner of its partition: for ten minutes, doubled each time up to a day where it still gives nothing, and for a day after a 410. Its jobs end with the same code meanwhile, and it is not asked. A job that says `freshness: force` has it asked all the same; a restart, or another owner, has forgotten it. What fails for its host's sake (429, 5xx, a name without an address, no connection, a deadline) is never remembered so: it is tried again (retry.base) until the host is left alone (origins.breaker.failures).
+        If a source has no image (404, another error of the request, no image in the body), the owner of its partition caches the failure. It does so for ten minutes, doubled after each further failure up to a day, and for a day after a 410. Meanwhile the source's jobs end with the same code, without a request. A job with `freshness: force` still requests the source. A restart, or a change of owner, empties the cache. Failures of the host (429, 5xx, a name without an address, no connection, a timeout) are never cached: their jobs are retried (retry.base) until the host's circuit opens (origins.breaker.failures).
 
         | code | means | the job |
         |---|---|---|
@@ -44,7 +44,7 @@ enum ReferenceCommand {
 
         ## Metrics
 
-        Where `metrics.listen` says, a worker answers `GET /metrics` in Prometheus's text format 0.0.4: its counters since it was started, and what is so now. `/healthz` is 200 while the worker looks at its work, 503 where it has not for a minute; `/readyz` is 200 while it takes jobs, 503 while it starts, restores all or some of its partitions, owns none that others do, or stops.
+        At `metrics.listen`, a worker serves `GET /metrics` in Prometheus's text format 0.0.4: counters since its start, and current values. `/healthz` returns 200 while the worker's main loop runs, and 503 if the loop has been stuck for a minute or a step for `worker.standstill`. `/readyz` returns 200 while the worker accepts jobs. It returns 503 while the worker starts, restores all or some of its partitions, owns none although others do, or stops.
 
         | family | type | labels | is |
         |---|---|---|---|
@@ -52,7 +52,7 @@ enum ReferenceCommand {
 
         ## Lagwatch's metrics
 
-        `mezzotint-lagwatch` serves these where `--listen` says ([lagwatch.md](lagwatch.md)). What is not known has no sample.
+        `mezzotint-lagwatch` serves these at `--listen` ([lagwatch.md](lagwatch.md)). Unknown values have no sample.
 
         | family | type | labels | is |
         |---|---|---|---|
@@ -60,7 +60,7 @@ enum ReferenceCommand {
 
         ## Causes
 
-        The page of `mezzotint-lagwatch` names one cause at a time: the first of this list that it finds. Some causes are also found later, by weaker signs.
+        The page of `mezzotint-lagwatch` names one cause at a time: the first one in this list that applies. Some causes are checked again later, by weaker signs.
 
         | cause | means | do |
         |---|---|---|
@@ -68,32 +68,32 @@ enum ReferenceCommand {
 
         ## Record headers
 
-        Records are CloudEvents in binary mode with JSON bodies; of the headers below, producers of jobs need none. [asyncapi.json](asyncapi.json) has the keys, headers and bodies of every topic, with a JSON Schema each; [producers.md](producers.md) a producer in Python.
+        Records are CloudEvents in binary mode with JSON bodies. Producers of jobs need none of the headers below. [asyncapi.json](asyncapi.json) defines the keys, headers and bodies of every topic, each with a JSON Schema. [producers.md](producers.md) has a producer in Python.
 
         | header | on | means |
         |---|---|---|
         \(headers)
 
-        A tombstone of `variants` has `mz_epoch` alone.
+        A tombstone of `variants` has only `mz_epoch`.
 
         ## Outcome bodies
 
         | field | is |
         |---|---|
         | `job` | The job's id. |
-        | `source` | The source key; absent where the record was no job. |
-        | `url` | As it is fetched; of a job that was not done without volatile parameters and signatures, and empty where the record named none. |
+        | `source` | The source key; absent if the record was not a job. |
+        | `url` | The URL that is fetched. If the job was not done, volatile parameters and signatures are left out. Empty if the record has no URL. |
         | `lane` | \(Lane.allCases.map { "`\($0.rawValue)`" }.joined(separator: " or ")). |
         | `kind` | One of the outcomes above. |
         | `attempts` | Attempts made before this one. |
         | `at` | Milliseconds since 1970. |
-        | `variants` | What became of each: `spec`, `kind` (`stored`, `reused`, `unchanged`, `stale`, `degraded`, `failed`); of what is stored `location` (relative to the store), `width`, `height`, `bytes`, `madeFrom` (`origin`, or the donor's spec; its own where the file stood in the store before its row), `keptOriginal` (true if it was rendered from the kept original; absent otherwise), `alpha`, and unless it is unchanged `placeholder` (a ThumbHash in base 64), `colour` and `source` (`format`, `width`, `height`, `frames`, `alpha`, `orientation`, `truncated`, and `profileIgnored` if its colour profile is above 4 MiB), and where they say more than the spec `frames` and `quality`; of what failed `failure`. |
-        | `failure` | `code`, of the table above, and `message`; absent where nothing failed. |
-        | `heldBy` | What of its host held the job back last: `limit` (as many fetches ran as the host bears), `rate` (of its group), `breaker` (it failed, or wanted to be left alone) or `readAhead` (its jobs filled their share of what is read ahead); absent where nothing did, and where a source could not be reached. |
+        | `variants` | The result of each variant: `spec` and `kind` (`stored`, `reused`, `unchanged`, `stale`, `degraded`, `failed`). A stored variant has `location` (relative to the store), `width`, `height`, `bytes`, `alpha` and `madeFrom` (`origin`, or the donor's spec; its own spec if the file was in the store before its row). `keptOriginal` is true if it was rendered from the kept original, and absent otherwise. Unless it is unchanged, it also has `placeholder` (a ThumbHash in base 64), `colour` and `source` (`format`, `width`, `height`, `frames`, `alpha`, `orientation`, `truncated`, and `profileIgnored` if its colour profile is above 4 MiB). `frames` and `quality` are present if they differ from the spec. A failed variant has `failure`. |
+        | `failure` | `code` from the table above, and `message`; absent if nothing failed. |
+        | `heldBy` | The limit of its host that last delayed the job: `limit` (concurrent fetches), `rate` (of its group), `breaker` (the host failed, or requested a pause) or `readAhead` (its jobs filled their share of the read-ahead). Absent if nothing delayed it, or if the source was unreachable. |
 
         ## Options of a spec
 
-        In the order in which they are written; each once at most.
+        In the order in which they must be written; each at most once.
 
         | option | grammar | means |
         |---|---|---|
@@ -114,67 +114,67 @@ enum ReferenceCommand {
             ("ce_specversion", "all", "`1.0`."),
             (
                 EventHeader.id, "all",
-                "On jobs, retries and dead letters the job's id, unique to the intent; a redelivery repeats it. On outcomes `<job's id>/outcome`; on rows made from what the row says."
+                "On jobs, retries and dead letters: the job's id, unique to the request; a redelivery repeats it. On outcomes: `<job's id>/outcome`. On rows: derived from the row's content."
             ),
             (
                 "ce_source", "all",
-                "`/mezzotint` on what workers write, `/mezzotint/publish` on what `publish` does; a producer's own."
+                "`/mezzotint` on records of workers, `/mezzotint/publish` on jobs of `publish`; producers set their own."
             ),
             (
                 "ce_type", "all",
                 EventHeader.types.map { "`\($0)`" }.joined(separator: ", ")
                     + ". The number at the end is the version of the body."
             ),
-            ("ce_time", "all", "When it happened, as RFC 3339 in UTC."),
-            ("content-type", "all", "`application/json`; a dead letter's bytes are what they were."),
+            ("ce_time", "all", "Time of the event, as RFC 3339 in UTC."),
+            ("content-type", "all", "`application/json`. A dead letter keeps its original bytes."),
             (
                 EventHeader.traceparent, "all",
-                "W3C trace context, passed through from a job to its retries, its outcome, its dead letter, and the rows announced for it."
+                "W3C trace context, passed from a job to its retries, its outcome, its dead letter and its changelog rows."
             ),
             (EventHeader.lane, "retry.*", "The lane of the job."),
             (EventHeader.attempt, "retry.*, dead", "Attempts made so far."),
-            (EventHeader.notBefore, "retry.*", "Milliseconds since 1970, before which it is not begun."),
-            (EventHeader.firstSeen, "retry.*", "Milliseconds since 1970 when the job first came."),
+            (EventHeader.notBefore, "retry.*", "Milliseconds since 1970; the job does not start earlier."),
+            (EventHeader.firstSeen, "retry.*", "Milliseconds since 1970 when the job first arrived."),
             (
                 EventHeader.heldSince, "retry.*",
-                "Milliseconds since 1970 since when the machine's fault has held the job back."
+                "Start of the machine's fault that delays the job, in milliseconds since 1970."
             ),
             (
                 EventHeader.failingSince, "retry.*",
-                "Milliseconds since 1970 since when the job's host has been at fault; left out where it was not."
+                "Start of the host's failures, in milliseconds since 1970; absent if it did not fail."
             ),
             (
                 EventHeader.deaths, "retry.*",
-                "Workers that died while it ran, or may have run; left out where none did."
+                "Number of workers that crashed while the job ran, or may have run; absent if none did."
             ),
             (
                 EventHeader.host, "retry.*",
-                "The host that the job waits for, or the host's group, where redirects led to another than its URL's."
+                "The host, or its group, that the job waits for, if redirects led to another host than its URL's."
             ),
-            (EventHeader.code, "retry.*, dead", "Why, as a code of the table above."),
-            (EventHeader.message, "retry.*, dead", "Why, as a sentence."),
+            (EventHeader.code, "retry.*, dead", "Reason, as a code from the table above."),
+            (EventHeader.message, "retry.*, dead", "Reason, as a sentence."),
             (EventHeader.origin, "retry.*, dead", "The record that the bytes came from: `jobs.fast-3-17`."),
             (
                 EventHeader.answers, "outcomes, retry.*, dead",
-                "The record that this one answers, and when that was appended: `jobs.fast-3-17-1763802000000`. Older workers put `-dead` behind that in the outcome beside a dead letter."
+                "The record that this one completes, and its append time: `jobs.fast-3-17-1763802000000`. Older workers append `-dead` to it in the outcome of a dead letter."
             ),
             (
                 EventHeader.url, "dead",
-                "The source, where the bytes name one, without volatile parameters and signatures."
+                "The source, if the bytes name one, without volatile parameters and signatures."
             ),
             (
                 EventHeader.change, "retries",
-                "Of a worker's own job: where variants of a source that has changed stood; what stands elsewhere by then is told."
+                "On a worker's own job: the locations of a changed source's variants. Variants whose location has changed by then are reported."
             ),
             (
                 EventHeader.signature, "jobs, retries",
-                "Who published the job: `v1;KEY;HEX`, see [producers.md](producers.md#signed-jobs)."
+                "Signature of the job's publisher: `v1;KEY;HEX`, see [producers.md](producers.md#signed-jobs)."
             ),
-            (EventHeader.length, "dead", "Bytes of a record that was cut."),
-            (EventHeader.keyLength, "dead", "Bytes of a record's key that was cut."),
-            (EventHeader.keyDigest, "dead", "SHA-256 of a record's key that was cut: the key ends with it."),
-            (EventHeader.digest, "dead", "SHA-256 of a record that was cut."),
-            (EventHeader.discards, "dead", "On a tombstone: the id of the dead letter that it takes back."),
+            (EventHeader.length, "dead", "Length in bytes of a truncated record."),
+            (EventHeader.keyLength, "dead", "Length in bytes of a record's truncated key."),
+            (EventHeader.keyDigest, "dead", "SHA-256 of a record's truncated key: the key ends with it."),
+            (EventHeader.digest, "dead", "SHA-256 of a truncated record."),
+            (EventHeader.discards, "dead", "On a tombstone: the id of the dead letter that it discards."),
             (
                 EventHeader.replayedAs, "dead",
                 "On a tombstone: the id under which `dead replay` published the job again."
@@ -182,7 +182,7 @@ enum ReferenceCommand {
             (EventHeader.epoch, "variants", "The owner's epoch: behind a record of a later one it counts for nobody."),
             (
                 EventHeader.rekeyed, Topic.lanes.map(\.rawValue).joined(separator: ", "),
-                "Set on a job that was appended again under the key that our rules make of its URL."
+                "Set on a job that was republished under the correct key of its URL."
             ),
         ]
         return rows.map { "| `\($0.0)` | \($0.1) | \($0.2) |" }.joined(separator: "\n")
