@@ -12,7 +12,7 @@ enum StandIn {
     /// File in the worker's folder with a byte for each damaged message.
     static let tally = "replies"
 
-    /// Replaces a parent of renderers: each of its children stands in front of a child of the real parent, so that a
+    /// Replaces a parent of renderers: each of its children precedes a child of the real parent, so that a
     /// damaged reply does not restart that one.
     static func run(_ words: [String]) -> Never {
         let worker = PacketSocket(taking: ChildProgram.socket)

@@ -202,7 +202,7 @@ actor Observer {
         }
     }
 
-    /// Reads hosts: every few seconds, workers publish what they know of hosts in trouble.
+    /// Reads hosts: every few seconds, workers publish the state of hosts in trouble.
     private func readHosts(_ view: any LogView) async {
         guard let point = hosts.next(1, records: pace.hostRecords).first else {
             if hosts.isWhole { apply(.hosts([])) }

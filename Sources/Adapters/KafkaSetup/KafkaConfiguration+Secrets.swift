@@ -1,4 +1,4 @@
-/// Hides the configuration's secrets. Of librdkafka's options, only those known to be harmless are shown, because a
+/// Hides the configuration's secrets. Only librdkafka options known to be harmless are shown, because a
 /// later version may add an option that holds a password.
 extension KafkaConfiguration {
     package static func isShown(option name: String) -> Bool {

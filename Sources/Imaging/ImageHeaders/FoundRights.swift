@@ -2,8 +2,8 @@ internal import Images
 
 /// Copyright metadata found in the blocks of a file.
 ///
-/// Editors' entries take precedence over cameras': XMP, then IPTC, EXIF and a PNG's text. Of each kind the first block
-/// is read.
+/// Editors' entries take precedence over cameras': XMP, then IPTC, EXIF and a PNG's text. The first block of
+/// each kind is read.
 struct FoundRights {
     var xmp: PictureRights?
     var iptc: PictureRights?

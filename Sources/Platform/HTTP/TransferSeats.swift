@@ -41,7 +41,7 @@ final class TransferSeats: Sendable {
 
     init(connectionsPerHost: Int) { self.connectionsPerHost = connectionsPerHost }
 
-    /// The seat that serves a host, or the one that was idle longest, or a new one.
+    /// The seat that serves a host, or the seat that was idle longest, or a new seat.
     func take(for host: String) -> Seat {
         state.withLock { state in
             if !state.isWatched {

@@ -71,8 +71,8 @@ package struct ChildProcess: Sendable {
     /// How long to wait for the end of a process that another one forked: the kernel needs seconds to free much memory.
     private static let longestEnd = Duration.seconds(30)
 
-    /// Waits for its end. If the end of a process that another one forked takes too long, that parent continues to wait
-    /// for it, and serves no other request meanwhile.
+    /// Waits for its end. If the end of a process that another one forked takes too long, it is not reaped: its parent
+    /// would serve no other request while it waited.
     package func reap() -> End {
         guard let handle, let reaper else { return Self.reap(pid) }
         var entry = pollfd(fd: handle.descriptor, events: Int16(POLLIN), revents: 0)

@@ -72,7 +72,7 @@ extension Settings {
             ),
             SettingKey(
                 "lanes.slow.maxWait", \.lanes.slow.maxWait, .duration(.seconds(1) ... .seconds(86_400)),
-                "Age at which a slow job is fetched and rendered before waiting fast jobs, one such job at a time."
+                "Wait after which a slow job is fetched and rendered even while fast jobs wait, one such job at a time."
             ),
         ]
 

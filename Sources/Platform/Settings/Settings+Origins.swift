@@ -64,7 +64,7 @@ extension Settings {
     static let originKeys: [SettingKey] = [
         SettingKey(
             "origins.concurrency", \.origins.concurrency, .whole(1...1024),
-            "Concurrent fetches from one host (scheme, name and port), over all workers; every worker needs the same value (kafka.md lists what can exceed it). Each worker has a part of it. It begins with at most two, adds one after each round of good responses, and halves after a failure. Slow jobs use a third of each worker's part, and at least one. No host uses more than half of fetch.concurrency."
+            "Concurrent fetches from one host (scheme, name and port), over all workers; every worker needs the same value (kafka.md lists the exceptions). Each worker has a part of it. It begins with at most two, adds one after each round of good responses, and halves after a failure. Slow jobs use a third of each worker's part, and at least one. No host uses more than half of fetch.concurrency."
         ),
         SettingKey(
             "origins.breaker.failures", \.origins.breaker.failures, .whole(0...1000),

@@ -1,7 +1,7 @@
 /// Open connections, in the order in which each began to wait for its client: after connecting, or after a response.
 ///
 /// If there is one connection too many, the one that has waited longest is closed. So clients that connect and request
-/// at once are never kept out by clients that connect and send slowly, whatever their number and origin.
+/// at once are never kept out by clients that connect and send slowly, in any number and from any address.
 struct OpenConnections<ID: Hashable> {
     private let limit: Int
     /// For each connection, the turn at which it began to wait.

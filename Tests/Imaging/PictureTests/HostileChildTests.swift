@@ -29,7 +29,7 @@ struct HostileChildTests {
             ("the picture", nil), ("a page", "is not an image in a supported format"),
             ("another format", "not the webp"),
             ("another size", "not the webp of 8×8"), ("a page behind it", "9 bytes lie behind its end"),
-            ("cut short", "has no end"), ("far too many bytes", "not those that were asked"),
+            ("cut short", "has no end"), ("far too many bytes", "does not match the request"),
         ] as [(String, String?)])
     func outputs(what: String, says: String?) async throws {
         let picture = try await Workshop.make(

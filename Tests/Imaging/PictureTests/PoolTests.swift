@@ -106,8 +106,8 @@ struct PoolTests {
         arguments: [
             (script: "kill -SEGV $$", says: "signal 11"), ("exit 9", "exit status 9"),
             ("printf nonsense >&3; /bin/sleep 100", "out of protocol"),
-            (rendered(width: 9, height: 9, bytes: 1), "not those that were asked"),
-            (rendered(width: 8, height: 8, bytes: 1 << 40), "not those that were asked"),
+            (rendered(width: 9, height: 9, bytes: 1), "does not match the request"),
+            (rendered(width: 8, height: 8, bytes: 1 << 40), "does not match the request"),
             (printed(RenderReply.failed(.output(7, reason: ""))), "not asked"), (printed(.ready), "out of turn"),
         ])
     func dying(script: String, says: String) async throws {
