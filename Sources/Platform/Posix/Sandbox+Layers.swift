@@ -23,7 +23,7 @@ extension Sandbox {
     /// Threads and processes of one sandbox, its own included: libaom and libvips have ten, dav1d one for each core.
     private static var threadLimit: Int { max(48, 16 + 4 * SystemFacts.cores) }
 
-    /// Applies each layer, and returns the failures of layers that it could not apply.
+    /// Applies each layer; returns every layer with its failure, if it could not be applied.
     ///
     /// One thread must call it, once libraries have opened their files, before `limit`.
     ///
