@@ -115,7 +115,7 @@ struct DoctorCommandTests {
         #expect(strict.status == 1)
         #expect(
             strict.errors.split(separator: "\n").last?.contains(
-                "no filter for system calls here (filter system calls: ") == true)
+                "no filter for system calls (filter system calls: ") == true)
         let lenient = try run("optional", program)
         #expect(lenient.status == 0)
         #expect(lenient.errors.contains("renderers run without it, as render.sandbox allows"))
