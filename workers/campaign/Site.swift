@@ -40,8 +40,8 @@ actor Site {
                 "data=data", "log.partitions=4", "log.outcomesKept=10000000", "logging.level=error",
                 // The worker may contact only the campaign's own origins, even if a URL is damaged.
                 "fetch.allow=127.0.0.0/8", "fetch.hosts.allow=127.0.0.0/8,stranger.invalid",
-                "fetch.deadlines.dns=300ms",
-                "fetch.deadlines.connect=500ms", "fetch.deadlines.firstByte=1s", "fetch.deadlines.whole=2s",
+                "fetch.timeouts.dns=300ms",
+                "fetch.timeouts.connect=500ms", "fetch.timeouts.firstByte=1s", "fetch.timeouts.total=2s",
                 "retry.attempts=1", "render.deadline=2s",
                 // They fail on purpose.
                 "origins.concurrency=64", "origins.breaker.failures=0", "origins.backoff=0ms",

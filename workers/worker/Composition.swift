@@ -100,7 +100,7 @@ extension Settings {
             isSandboxOptional: render.sandbox == "optional")
         configuration.isolation = RenderIsolation(rawValue: render.isolation) ?? .picture
         configuration.isProgressive = render.progressive
-        configuration.keepsBelowSource = render.belowSource
+        configuration.keepsBelowSource = render.capAtSourceSize
         configuration.keepsRights = render.metadata == "copyright"
         configuration.watermarks = render.watermarks.isEmpty ? nil : render.watermarks
         return configuration
@@ -121,8 +121,8 @@ extension Settings {
     var partitionRules: PartitionRules {
         var policy = RetryPolicy(
             attempts: retry.attempts, base: retry.base, cap: retry.cap)
-        policy.giveUpFast = retry.giveUp.fast
-        policy.giveUp = retry.giveUp.slow
+        policy.retryForFast = retry.retryFor.fast
+        policy.retryFor = retry.retryFor.slow
         var rules = PartitionRules(
             reuse: ReuseRules(
                 isEnabled: reuse.enabled, lossBudget: reuse.lossBudget, allowsStale: reuse.allowStale),

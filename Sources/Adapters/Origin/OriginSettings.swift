@@ -56,7 +56,7 @@ package struct OriginSettings: Sendable, Equatable {
             "Bytes of all sources in the worker, counted as they arrive. Sources of one host may use half of it. One source may exceed either limit until it is complete."
         ),
         SettingRow(
-            "fetch.slowest", \.deadlines.flowFloor, .size(0...1 << 30),
+            "fetch.minRate", \.deadlines.flowFloor, .size(0...1 << 30),
             "Minimum download rate in bytes a second, averaged over each 10s of transfer. Time in which the worker paused the transfer for fetch.budget does not count. Sources that complete within 10s always pass. 0B disables the check."
         ),
         SettingRow(
@@ -73,16 +73,16 @@ package struct OriginSettings: Sendable, Equatable {
             "PEM files of certificate authorities that may sign origins' certificates, in addition to the system's authorities, such as a private CA. The worker reads them at its start."
         ),
         SettingRow(
-            "fetch.deadlines.dns", \.deadlines.resolve, .duration(.milliseconds(1) ... .seconds(600)),
+            "fetch.timeouts.dns", \.deadlines.resolve, .duration(.milliseconds(1) ... .seconds(600)),
             "Time limit for resolving the host's name."),
         SettingRow(
-            "fetch.deadlines.connect", \.deadlines.connect, .duration(.milliseconds(1) ... .seconds(600)),
+            "fetch.timeouts.connect", \.deadlines.connect, .duration(.milliseconds(1) ... .seconds(600)),
             "Time limit for a connection, including TLS."),
         SettingRow(
-            "fetch.deadlines.firstByte", \.deadlines.firstByte, .duration(.milliseconds(1) ... .seconds(600)),
+            "fetch.timeouts.firstByte", \.deadlines.firstByte, .duration(.milliseconds(1) ... .seconds(600)),
             "Time limit for the complete head of the origin's response."),
         SettingRow(
-            "fetch.deadlines.whole", \.deadlines.whole, .duration(.milliseconds(1) ... .seconds(3600)),
+            "fetch.timeouts.total", \.deadlines.whole, .duration(.milliseconds(1) ... .seconds(3600)),
             "Time limit for a whole fetch, including redirects."),
     ]
 }

@@ -20,7 +20,7 @@ package struct RendererSettings: Sendable, Equatable {
     package var chunkLimit = 65_536
     package var animation = Animation()
     package var progressive = false
-    package var belowSource = true
+    package var capAtSourceSize = true
     package var metadata = "copyright"
     /// Folder of watermarks; empty: there are none.
     package var watermarks = ""
@@ -91,7 +91,7 @@ package struct RendererSettings: Sendable, Equatable {
             "Whether JPEGs are encoded in several scans, coarse ones first. Encoding then takes twice as long, for 3 % fewer bytes."
         ),
         SettingRow(
-            "render.belowSource", \.belowSource, .flag,
+            "render.capAtSourceSize", \.capAtSourceSize, .flag,
             "Whether a variant with more bytes than its source is encoded at a lower quality: at most 5 steps lower, never from 90 and above to below 90, and never below 40. If that does not help, the requested quality stays. Variants of more than 8 million pixels (AVIF: 1.5 million) keep the requested quality."
         ),
         SettingRow(

@@ -116,7 +116,7 @@ extension Jobs {
         let isOrigins = FetchFailure.Code(rawValue: failure.code) != nil
         let failingSince = isOrigins ? pending.failingSince ?? now.wall : pending.failingSince
         let bound = rules.retry.bound(
-            after: attempts, isOrigins: isOrigins, failing: pending.failing(at: now.wall), giveUp: pending.job.giveUp,
+            after: attempts, isOrigins: isOrigins, failing: pending.failing(at: now.wall), retryFor: pending.job.retryFor,
             limit: rules.origins.limits(of: flight.origin).attempts)
         let isEndless = failure.verdict == .wait && pending.isHeldAlone(lastPass, for: Self.heldLimit, now.wall)
         switch isEndless ? .retry : failure.verdict {

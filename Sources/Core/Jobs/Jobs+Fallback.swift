@@ -105,7 +105,7 @@ extension Jobs {
         // An owner that repeats the job after a crash schedules the same refresh.
         job.id = "\(prefix)\(job.source.hex)-\(pending.firstSeen.milliseconds)-\(pending.record.jobOrigin)"
         // Adds no field that older workers do not know, because one of them may accept the record during an upgrade.
-        (job.lane, job.freshness, job.fallback, job.giveUp) = (.background, isForced ? .force : .ifStale, .stale, nil)
+        (job.lane, job.freshness, job.fallback, job.retryFor) = (.background, isForced ? .force : .ifStale, .stale, nil)
         let until = RecordLimits.time(now.wall + rules.ownLife)
         job.expires = until
         let specs = (known?.specs ?? []).union(job.variants)

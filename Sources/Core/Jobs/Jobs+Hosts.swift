@@ -153,7 +153,7 @@ extension Jobs {
     /// Time until the job is abandoned or expires; nil: it never does either.
     func timeLeft(of pending: PendingJob, at now: WallTime) -> Duration? {
         let isGivenUp = pending.failingSince != nil && !pending.job.isOwn
-        let patience = isGivenUp ? (pending.job.giveUp ?? rules.retry.giveUp) - pending.failing(at: now) : nil
+        let patience = isGivenUp ? (pending.job.retryFor ?? rules.retry.retryFor) - pending.failing(at: now) : nil
         return [patience, pending.job.expires.map { max(.zero, $0 - now) }].compactMap(\.self).min()
     }
 
@@ -162,7 +162,7 @@ extension Jobs {
     private func isGivenUp(_ pending: PendingJob, at now: WallTime) -> Bool {
         !pending.job.isOwn
             && rules.retry.bound(
-                after: 0, isOrigins: true, failing: pending.failing(at: now), giveUp: pending.job.giveUp, limit: nil)
+                after: 0, isOrigins: true, failing: pending.failing(at: now), retryFor: pending.job.retryFor, limit: nil)
                 != nil
     }
 

@@ -9,9 +9,9 @@ package struct RetryPolicy: Sendable, Equatable {
     /// origin is at fault, and five attempts end any other.
     package var attempts: Int
     /// Duration of an origin's fault after which a fast job continues as a slow one.
-    package var giveUpFast = Duration.minutes(1)
+    package var retryForFast = Duration.minutes(1)
     /// Duration of an origin's fault after which a job is a dead letter, unless the job sets its own.
-    package var giveUp = Duration.days(1)
+    package var retryFor = Duration.days(1)
     /// Wait before the second attempt. It doubles for each further one.
     package var base: Duration
     package var cap: Duration
@@ -28,7 +28,7 @@ package struct RetryPolicy: Sendable, Equatable {
 
     /// Lane on which a job runs whose origin has been at fault since `failingSince`.
     package func lane(_ lane: Lane, failingSince: WallTime?, at now: WallTime) -> Lane {
-        guard lane.isUrgent, let failingSince, now - failingSince >= giveUpFast else { return lane }
+        guard lane.isUrgent, let failingSince, now - failingSince >= retryForFast else { return lane }
         return .background
     }
 
@@ -38,13 +38,13 @@ package struct RetryPolicy: Sendable, Equatable {
     ///   - isOrigins: whether its origin was at fault.
     ///   - failing: how long the origin has been at fault.
     ///   - limit: maximum attempts that the origin's group sets.
-    func bound(after count: Int, isOrigins: Bool, failing: Duration, giveUp own: Duration?, limit: Int?) -> String? {
+    func bound(after count: Int, isOrigins: Bool, failing: Duration, retryFor own: Duration?, limit: Int?) -> String? {
         guard isOrigins else { return count >= most ? "retry.attempts" : nil }
         if let limit = limit ?? (attempts > 0 ? attempts : nil), count >= limit {
             return self.attempts == limit ? "retry.attempts" : "attempts of its origin group"
         }
-        guard failing >= own ?? giveUp else { return nil }
-        return own == nil ? "retry.giveUp" : "the job's giveUp"
+        guard failing >= own ?? retryFor else { return nil }
+        return own == nil ? "retry.retryFor" : "the job's retryFor"
     }
 
     /// Wait after `attempt` attempts: half fixed, half spread by `jitter` (0..<1), so that jobs that failed together do

@@ -16,7 +16,7 @@ package struct Job: Sendable, Hashable {
     /// Time after which the job is no longer worth doing; nil if the job never expires.
     package var expires: WallTime?
     /// Time for which the job's origin may be at fault before the job is abandoned; nil: the setting decides.
-    package var giveUp: Duration?
+    package var retryFor: Duration?
     package var freshness: JobFreshness
     package var fallback: JobFallback
     /// W3C trace context, passed through unchanged.
@@ -24,11 +24,11 @@ package struct Job: Sendable, Hashable {
 
     package init(
         id: String, url: SourceURL, source: SourceKey, variants: [VariantSpec], lane: Lane, expires: WallTime? = nil,
-        giveUp: Duration? = nil, freshness: JobFreshness = .ifStale, fallback: JobFallback = .stale,
+        retryFor: Duration? = nil, freshness: JobFreshness = .ifStale, fallback: JobFallback = .stale,
         traceparent: String? = nil
     ) {
         (self.id, self.url, self.source, self.variants) = (id, url, source, variants)
-        (self.lane, self.expires, self.giveUp, self.traceparent) = (lane, expires, giveUp, traceparent)
+        (self.lane, self.expires, self.retryFor, self.traceparent) = (lane, expires, retryFor, traceparent)
         (self.freshness, self.fallback) = (freshness, fallback)
     }
 }

@@ -81,7 +81,7 @@ package struct Intake: Sendable {
         guard variants.count <= JobFailure.variantLimit else { throw .tooManyVariants }
         return Job(
             id: id, url: url, source: source.key, variants: variants, lane: lane, expires: body.expires,
-            giveUp: body.giveUp, freshness: body.freshness, fallback: body.fallback, traceparent: traceparent)
+            retryFor: body.retryFor, freshness: body.freshness, fallback: body.fallback, traceparent: traceparent)
     }
 
     private func id(of record: Record) throws(JobFailure) -> String? {

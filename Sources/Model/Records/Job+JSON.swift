@@ -6,7 +6,7 @@ internal import VariantSpec
 
 /// A job as producers write it, before canonical rules are applied:
 /// `{"url":…,"variants":["1280x1280-q80.webp",…],"accept":…,"regions":[[x,y,width,height],…],"lane":"fast","id":…,
-/// "expires":…,"giveUp":…,"freshness":…,"fallback":…}`.
+/// "expires":…,"retryFor":…,"freshness":…,"fallback":…}`.
 ///
 /// `accept` is an HTTP Accept header: it names formats that variants ending in `.auto` may become. The published body
 /// puts these formats into the specs themselves: `640x0-avif-webp.auto`. It also does so with `regions`, which apply to
@@ -21,7 +21,7 @@ struct JobBody {
     var lane: Lane?
     var id: String?
     var expires: WallTime?
-    var giveUp: Duration?
+    var retryFor: Duration?
     var freshness = JobFreshness.ifStale
     var fallback = JobFallback.stale
     /// Regions that crops without a position keep.
@@ -47,13 +47,13 @@ struct JobBody {
         if let refusal { throw refusal }
     }
 
-    init(url: String, variants: [VariantSpec]?, lane: Lane?, id: String?, expires: WallTime?, giveUp: Duration? = nil) {
+    init(url: String, variants: [VariantSpec]?, lane: Lane?, id: String?, expires: WallTime?, retryFor: Duration? = nil) {
         (self.url, self.variants, self.lane, self.id) = (url, variants, lane, id)
-        (self.expires, self.giveUp) = (expires, giveUp)
+        (self.expires, self.retryFor) = (expires, retryFor)
     }
 
     private static let fields: [StaticString] = [
-        "url", "variants", "accept", "regions", "lane", "id", "expires", "giveUp", "freshness", "fallback",
+        "url", "variants", "accept", "regions", "lane", "id", "expires", "retryFor", "giveUp", "freshness", "fallback",
     ]
 
     private static func read(
@@ -66,7 +66,7 @@ struct JobBody {
         var lane: Lane?
         var id: String?
         var expires: WallTime?
-        var giveUp: Duration?
+        var retryFor: Duration?
         var freshness = JobFreshness.ifStale
         var fallback = JobFallback.stale
         try reader.openObject()
@@ -90,7 +90,8 @@ struct JobBody {
                     refusal = .badValue(reason: "\"expires\": \(time.milliseconds) is a time in 1970. Give milliseconds")
                 }
                 expires = time
-            case "giveUp": giveUp = try reader.duration(in: RecordLimits.giveUps)
+            // giveUp: its name before 0.2.0.
+            case "retryFor", "giveUp": retryFor = try reader.duration(in: RecordLimits.retryTimes)
             case "freshness": freshness = try reader.value(JobFreshness.names) { JobFreshness(rawValue: $0) }
             case "fallback": fallback = try reader.value(JobFallback.names) { JobFallback(rawValue: $0) }
             default: throw reader.unknown(key)
@@ -99,7 +100,7 @@ struct JobBody {
         var body = JobBody(
             url: try url.field("url"), variants: accepted.isEmpty ? variants : variants?.map { $0.accepting(accepted) },
             lane: lane, id: id,
-            expires: expires, giveUp: giveUp)
+            expires: expires, retryFor: retryFor)
         (body.freshness, body.fallback, body.regions) = (freshness, fallback, regions)
         return body
     }
@@ -209,7 +210,7 @@ extension Job {
         for spec in variants { json.spec(spec) }
         json.endArray()
         if let expires { json.field("expires", expires) }
-        if let giveUp { json.field("giveUp", giveUp.milliseconds) }
+        if let retryFor { json.field("retryFor", retryFor.milliseconds) }
         if freshness != .ifStale { json.field("freshness", freshness.rawValue) }
         if fallback != .stale { json.field("fallback", fallback.rawValue) }
         json.endObject()

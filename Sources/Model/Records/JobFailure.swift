@@ -57,7 +57,7 @@ package enum JobFailure: StageFailure, Hashable {
         case .notJSON(let reason): "The job is not a JSON object: \(reason). Write one object for each job, in UTF-8."
         case .missingField(let name): "The job has no field \"\(name)\". Add it."
         case .unknownField(let name):
-            "The job has an unknown field \"\(name)\". Its fields are url, variants, accept, regions, lane, id, expires, giveUp, freshness and fallback."
+            "The job has an unknown field \"\(name)\". Its fields are url, variants, accept, regions, lane, id, expires, retryFor, freshness and fallback."
         case .repeatedField(let name): "The job has the field \"\(name)\" twice. Give it once."
         case .badValue(let reason): "The job has an invalid value: \(reason)."
         case .noVariants(let url):

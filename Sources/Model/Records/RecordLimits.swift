@@ -13,7 +13,7 @@ package enum RecordLimits {
     /// Range of times, from 1970 to the end of the year 9999: the times that can be written as a date.
     package static let times = WallTime.epoch...WallTime(milliseconds: 253_402_300_799_999)
     /// Range of the time that a job may set for an origin at fault.
-    package static let giveUps = Duration.zero...Duration.days(30)
+    package static let retryTimes = Duration.zero...Duration.days(30)
     /// Longest wait of a retry, because no setting allows more (`retry.cap`). A record that states a longer wait is
     /// retried after this time.
     package static let longestWait = Duration.days(1)

@@ -37,7 +37,7 @@ package enum RetryCause: CodedFailure, Hashable {
         case .hostBlocked(let host, let code):
             "\(host) is blocked for now (\(code)): the job waits in a retry topic. 'mezzotint origins' shows until when."
         case .hostGivenUp(let host, let code):
-            "\(host) was left alone (\(code)) until the job's time was over (retry.giveUp): the job is tried no more. Publish it again once the host is well, which 'mezzotint origins' says."
+            "\(host) was left alone (\(code)) until the job's time was over (retry.retryFor): the job is tried no more. Publish it again once the host is well, which 'mezzotint origins' says."
         }
     }
 
@@ -65,7 +65,7 @@ package enum RetryCause: CodedFailure, Hashable {
             case .hostBlocked:
                 "The job's host failed, or asked for a pause: the job continues through a retry topic, without an attempt."
             case .hostGivenUp:
-                "The job's host failed, or asked for a pause, for as long as retry.giveUp allows retries."
+                "The job's host failed, or asked for a pause, for as long as retry.retryFor allows retries."
             }
         }
 

@@ -47,11 +47,5 @@ package struct SettingRow<Root>: Sendable {
     }
 
     /// Environment variable, such as `MEZZOTINT_FETCH_BYTE_LIMIT` for `fetch.byteLimit`.
-    package var environmentName: String {
-        name.reduce(into: "MEZZOTINT_") { text, character in
-            if character == "." { return text.append("_") }
-            if character.isUppercase { text.append("_") }
-            text += character.uppercased()
-        }
-    }
+    package var environmentName: String { SettingName.environmentName(of: name) }
 }

@@ -86,14 +86,14 @@ extension Settings {
     private static let workKeys: [SettingKey] = [
         SettingKey(
             "retry.attempts", \.retry.attempts, .whole(0...100),
-            "Attempts before a job becomes a dead letter. 0: if the origin fails, retries continue until retry.giveUp; if anything else fails, such as the render, five attempts."
+            "Attempts before a job becomes a dead letter. 0: if the origin fails, retries continue until retry.retryFor; if anything else fails, such as the render, five attempts."
         ),
         SettingKey(
-            "retry.giveUp.fast", \.retry.giveUp.fast, .duration(.zero ... .seconds(86_400)),
+            "retry.retryFor.fast", \.retry.retryFor.fast, .duration(.zero ... .seconds(86_400)),
             "Time of origin failures after which a fast job continues as a slow job."),
         SettingKey(
-            "retry.giveUp.slow", \.retry.giveUp.slow, .duration(.zero ... .seconds(30 * 86_400)),
-            "Time of origin failures after which a job of either lane becomes a dead letter. A job's giveUp overrides it, but not the time after which a fast job continues as a slow one."
+            "retry.retryFor.slow", \.retry.retryFor.slow, .duration(.zero ... .seconds(30 * 86_400)),
+            "Time of origin failures after which a job of either lane becomes a dead letter. A job's retryFor overrides it, but not the time after which a fast job continues as a slow one."
         ),
         SettingKey(
             "retry.base", \.retry.base, .duration(.milliseconds(1) ... .seconds(3600)),
@@ -159,7 +159,7 @@ extension Settings {
         ),
         SettingKey(
             "worker.standstill", \.worker.standstill, .duration(.seconds(1) ... .seconds(86_400)),
-            "If a source is being fetched, rendered, stored or looked up for this long, /healthz fails and reports it, even if other sources make progress. The minimum is three times the longer of fetch.deadlines.whole and render.deadline; the default rises with it. Waits for brokers, permits and retry times do not count."
+            "If a source is being fetched, rendered, stored or looked up for this long, /healthz fails and reports it, even if other sources make progress. The minimum is three times the longer of fetch.timeouts.total and render.deadline; the default rises with it. Waits for brokers, permits and retry times do not count."
         ),
 
         SettingKey(

@@ -116,7 +116,7 @@ extension Settings {
                 "Average download rate of bodies, in bytes a second. 0B: no limit."),
             SettingKey(
                 group, "attempts", \.attempts, .whole(0...1000),
-                "Attempts for a job whose host fails. 0: retries continue until retry.giveUp."),
+                "Attempts for a job whose host fails. 0: retries continue until retry.retryFor."),
             SettingKey(
                 group, "freshness.floor", \.freshness.floor, .duration(.zero ... .seconds(3650 * 86_400)),
                 "origins.freshness.floor for the group. 0s: the value of that setting."),

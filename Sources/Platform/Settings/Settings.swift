@@ -76,10 +76,10 @@ package struct Settings: Sendable, Equatable {
     package struct Retry: Sendable, Equatable {
         /// Attempts; 0: see `RetryPolicy.attempts`.
         package var attempts = 0
-        package var giveUp = GiveUp()
+        package var retryFor = RetryFor()
         package var base = Duration.seconds(1)
         package var cap = Duration.seconds(600)
-        package struct GiveUp: Sendable, Equatable {
+        package struct RetryFor: Sendable, Equatable {
             package var fast = Duration.seconds(60)
             package var slow = Duration.seconds(86_400)
         }
@@ -159,7 +159,7 @@ extension Settings {
     /// The smallest `worker.standstill`, and the setting that determines it: a slow origin or image is no standstill.
     var leastStandstill: (Duration, setting: String) {
         fetch.origin.deadlines.whole >= render.deadline
-            ? (fetch.origin.deadlines.whole * 3, "fetch.deadlines.whole") : (render.deadline * 3, "render.deadline")
+            ? (fetch.origin.deadlines.whole * 3, "fetch.timeouts.total") : (render.deadline * 3, "render.deadline")
     }
     package var standstill: Duration { max(worker.standstill, leastStandstill.0) }
 

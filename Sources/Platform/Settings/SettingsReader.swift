@@ -67,7 +67,9 @@ struct SettingsReader: Sendable {
         // count as ours.
         let known = Settings.keys.map(\.environmentName)
         for name in environment.keys.sorted() where name.hasPrefix("MEZZOTINT_") && !known.contains(name) {
-            if let meant = Spelling.nearest(to: name, among: known, within: 2) {
+            if let new = Settings.renamed.first(where: { SettingName.environmentName(of: $0.key) == name })?.value {
+                note(.environment(name), nil, "this setting is called '\(SettingName.environmentName(of: new))' since 0.2.0.")
+            } else if let meant = Spelling.nearest(to: name, among: known, within: 2) {
                 note(.environment(name), nil, "there is no such setting. Did you mean '\(meant)'?")
             } else if known.contains(where: {
                 $0.split(separator: "_")[1] == name.split(separator: "_").dropFirst().first
@@ -134,10 +136,10 @@ struct SettingsReader: Sendable {
             ("dns", deadlines.resolve), ("connect", deadlines.connect), ("firstByte", deadlines.firstByte),
         ]
         where deadline > deadlines.whole {
-            let name = "fetch.deadlines." + name
+            let name = "fetch.timeouts." + name
             note(
-                origin(name, "fetch.deadlines.whole"), name,
-                "is longer than fetch.deadlines.whole; lower it or raise that.")
+                origin(name, "fetch.timeouts.total"), name,
+                "is longer than fetch.timeouts.total; lower it or raise that.")
         }
         let all = settings.origins.freshness
         for (name, freshness) in [("origins", all)]
@@ -223,6 +225,9 @@ struct SettingsReader: Sendable {
     private mutating func noteUnknown(_ name: String, _ origin: SettingOrigin) {
         // `password:x` without a space is one name, which may contain a secret.
         let name = SettingName.shown(name)
+        if let new = Settings.newName(of: name) {
+            return note(origin, name, "this setting is called '\(new)' since 0.2.0.")
+        }
         // A key in the wrong group is as frequent as a typing error.
         let leaf = name.split(separator: ".").last.map(String.init) ?? name
         let group = Settings.groupName(in: name).map(Settings.groupKeys) ?? []

@@ -77,7 +77,7 @@ package enum FetchFailure: CodedFailure, Hashable {
         case .connection(let url, let reason):
             "The connection for \(url) failed: \(reason). Check that the host responds."
         case .deadline(let url, let phase):
-            "\(url) took too long (\(phase)). See fetch.deadlines and fetch.slowest."
+            "\(url) took too long (\(phase)). See fetch.timeouts and fetch.minRate."
         case .status(let url, let status, _) where status == 404 || status == 410:
             "The origin answered \(status) for \(url). Check that the source still exists."
         case .status(let url, let status, _) where status == 401 || status == 403:
@@ -164,7 +164,7 @@ package enum FetchFailure: CodedFailure, Hashable {
             case .unreachable:
                 "Only in outcomes, in place of fetch.refused-name, fetch.resolution, fetch.connection and fetch.deadline, which would reveal the worker's network to publishers. The worker's log and dead letters have the true code."
             case .deadline:
-                "A deadline passed (DNS, connect, head, whole), or the body came more slowly than fetch.slowest. Outcomes show fetch.unreachable."
+                "A deadline passed (DNS, connect, head, whole), or the body came more slowly than fetch.minRate. Outcomes show fetch.unreachable."
             case .notFound: "The origin answered 404 or 410."
             case .forbidden: "The origin answered 401 or 403."
             case .tooManyRequests: "The origin answered 429."

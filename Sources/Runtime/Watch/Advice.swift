@@ -21,7 +21,7 @@ enum Advice {
         case "fetch.connection", "fetch.unreachable":
             "Check that \(name) is up, and that a worker's machine reaches it: curl -v \(unblock)/. Once it responds, mezzotint origins unblock \(unblock) retries its jobs at once."
         case "fetch.deadline", "fetch.request-timeout":
-            "Ask who runs \(name) why it is slow. Jobs are retried by themselves; shorter fetch.deadlines free permits sooner."
+            "Ask who runs \(name) why it is slow. Jobs are retried by themselves; shorter fetch.timeouts free permits sooner."
         case "fetch.too-many-requests":
             "Lower its limits (origins.NAME.concurrency, origins.NAME.rate), or ask who runs \(name) for more. Jobs are retried by themselves: mezzotint origins shows when."
         case "fetch.server-error":

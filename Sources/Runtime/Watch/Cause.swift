@@ -276,7 +276,7 @@ extension Cause {
         Row(
             .retrying,
             means: "A lane is late because a few jobs failed and are retried, or wait for a host.",
-            do: "Check the code and the host below. The jobs are retried by themselves until retry.giveUp."
+            do: "Check the code and the host below. The jobs are retried by themselves until retry.retryFor."
         ) { $0.retrying },
         Row(also: .partitionsAdded) { $0.addedPartitions },
         Row(

@@ -29,7 +29,7 @@ struct RetryOutlook: CustomStringConvertible {
         let wait = max(0, (pending.due - now).milliseconds)
         text += "Next attempt in \(wait / 1_000).\(wait % 1_000 / 100) s"
         if isOrigins, !pending.job.isOwn, let since = pending.failingSince {
-            let patience = pending.job.giveUp ?? rules.retry.giveUp
+            let patience = pending.job.retryFor ?? rules.retry.retryFor
             text += "; gives up at \(Timestamp.text(min(since + patience, pending.job.expires ?? .distantFuture)))"
         }
         description = text + "."

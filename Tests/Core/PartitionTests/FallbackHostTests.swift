@@ -92,11 +92,11 @@ extension CachingTests {
             (.slow, nil, 59_000, 256, .tenSeconds), (.fast, 700_000, 650_000, 256, .tenMinutes),
             (.slow, nil, nil, 256, .hour),
         ] as [(Lane, Duration?, WallTime?, Int, DelayTier?)])
-    func timeIsOver(_ lane: Lane, giveUp: Duration?, expires: WallTime?, shortWaits: Int, tier: DelayTier?) throws {
+    func timeIsOver(_ lane: Lane, retryFor: Duration?, expires: WallTime?, shortWaits: Int, tier: DelayTier?) throws {
         var driver = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 0), shortWaits: shortWaits)
         let template = driver.pending("j", source, [PartitionStateTests.small], lane: lane, expires: expires)
         var own = template.job
-        own.giveUp = giveUp
+        own.retryFor = retryFor
         let pending = PendingJob(job: own, record: template.record)
         let hour = PermitScheduler.Hold(host: Self.hold.host, wait: DelayTier.hour.wait, code: "fetch.server-error")
         let id = try #require(rules.flight(driver.feed(.arrived(pending), at: 0)))
@@ -109,7 +109,7 @@ extension CachingTests {
             #expect(found == tier && later.attempts == 0 && later.notBefore == 0)
             return
         }
-        let time = try #require(giveUp.map { WallTime.epoch + $0 } ?? expires)
+        let time = try #require(retryFor.map { WallTime.epoch + $0 } ?? expires)
         let end = Moment(time)
         #expect(rules.settled(effects).isEmpty && rules.putOff(effects).isEmpty)
         // People are told of it, as of those in tiers.
@@ -159,7 +159,7 @@ extension CachingTests {
         var driver = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 0, base: 60_000, cap: 600_000))
         let template = driver.pending("j", source, [PartitionStateTests.small], lane: lane)
         var own = template.job
-        own.giveUp = 5_000
+        own.retryFor = 5_000
         let effects = try failing(PendingJob(job: own, record: template.record), &driver, at: 0)
         #expect(rules.putOff(effects).map(\.pending.notBefore) == [5_000] && rules.settled(effects).isEmpty)
         let id = try #require(rules.flight(driver.feed(.tick, at: 5_000)))
@@ -168,11 +168,11 @@ extension CachingTests {
     }
 
     @Test(
-        "A fast job whose origin has been at fault for as long as retry.giveUp.fast says goes on as slow, and its record stays fast",
+        "A fast job whose origin has been at fault for as long as retry.retryFor.fast says goes on as slow, and its record stays fast",
         arguments: [(4_999, Lane.fast), (5_000, .slow)] as [(Moment, Lane)])
     func goesOnAsSlow(failing: Moment, lane: Lane) throws {
         var policy = RetryPolicy(attempts: 0, base: 60_000, cap: 60_000)
-        policy.giveUpFast = 5_000
+        policy.retryForFast = 5_000
         var driver = PartitionStateTests.Driver(retry: policy, shortWaits: 0)
         let template = driver.pending("j", source, [PartitionStateTests.small])
         let effects = driver.feed(

@@ -81,7 +81,7 @@ extension CachingTests {
         #expect(
             owed.job.isOwed && owed.job.lane == .slow && owed.notBefore >= now.wall + 60_000)
         let body = String(decoding: owed.job.body, as: UTF8.self)
-        #expect(!body.contains("fallback") && !body.contains("freshness") && !body.contains("giveUp"))
+        #expect(!body.contains("fallback") && !body.contains("freshness") && !body.contains("retryFor"))
         #expect(owed.job.variants == [PartitionStateTests.small])
     }
 

@@ -132,7 +132,7 @@ struct OutageTests {
         #expect(world.dead_ == 3 && world.requests.isEmpty)
         #expect(
             world.causes == [
-                "retry.host-given-up: \(host) was left alone (operator) until the job's time was over (retry.giveUp): the job is tried no more. Publish it again once the host is well, which 'mezzotint origins' says."
+                "retry.host-given-up: \(host) was left alone (operator) until the job's time was over (retry.retryFor): the job is tried no more. Publish it again once the host is well, which 'mezzotint origins' says."
             ], "\(world.causes)")
         // As where it was tried once more and failed.
         #expect(world.failures == ["retry.host-given-up"])

@@ -167,8 +167,8 @@ struct RecordsJobTests {
                 "\"expires\": expected Unix time in milliseconds, found 99999999999999999999 at"
             ),
             (
-                #"{"url":"http://a.example/","variants":["full.png"],"giveUp":-1}"#, "job.bad-value",
-                "\"giveUp\": expected a whole number from 0 to 2592000000, found -1 at byte"
+                #"{"url":"http://a.example/","variants":["full.png"],"retryFor":-1}"#, "job.bad-value",
+                "\"retryFor\": expected a whole number from 0 to 2592000000, found -1 at byte"
             ),
             (#"{"url":"http://a.example/","variants":["full.png"],"id":""}"#, "job.bad-value", "\"id\""),
             (#"{"url":"http://a.example/","variants":["full.png"],"id":"a\nb"}"#, "job.bad-value", "\"id\""),
@@ -201,10 +201,18 @@ struct RecordsJobTests {
         #expect(intake.url(ofRefused: refused)?.fetched == Self.url)
     }
 
+    @Test("The field retryFor is read by its name before 0.2.0, too")
+    func formerName() throws {
+        func retryFor(_ name: String) throws -> Duration? {
+            try job(#"{"url":"\#(Self.url)","variants":["full.png"],"\#(name)":2500}"#).retryFor
+        }
+        #expect(try retryFor("giveUp") == .milliseconds(2_500) && retryFor("retryFor") == .milliseconds(2_500))
+    }
+
     @Test("Optional fields that are null count as absent")
     func nulls() throws {
         let body = #"{"url":"\#(Self.url)","variants":["full.png"]"#
-        let nulls = ["accept", "regions", "lane", "id", "expires", "giveUp", "freshness", "fallback"].map {
+        let nulls = ["accept", "regions", "lane", "id", "expires", "retryFor", "freshness", "fallback"].map {
             ",\"\($0)\": null"
         }
         #expect(try job(body + nulls.joined() + "}") == job(body + "}"))

@@ -51,7 +51,7 @@ struct SettingsProblemTests {
                 "MEZZOTINT_WORKER_DRIAN: there is no such setting. Did you mean 'MEZZOTINT_WORKER_DRAIN'?",
                 "--set: log.partitions: expected a whole number from 1 to 256, got '0'.",
                 "--set: 'nonsense' is not an assignment: write key=value.",
-                "--set: lanes.fast: there is no such setting. Did you mean 'retry.giveUp.fast'?",
+                "--set: lanes.fast: there is no such setting. Did you mean 'retry.retryFor.fast'?",
             ])
     }
 
@@ -90,8 +90,8 @@ struct SettingsProblemTests {
                 "fetch.byteLimit: is larger than fetch.budget, so such a source could never be held; raise fetch.budget."
             ),
             (
-                "fetch.deadlines.whole=3s", "log.partitions=1",
-                "fetch.deadlines.connect: is longer than fetch.deadlines.whole; lower it or raise that."
+                "fetch.timeouts.total=3s", "log.partitions=1",
+                "fetch.timeouts.connect: is longer than fetch.timeouts.total; lower it or raise that."
             ),
             (
                 "log.byteLimit=1MiB", "log.reserve=0B",
@@ -99,7 +99,7 @@ struct SettingsProblemTests {
             ),
             (
                 "worker.standstill=1s", "log.partitions=1",
-                "worker.standstill: 1s is below the minimum of 90s, three times fetch.deadlines.whole. Raise it, or lower fetch.deadlines.whole."
+                "worker.standstill: 1s is below the minimum of 90s, three times fetch.timeouts.total. Raise it, or lower fetch.timeouts.total."
             ),
             (
                 "worker.standstill=2m", "render.deadline=1m",
@@ -116,7 +116,7 @@ struct SettingsProblemTests {
 
     @Test("A bound that follows another setting is no fault of those who set neither or only that one")
     func followed() throws {
-        #expect(try settings(set: ["fetch.deadlines.whole=10m"]).standstill == .seconds(1800))
+        #expect(try settings(set: ["fetch.timeouts.total=10m"]).standstill == .seconds(1800))
         #expect(try settings(set: ["worker.standstill=90s"]).standstill == .seconds(90))
         #expect(try problems(set: ["origins.freshness.ceiling=1d"]).isEmpty)
         #expect(try problems(set: ["store.maxAge=3650d", "origins.freshness.ceiling=3650d"]).isEmpty)
@@ -126,10 +126,10 @@ struct SettingsProblemTests {
         "A number without a unit, or with an unknown one, is refused by that, with an example that is accepted",
         arguments: [
             (
-                "fetch.deadlines.dns=2",
+                "fetch.timeouts.dns=2",
                 "duration from 1ms to 10m, such as 250ms, 10s or 5m, got '2', which has no unit."
             ),
-            ("fetch.deadlines.dns=2h", "duration from 1ms to 10m, such as 250ms, 10s or 5m, got '2h'."),
+            ("fetch.timeouts.dns=2h", "duration from 1ms to 10m, such as 250ms, 10s or 5m, got '2h'."),
             (
                 "render.memory=1GB",
                 "size from 64MiB to 1024GiB, such as 1GiB, got '1GB', whose unit is not GiB, MiB, KiB or B."
@@ -155,12 +155,29 @@ struct SettingsProblemTests {
             ),
             ("origins.cdn.host", "Did you mean 'origins.cdn.hosts'?"),
             ("origins.cdn.freshness.roof", "origins.cdn.freshness has floor, ceiling."),
-            ("fetch.deadlines.foo", "fetch.deadlines has dns, connect, firstByte, whole."),
-            ("fetch.deadlines.fristByte", "Did you mean 'fetch.deadlines.firstByte'?"),
+            ("fetch.timeouts.foo", "fetch.timeouts has dns, connect, firstByte, total."),
+            ("fetch.timeouts.fristByte", "Did you mean 'fetch.timeouts.firstByte'?"),
             ("kafka.foo", "'mezzotint config keys' lists them."), ("foo", "'mezzotint config keys' lists them."),
         ])
     func unknown(name: String, hint: String) throws {
         #expect(try problems(set: [name + "=1"]) == ["--set: \(name): there is no such setting. \(hint)"])
+    }
+
+    @Test("The error for an old name of a setting states the new one")
+    func renamed() throws {
+        let file = "fetch: {slowest: 1KiB, deadlines: {whole: 5s}}\nretry.giveUp.slow: 1h"
+        let found = try problems(
+            file: file, environment: ["MEZZOTINT_RENDER_BELOW_SOURCE": "true"], set: ["fetch.deadlines.whole=5s"])
+        #expect(
+            found == [
+                "m.yaml:1: fetch.slowest: this setting is called 'fetch.minRate' since 0.2.0.",
+                "m.yaml:1: fetch.deadlines: this setting is called 'fetch.timeouts' since 0.2.0.",
+                "m.yaml:2: retry.giveUp.slow: this setting is called 'retry.retryFor.slow' since 0.2.0.",
+                "MEZZOTINT_RENDER_BELOW_SOURCE: this setting is called 'MEZZOTINT_RENDER_CAP_AT_SOURCE_SIZE' since 0.2.0.",
+                "--set: fetch.deadlines.whole: this setting is called 'fetch.timeouts.total' since 0.2.0.",
+            ])
+        let names = Settings.keys.map(\.name)
+        #expect(Settings.renamed.allSatisfy { names.contains($1) && !names.contains($0) })
     }
 
     @Test("A file that is not there is named")

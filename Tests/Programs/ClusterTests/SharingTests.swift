@@ -74,7 +74,7 @@ extension ClusterTests {
         @Test("Partitions that go to another worker are finished first: what runs is neither lost nor done twice")
         func finished() async throws {
             let cluster = try await Cluster(
-                "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s", "fetch.concurrency=128")
+                "fetch.timeouts.firstByte=60s", "fetch.timeouts.total=60s", "fetch.concurrency=128")
             let gate = Gate()
             let picture = LocalOrigin.Answer.bytes(
                 Pixels.photograph(width: 90, height: 60, seed: 3).png, type: "image/png")

@@ -73,7 +73,7 @@ struct CrowdedLogTests {
         "Beside a running worker: publishers are refused while it goes on, and are accepted again once it has made room; also where each job is put off again and again meanwhile",
         arguments: [
             "",
-            "retry.attempts=100 fetch.deadlines.dns=1s fetch.deadlines.connect=1s fetch.deadlines.firstByte=1s fetch.deadlines.whole=1s",
+            "retry.attempts=100 fetch.timeouts.dns=1s fetch.timeouts.connect=1s fetch.timeouts.firstByte=1s fetch.timeouts.total=1s",
         ])
     func running(settings: String) async throws {
         try write(jobs: 200, gated: true)

@@ -14,7 +14,7 @@ struct DrainTests {
         Pixels.photograph(width: 120, height: 90, seed: 9).png, type: "image/png")
     init() throws {
         // Half of them for one origin.
-        place = try Workplace("fetch.concurrency=4", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+        place = try Workplace("fetch.concurrency=4", "fetch.timeouts.firstByte=60s", "fetch.timeouts.total=60s")
     }
 
     /// Ten jobs of which two wait at the gate, the permits' number.

@@ -59,7 +59,7 @@ extension HostTests {
         ])
     func held(settings: [String], by hold: String) async throws {
         let place = try Workplace(
-            ["origins.cdn.hosts=[127.0.0.1]", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s"]
+            ["origins.cdn.hosts=[127.0.0.1]", "fetch.timeouts.firstByte=60s", "fetch.timeouts.total=60s"]
                 + settings.map { "origins.cdn." + $0 })
         let gate = Gate()
         if hold == "rate" { gate.open() }
@@ -89,7 +89,7 @@ extension HostTests {
     func concurrency() async throws {
         let place = try Workplace([
             "fetch.concurrency=256", "origins.cdn.hosts=[127.0.0.1]", "origins.cdn.concurrency=96", "log.partitions=1",
-            "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s",
+            "fetch.timeouts.firstByte=60s", "fetch.timeouts.total=60s",
         ])
         let gate = Gate()
         let paths = (0..<40).map { "/\($0).png" }

@@ -119,10 +119,10 @@ struct HostTests {
 
     @Test("A job is given up when its origin has been at fault for so long, by setting or by its own word")
     func givesUp() async throws {
-        let place = try place("retry.giveUp.slow=1500ms", "origins.breaker.failures=0", "origins.backoff=0ms")
+        let place = try place("retry.retryFor.slow=1500ms", "origins.breaker.failures=0", "origins.backoff=0ms")
         for path in ["/a.png", "/b.png"] { place.origin.serve(path, .status(500)) }
         try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .slow)], id: "a")
-        let own = "{\"url\":\"\(place.origin.url("/b.png"))\",\"variants\":[\"8x8.png\"],\"id\":\"b\",\"giveUp\":0}"
+        let own = "{\"url\":\"\(place.origin.url("/b.png"))\",\"variants\":[\"8x8.png\"],\"id\":\"b\",\"retryFor\":0}"
         #expect(try place.run("publish", "-", input: own).status == 0)
         let summary = try await place.work()
         #expect(summary["dead"] == 2 && place.origin.requests(of: "/b.png") == 1)
@@ -131,10 +131,10 @@ struct HostTests {
     }
 
     @Test(
-        "A fast job whose origin fails for longer than retry.giveUp.fast goes on as a slow one, and its outcome still comes"
+        "A fast job whose origin fails for longer than retry.retryFor.fast goes on as a slow one, and its outcome still comes"
     )
     func goesOnAsSlow() async throws {
-        let place = try place("retry.giveUp.fast=0ms", "retry.giveUp.slow=1h", "origins.breaker.failures=0")
+        let place = try place("retry.retryFor.fast=0ms", "retry.retryFor.slow=1h", "origins.breaker.failures=0")
         place.origin.serve("/a.png", .status(503, headers: [("Retry-After", "2")], body: []), picture)
         try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "a")
         let worker = try place.worker()
@@ -173,7 +173,7 @@ struct HostTests {
         try place.publish((0..<count).map { (hanging.url("/\($0).png"), ["24x24-q80.webp"], .fast) }, id: "flood")
         try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "healthy")
         let worker = try place.worker(
-            "origins.concurrency=6", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+            "origins.concurrency=6", "fetch.timeouts.firstByte=60s", "fetch.timeouts.total=60s")
         await worker.says("The worker runs")
         let begun = ContinuousClock.now
         try await eventually { place.origin.requestCount == 1 }
@@ -214,7 +214,7 @@ struct HostTests {
         }
         try place.publish(jobs)
         let worker = try place.worker(
-            "origins.concurrency=6", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+            "origins.concurrency=6", "fetch.timeouts.firstByte=60s", "fetch.timeouts.total=60s")
         try await eventually { fronts.allSatisfy { $0.requestCount == 2 } }
         // All of them have been led to it, and it is asked, or its turn waited for.
         let host = "http://127.0.0.1:\(place.origin.port)"
@@ -266,7 +266,7 @@ struct HostTests {
         place.origin.serve("/a.png", picture)
         try place.publish(hanging.map { ($0.url("/a.png"), ["24x24-q80.webp"], .fast) }, id: "hanging")
         let worker = try place.worker(
-            "fetch.concurrency=4", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+            "fetch.concurrency=4", "fetch.timeouts.firstByte=60s", "fetch.timeouts.total=60s")
         // Four late ones, and two that hold permits.
         await gate.arrivals(6)
         try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "healthy")

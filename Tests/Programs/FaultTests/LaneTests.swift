@@ -15,7 +15,7 @@ struct LaneTests {
     @Test("With the slow lane full of origins that hang, fast jobs go through; then slow ones do too")
     func slowLaneFull() async throws {
         let place = try Workplace(
-            "fetch.concurrency=16", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+            "fetch.concurrency=16", "fetch.timeouts.firstByte=60s", "fetch.timeouts.total=60s")
         let gate = Gate()
         let picture = LocalOrigin.Answer.bytes(Pixels.photograph(width: 96, height: 72, seed: 2).png, type: "image/png")
         let slow = (0..<12).map { number in
@@ -62,7 +62,7 @@ struct LaneTests {
     @Test(
         "A job that expires while its origin is silent is answered then; another job of its source keeps the fetch")
     func impatient() async throws {
-        let place = try Workplace("fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+        let place = try Workplace("fetch.timeouts.firstByte=60s", "fetch.timeouts.total=60s")
         let gate = Gate()
         let urls = place.draw(2)
         for number in 0..<2 {

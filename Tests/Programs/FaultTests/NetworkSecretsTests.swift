@@ -12,7 +12,7 @@ import Testing
 struct NetworkSecretsTests {
     @Test("Outcomes do not tell a denied address from an unknown name, a shut port or one where something else listens")
     func outcomes() async throws {
-        let place = try Workplace("fetch.allow=127.0.0.2/32", "retry.attempts=2", "fetch.deadlines.connect=1s")
+        let place = try Workplace("fetch.allow=127.0.0.2/32", "retry.attempts=2", "fetch.timeouts.connect=1s")
         let banner = try BrokenOrigin(on: "127.0.0.2", .answer("SSH-2.0-OpenSSH_9.2\r\n"))
         let shut = try BrokenOrigin(on: "127.0.0.2", .silence).port
         let urls = [
@@ -42,14 +42,14 @@ struct NetworkSecretsTests {
     @Test("Nor do they by how often it was tried: a shut port, a silent one and TLS with either end alike")
     func attempts() async throws {
         let place = try Workplace(
-            "fetch.allow=127.0.0.2/32", "retry.attempts=0", "fetch.deadlines.dns=500ms",
-            "fetch.deadlines.connect=500ms", "fetch.deadlines.firstByte=500ms", "fetch.deadlines.whole=500ms",
+            "fetch.allow=127.0.0.2/32", "retry.attempts=0", "fetch.timeouts.dns=500ms",
+            "fetch.timeouts.connect=500ms", "fetch.timeouts.firstByte=500ms", "fetch.timeouts.total=500ms",
             "origins.breaker.failures=3", "origins.breaker.pause=100ms")
         let silent = try BrokenOrigin(on: "127.0.0.2", .silence)
         let shut = try BrokenOrigin(on: "127.0.0.2", .silence).port
         let urls = ["http://127.0.0.2:\(shut)/a.png", silent.url("/a.png"), "http://mezzotint.invalid/a.png"]
         let jobs = (urls + urls.map { $0.replacing("http:", with: "https:") }).enumerated().map { number, url in
-            #"{"url":"\#(url)","variants":["10x10.png"],"lane":"\#(number % 2 == 0 ? "fast" : "slow")","id":"\#(number)","giveUp":2000}"#
+            #"{"url":"\#(url)","variants":["10x10.png"],"lane":"\#(number % 2 == 0 ? "fast" : "slow")","id":"\#(number)","retryFor":2000}"#
         }
         #expect(try place.run("publish", "-", input: jobs.joined(separator: "\n")).status == 0)
         #expect(try await place.worker([]).ended().status == 0)
@@ -65,7 +65,7 @@ struct NetworkSecretsTests {
 
     @Test("No variable that libcurl or OpenSSL obeys is in the worker's reach")
     func environment() async throws {
-        let place = try Workplace("retry.attempts=1", "fetch.deadlines.connect=1s")
+        let place = try Workplace("retry.attempts=1", "fetch.timeouts.connect=1s")
         let proxy = try BrokenOrigin(.answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy"))
         let noTLS = try BrokenOrigin(.answer("no TLS"))
         // Who opens one of these to read waits for ever.

@@ -39,7 +39,7 @@ struct SlowNamesTests {
         .enabled(if: canPrepare, "needs the right to mount (unshare -m), and /etc/resolv.conf"))
     func silent() async throws {
         let server = try SilentNameServer()
-        let place = try Workplace("fetch.concurrency=64", "fetch.deadlines.dns=3s", "retry.attempts=1")
+        let place = try Workplace("fetch.concurrency=64", "fetch.timeouts.dns=3s", "retry.attempts=1")
         try Data("nameserver \(server.address)\noptions timeout:5 attempts:2\n".utf8)
             .write(to: place.folder.url.appending(path: "resolv.conf"))
         try place.publish((0..<32).map { ("http://slow-\($0).example/", ["16x16.png"], .fast) }, id: "slow")

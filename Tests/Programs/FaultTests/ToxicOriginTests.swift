@@ -39,7 +39,7 @@ struct ToxicOriginTests {
     )
     func verdicts() async throws {
         let place = try Workplace(
-            "retry.attempts=2", "fetch.deadlines.connect=1s", "fetch.deadlines.firstByte=1s", "fetch.deadlines.whole=3s"
+            "retry.attempts=2", "fetch.timeouts.connect=1s", "fetch.timeouts.firstByte=1s", "fetch.timeouts.total=3s"
         )
         let picture = Pixels.photograph(width: 200, height: 150, seed: 4).png
         #expect((40_000...120_000).contains(picture.count))

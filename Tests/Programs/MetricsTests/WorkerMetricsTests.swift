@@ -163,7 +163,7 @@ struct WorkerMetricsTests {
 
     @Test("What waits is told with its age, and what a restore took in is counted")
     func restored() async throws {
-        let place = try Workplace("fetch.deadlines.whole=60s", "fetch.deadlines.firstByte=60s")
+        let place = try Workplace("fetch.timeouts.total=60s", "fetch.timeouts.firstByte=60s")
         let urls = place.draw(4)
         try place.publish(urls.map { ($0, ["48x48.png"], .fast) })
         try await place.work()

@@ -28,7 +28,7 @@ struct RecordTests {
             body, #"{"url":"HTTPS://a.example/?imageView=1&thumbnail=80x80"}"#,
             #"{"url":"http://a.example/","variants":["full.png","80y80-q70-axis2_5.jpg"],"id":"ä","expires":1,"lane":"slow"}"#,
             #"{"url":"http://a.example/","variants":["full.png"],"freshness":"force","fallback":"none"}"#,
-            #"{"url":"http://a.example/?imageView=1","variants":null,"accept":null,"regions":null,"lane":null,"id":null,"expires":null,"giveUp":null,"freshness":null,"fallback":null}"#,
+            #"{"url":"http://a.example/?imageView=1","variants":null,"accept":null,"regions":null,"lane":null,"id":null,"expires":null,"retryFor":null,"freshness":null,"fallback":null}"#,
         ])
     func job(body: String) async throws {
         #expect(try await Validator.check([record(.jobsFast, body), record(.jobsSlow, body, [("ce_id", "1")])]) == [])

@@ -46,7 +46,7 @@ struct FinalSentenceTests {
         "A job that is given up says after how many attempts, and by which limit",
         arguments: [
             (1, "retry.attempts", "No. Gave up after 1 attempt (retry.attempts)."),
-            (5, "retry.giveUp", "No. Gave up after 5 attempts (retry.giveUp)."),
+            (5, "retry.retryFor", "No. Gave up after 5 attempts (retry.retryFor)."),
         ])
     func final(attempts: Int, bound: String, sentence: String) {
         let note = FailureNote(code: "fetch.connection", message: "No.", verdict: .retry, isConfidential: true)

@@ -10,8 +10,8 @@ package struct HungStore: Sendable {
     /// Settings of the worker alone. Three seconds in a step are a standstill: three times the deadlines.
     package init(_ settings: String...) async throws {
         place = try Workplace(
-            "log.partitions=1", "worker.standstill=3s", "fetch.deadlines.dns=1s", "fetch.deadlines.connect=1s",
-            "fetch.deadlines.firstByte=1s", "fetch.deadlines.whole=1s", "render.deadline=1s")
+            "log.partitions=1", "worker.standstill=3s", "fetch.timeouts.dns=1s", "fetch.timeouts.connect=1s",
+            "fetch.timeouts.firstByte=1s", "fetch.timeouts.total=1s", "render.deadline=1s")
         let urls = place.draw(2)
         worker = try place.worker(settings, untilIdle: false)
         // An owner asks its store who that is before it takes up a job.
