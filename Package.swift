@@ -90,7 +90,7 @@ let package = Package(
 
         // Core. Rules and reducers, which never await.
         module("Planning", in: "Core", needs: ["Clocks", "Digest", "VariantSpec", "Canonical", "Images", "ImageModel"]),
-        module("Ledger", in: "Core", needs: ["Canonical", "Clocks", "ImageModel", "Ports", "Records"]),
+        module("Ledger", in: "Core", needs: ["Canonical", "Clocks", "ImageModel", "Ports", "Records", "VariantSpec"]),
         module("Positions", in: "Core", needs: ["Clocks", "Failures", "Ledger", "Ports", "Records"]),
         module(
             "Hosts", in: "Core",
@@ -187,8 +187,8 @@ let package = Package(
             "mezzotint", in: "mezzotint",
             needs: ["Clocks", 
                 "Failures", "VariantSpec", "Canonical", "HTTP", "Images", "ImageModel", "Records", "Digest", "JSONText",
-                "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "SettingTypes", "StoreChoice",
-                "Posix", "Telemetry", "Watch", "WebServer", "RenderProtocol", "RendererPool",
+                "Index", "KafkaLog", "KafkaSetup", "Ledger", "LogChoice", "Ports", "CommandLine", "Settings", "SettingTypes",
+                "StoreChoice", "Posix", "Telemetry", "Watch", "WebServer", "RenderProtocol", "RendererPool",
             ]),
         program(
             "mezzotint-lagwatch", in: "lagwatch",

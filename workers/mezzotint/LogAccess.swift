@@ -44,7 +44,7 @@ enum LogAccess {
         try await using(try await ChosenLog.open(settings).log, body)
     }
 
-    private static func using(_ log: any Log, _ body: (any Log) async throws -> ExitCode) async throws -> ExitCode {
+    static func using(_ log: any Log, _ body: (any Log) async throws -> ExitCode) async throws -> ExitCode {
         do {
             let code = try await body(log)
             await log.close()

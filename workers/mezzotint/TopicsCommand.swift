@@ -5,7 +5,7 @@ internal import KafkaSetup
 import LogChoice
 import Settings
 
-/// `mezzotint topics`: creates and checks the topics of a cluster.
+/// `mezzotint topics`: the topics of a cluster, made and looked at, and one of them restored.
 enum TopicsCommand {
     static let command = Command(
         "topics", abstract: "Create and check the topics of a Kafka cluster.",
@@ -24,6 +24,21 @@ enum TopicsCommand {
             Command(
                 "check", abstract: "Verify the topics' configuration, and list every mismatch.",
                 examples: ["mezzotint topics check --json"], options: [.json], run: check),
+            Command(
+                "restore", abstract: "Publish the rows of a recreated variants topic again, from workers' indexes.",
+                examples: [
+                    "mezzotint topics restore --dry-run",
+                    "mezzotint topics restore --index /srv/a/index --index /srv/b/index",
+                ],
+                options: [
+                    Option(
+                        "index", value: "folder",
+                        help:
+                            "A folder with index files, searched with the folders below it (default: those of data); repeatable."
+                    ),
+                    Option(flag: "allow-missing", help: "Let partitions continue though no index holds their rows."),
+                    Option(flag: "dry-run", help: "Write nothing; show what would be published."), .json,
+                ], run: restore),
         ])
 
     private static func create(_ arguments: ParsedArguments) async throws -> ExitCode {

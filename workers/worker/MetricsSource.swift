@@ -74,6 +74,8 @@ final class MetricsSource: Sendable {
         let why =
             if status.isStopping { "it is stopping" } else if status.restoring > 0 {
                 "\(status.restoring) partitions are being restored"
+            } else if status.stopped > 0 {
+                "\(status.stopped) partitions are stopped (log.recreated)"
             } else {
                 "it owns no partitions yet"
             }

@@ -58,15 +58,15 @@ extension IndexFile {
         return rows
     }
 
-    /// A page of sources; nil if one of their rows is damaged.
-    func page(after place: Int64, limit: Int) throws(SQLiteFailure) -> [IndexedSource]? {
+    /// nil if one of them is damaged.
+    func page(after place: Int64, limit: Int) throws(SQLiteFailure) -> SQLiteVariantIndex.Page? {
         defer { pages.reset() }
         pages.bind(1, place)
         pages.bind(2, Int64(limit))
-        var sources: [IndexedSource] = []
+        var sources: SQLiteVariantIndex.Page = []
         while try pages.step() {
             guard case .snapshot(let snapshot)? = pages.withBytes(1, RowCoding.decode) else { return nil }
-            sources.append(IndexedSource(place: pages.integer(0), snapshot: snapshot))
+            sources.append((pages.integer(0), snapshot))
         }
         return sources
     }

@@ -107,9 +107,9 @@ final class IndexFile {
         }
     }
 
-    /// Renames a damaged file, so that it can be examined; it replaces the one renamed before.
-    static func setAside(_ path: String) {
-        _ = rename(path, path + ".damaged")
+    /// Puts a damaged file out of the way, for people to look at; the next takes the place of the one before.
+    static func setAside(_ path: String, as suffix: String = ".damaged") {
+        _ = rename(path, path + suffix)
         remove(path)
     }
 

@@ -1,9 +1,9 @@
-internal import Canonical
+package import Canonical
 internal import Clocks
-internal import ImageModel
-internal import Ports
+package import ImageModel
+package import Ports
 internal import Posix
-internal import Records
+package import Records
 internal import SQLite
 
 /// Variants and sources of one partition in one SQLite file: a fold of the changelog that may be deleted at any time.
@@ -12,13 +12,13 @@ internal import SQLite
 /// to create and 38 MiB to keep open. Until then the checkpoint is in memory, and a restarted worker reads the few
 /// records before it.
 ///
-/// - Failure: damage found while reading renames the file at once, so that opening it again gives an empty index.
-final class SQLiteVariantIndex: VariantIndex {
+/// - Failure: damage found while reading puts the file aside at once, so that opening it again gives an empty index.
+package final class SQLiteVariantIndex: VariantIndex {
     private let path: String
     private var file: IndexFile?
-    private(set) var checkpoint: IndexCheckpoint?
-    private(set) var progress: ProgressRow?
-    /// Creates the file that does not exist yet; nil once it is created, or closed.
+    package private(set) var checkpoint: IndexCheckpoint?
+    package private(set) var progress: ProgressRow?
+    /// Makes the file that is not there yet; nil once it is made, or closed.
     private var make: (() throws(SQLiteFailure) -> IndexFile.Opened)?
     /// First position of an index without a file.
     private var firstPosition: Int64?
@@ -35,19 +35,19 @@ final class SQLiteVariantIndex: VariantIndex {
         (self.path, self.make) = (path, make)
     }
 
-    func isEmpty() throws(IndexFailure) -> Bool {
+    package func isEmpty() throws(IndexFailure) -> Bool {
         if make != nil { return true }
         return try using { (file) throws(SQLiteFailure) in
             try file.connection.number("SELECT EXISTS (SELECT 1 FROM sources)") == 0
         }
     }
 
-    func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot {
+    package func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot {
         if make != nil { return SourceSnapshot() }
         return try using { (file) throws(SQLiteFailure) in try file.find(source)?.snapshot }
     }
 
-    func packedSnapshots(of sources: some Sequence<SourceKey>) throws(IndexFailure) -> PackedSnapshots {
+    package func packedSnapshots(of sources: some Sequence<SourceKey>) throws(IndexFailure) -> PackedSnapshots {
         if make != nil {
             let none = Dictionary(sources.map { ($0, SourceSnapshot()) }) { one, _ in one }
             return { none }
@@ -56,12 +56,15 @@ final class SQLiteVariantIndex: VariantIndex {
         return { rows.snapshots }
     }
 
-    func page(after place: Int64, limit: Int) throws(IndexFailure) -> [IndexedSource] {
-        if make != nil { return [] }
-        return try using { (file) throws(SQLiteFailure) in try file.page(after: place, limit: limit) }
+    /// Places count from 1, and stay as long as rows are only changed.
+    package typealias Page = [(place: Int64, snapshot: SourceSnapshot)]
+
+    /// What is stored of sources that stand behind a place, in the order of their places; none: there are no more.
+    package func page(after place: Int64, limit: Int) throws(IndexFailure) -> Page {
+        try using { (file) throws(SQLiteFailure) in try file.page(after: place, limit: limit) }
     }
 
-    func apply(
+    package func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
     ) throws(IndexFailure) {
         let checkpoint = IndexCheckpoint(
@@ -114,7 +117,7 @@ final class SQLiteVariantIndex: VariantIndex {
         throw setAside(reason)
     }
 
-    func wipe() throws(IndexFailure) {
+    package func wipe() throws(IndexFailure) {
         if make == nil { try wipeFile() }
         (checkpoint, progress, firstPosition) = (nil, nil, nil)
     }
@@ -127,7 +130,17 @@ final class SQLiteVariantIndex: VariantIndex {
         }
     }
 
-    func close() { (file, make) = (nil, nil) }
+    package func setAside() throws(IndexFailure) {
+        close()
+        var (suffix, number) = (SQLiteVariantIndexes.foreign, 1)
+        while FileSystem.identity(of: path + suffix) != nil {
+            number += 1
+            suffix = "\(SQLiteVariantIndexes.foreign)\(number)"
+        }
+        IndexFile.setAside(path, as: suffix)
+    }
+
+    package func close() { (file, make) = (nil, nil) }
 
     /// - Parameter body: returns nil for a damaged row.
     private func using<Result>(_ body: (IndexFile) throws(SQLiteFailure) -> Result?) throws(IndexFailure) -> Result {

@@ -1,5 +1,5 @@
 package import Ports
-internal import Posix
+package import Posix
 package import Records
 internal import SQLite
 
@@ -46,7 +46,43 @@ package struct SQLiteVariantIndexes: VariantIndexes {
         throw .unavailable(path: path, reason: "it cannot be rebuilt (\(reason))")
     }
 
-    /// Decodes the progress row. A damaged one counts as missing: the work that it would save is repeated.
+    /// What a file of another changelog is named by, behind its own name.
+    static let foreign = ".foreign"
+
+    /// Index files below a folder, those that were set aside as another changelog's too.
+    package static func files(
+        below folder: String, in isMeant: (_ folder: String) -> Bool = { _ in true }
+    ) throws(SystemFailure) -> [(path: String, partition: PartitionID)] {
+        var found: [(path: String, partition: PartitionID)] = []
+        for name in try FileSystem.names(in: folder).sorted() where !name.hasPrefix(".") {
+            let path = "\(folder)/\(name)"
+            if Folder.isFolder(path), isMeant(name) { found += try files(below: path, in: isMeant) }
+            let parts = name.split(separator: ".", maxSplits: 1)
+            guard let number = parts.first.flatMap({ Int32($0) }), let kind = parts.last,
+                kind == "sqlite" || kind.hasPrefix("sqlite\(foreign)"), !kind.hasSuffix("-wal"), !kind.hasSuffix("-shm")
+            else { continue }
+            found.append((path, PartitionID(number)))
+        }
+        return found
+    }
+
+    /// One such file, which stays where it is whatever is found in it.
+    package static func open(_ path: String, of partition: PartitionID) throws(IndexFailure) -> SQLiteVariantIndex {
+        let opened: IndexFile.Opened
+        do throws(SQLiteFailure) { opened = try IndexFile.open(path, cacheBytes: 512 << 10) } catch {
+            throw IndexFailure(error, path)
+        }
+        switch opened {
+        case .sound(let file, let checkpoint, let progress):
+            return SQLiteVariantIndex(path, file, checkpoint, row(progress, partition))
+        case .unfit(let why): throw .unavailable(path: path, reason: why)
+        }
+    }
+
+    /// Puts a file out of the way whose rows were published.
+    package static func retire(_ path: String) { IndexFile.setAside(path, as: ".restored") }
+
+    /// A damaged one is as none: what it would spare is done again.
     private static func row(_ json: [UInt8]?, _ partition: PartitionID) -> ProgressRow? {
         json.flatMap { ProgressRow(partition: partition, stored: $0) }
     }

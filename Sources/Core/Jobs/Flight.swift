@@ -183,14 +183,6 @@ struct Flight: Sendable {
         }
     }
 
-    /// Whether the changelog may have rows of this flight.
-    var hasAnnounced: Bool {
-        switch stage {
-        case .announcing, .folding: true
-        case .queued, .waiting, .fetching, .redirected, .rendering: course.map { $0.position > 0 } ?? false
-        }
-    }
-
     var isFetching: Bool { if case .fetching = stage { true } else { false } }
 
     /// Whether it fetches, or waits for the host that its fetch was redirected to.

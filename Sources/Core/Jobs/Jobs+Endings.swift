@@ -29,18 +29,6 @@ extension Jobs {
         }
     }
 
-    /// Looks up again the jobs of flights that have announced rows, or are about to. The results of their running tasks
-    /// are ignored.
-    package mutating func fencedAgain(_ position: Int64, _ effects: inout [JobEffect]) {
-        (folded, folding) = (position, Heap())
-        for id in flights.ids.sorted() {
-            guard let flight = flights[id], flight.hasAnnounced else { continue }
-            flights[id] = nil
-            if !flight.isAtWork { effects.append(.permit(.forget(id))) }
-            for pending in flight.pendingJobs + flight.late { effects.append(.lookUp(pending)) }
-        }
-    }
-
     /// Completes a flight's jobs. If its source has changed, the other stored variants are then rendered again on the
     /// slow lane.
     mutating func finish(_ id: FlightID, _ now: Moment, _ effects: inout [JobEffect]) {

@@ -15,15 +15,14 @@ package struct EpochFold: Sendable {
     /// Where it was told: an index that was told it before does not know where.
     package private(set) var toldAt: Int64
     private let own: Int64
-    /// What stands before it, no later owner than the reader wrote; nil: the reader came in the log before this one, so that
-    /// later owners may have written anywhere, and generations alone tell of them.
-    private let end: Int64?
+    /// What stands before it, no later owner than the reader wrote.
+    private let end: Int64
 
     /// - Parameters:
     ///   - position: of an index, whose newest epoch so far this is.
     ///   - own: the reader's.
-    ///   - end: where the changelog ended when the reader came; nil: it came in the log before this one.
-    package init(after epoch: Int64, upTo position: Int64, own: Int64, since end: Int64?) {
+    ///   - end: where the changelog ended when the reader came.
+    package init(after epoch: Int64, upTo position: Int64, own: Int64, since end: Int64) {
         // Told before that, at an offset that the index does not know.
         (self.epoch, toldAt, self.own, self.end) = (epoch, max(0, position - 1), own, end)
     }
@@ -36,7 +35,7 @@ package struct EpochFold: Sendable {
     }
 
     private func isAfterOwn(_ epoch: Int64, at offset: Int64) -> Bool {
-        GroupEpoch.isBefore(own, at: end.map { max(offset, $0) } ?? 0, epoch, at: offset)
+        GroupEpoch.isBefore(own, at: max(offset, end), epoch, at: offset)
     }
 
     /// Whether the next row counts.
@@ -55,16 +54,9 @@ package struct EpochFold: Sendable {
         return true
     }
 
-    /// Who wrote in a later epoch than the reader's.
-    package enum Rival: Sendable, Equatable {
-        /// The partition's next owner.
-        case later
-        /// An earlier owner, whose epochs went further in another log of this name.
-        case ofAnotherLog
-    }
+    /// Whether an owner has written in a later epoch than the reader's.
+    package var isOutbid: Bool { isAfterOwn(epoch, at: toldAt) }
 
-    package var rival: Rival? {
-        guard isAfterOwn(epoch, at: toldAt) else { return end == nil && epoch > own ? .ofAnotherLog : nil }
-        return toldAt < end ?? 0 && GroupEpoch.isOfAnotherLog(epoch, at: toldAt) ? .ofAnotherLog : .later
-    }
+    /// Whether that is the partition's next owner: one that wrote before the reader came was of an earlier log of this name.
+    package var isOver: Bool { isOutbid && toldAt >= end }
 }

@@ -11,26 +11,17 @@ package import Records
 /// Rows from a fenced epoch are ignored, but compaction would keep them as the newest of their keys. So the owner
 /// republishes the valid row of each such key, the epoch row last: it is what the others are known by.
 ///
-/// A changelog that is recreated under an owner loses no row that the owner's index holds: it restores what stands in the new
-/// one, and publishes the index again behind a fence in a later epoch.
+/// A changelog that is recreated under an owner ends the ownership (`Worker+Changelog`).
 package struct PartitionLifecycle: Sendable, Equatable {
     package enum Phase: Sendable, Equatable {
-        case restoring(Publication)
+        case restoring
         /// The fence is on its way to the log.
-        case fencing(attempt: Int, Publication)
+        case fencing(attempt: Int)
         /// It is there, and not folded.
         case fenced
         case owned(Owned)
         /// To another owner: nothing new is begun. It had come so far.
         indirect case leaving(from: Phase)
-    }
-
-    /// What goes before the fence.
-    package enum Publication: Sendable, Equatable {
-        /// The valid rows of ignored keys.
-        case ignored
-        /// All that the index holds, too: it is not in this changelog.
-        case index
     }
 
     /// Jobs may run.
@@ -48,12 +39,11 @@ package struct PartitionLifecycle: Sendable, Equatable {
         case own
     }
 
-    package private(set) var phase = Phase.restoring(.ignored)
+    package private(set) var phase = Phase.restoring
     /// Where the changelog began when the partition came.
-    package private(set) var changelogStart: Int64
-    /// And where it ended: what stands before it, no later owner wrote. nil: the changelog was recreated under the owner, which
-    /// has not come back to its jobs since.
-    package private(set) var changelogEnd: Int64?
+    package let changelogStart: Int64
+    /// And where it ended: what stands before it, no later owner wrote.
+    package let changelogEnd: Int64
     /// Jobs wait until the index holds every row before this changelog position.
     package private(set) var restoreEnd: Int64
     /// The index holds every row before this position. Its file may name an earlier one (`indexPosition`).
@@ -83,17 +73,9 @@ package struct PartitionLifecycle: Sendable, Equatable {
     /// Whether the index holds all that it must for jobs to run.
     package var isRestored: Bool { ownedSince != nil }
 
-    /// Whether all that the index holds is still to be published.
-    package var isIndexUnpublished: Bool {
-        switch reached {
-        case .restoring(.index), .fencing(_, .index): true
-        case .restoring(.ignored), .fencing(_, .ignored), .fenced, .owned, .leaving: false
-        }
-    }
-
     /// Whether the fence of this attempt is still on its way.
     package func isFencing(_ attempt: Int) -> Bool {
-        if case .fencing(attempt, _) = phase { true } else { false }
+        phase == .fencing(attempt: attempt)
     }
 
     package var isLeaving: Bool { if case .leaving = phase { true } else { false } }
@@ -128,13 +110,12 @@ package struct PartitionLifecycle: Sendable, Equatable {
     package mutating func advance(isRead: Bool = false, at now: Instant) -> Step? {
         guard isRead || folded >= restoreEnd else { return nil }
         switch phase {
-        case .restoring(let publication):
+        case .restoring:
             attempts += 1
-            phase = .fencing(attempt: attempts, publication)
+            phase = .fencing(attempt: attempts)
             return .fence(attempt: attempts)
         case .fenced:
             phase = .owned(Owned(since: now))
-            changelogEnd = changelogEnd ?? restoreEnd
             return .own
         case .fencing, .owned, .leaving: return nil
         }
@@ -150,7 +131,7 @@ package struct PartitionLifecycle: Sendable, Equatable {
 
     /// The index cannot tell now what holds: the fence comes later.
     package mutating func abandonFence() {
-        if case .fencing(_, let publication) = phase { phase = .restoring(publication) }
+        if case .fencing = phase { phase = .restoring }
     }
 
     /// Another index takes the place of a damaged one. Of an index of another changelog (`isOfAnother`) the epochs were, too:
@@ -163,26 +144,10 @@ package struct PartitionLifecycle: Sendable, Equatable {
         if isOfAnother { fencedKeys = [:] }
         rebuilds += 1
         switch phase {
-        case .restoring, .fencing: phase = .restoring(.ignored)
+        case .restoring, .fencing: phase = .restoring
         case .fenced, .owned: phase = .fenced
-        case .leaving: phase = .leaving(from: .restoring(.ignored))
+        case .leaving: phase = .leaving(from: .restoring)
         }
-    }
-
-    /// The changelog is another one by now. It is read from its beginning.
-    package mutating func replace(by changelog: Range<Int64>, publishesIndex: Bool) {
-        (changelogStart, changelogEnd) = (changelog.lowerBound, nil)
-        (restoreEnd, folded, fencedKeys) = (changelog.upperBound, changelog.lowerBound, [:])
-        rebuilds += 1
-        fenceAgain(publishesIndex ? .index : .ignored)
-    }
-
-    /// The owner goes on in a later epoch.
-    package mutating func outbid() { fenceAgain(isIndexUnpublished ? .index : .ignored) }
-
-    private mutating func fenceAgain(_ publication: Publication) {
-        restoreEnd = max(restoreEnd, folded)
-        phase = isLeaving ? .leaving(from: .restoring(publication)) : .restoring(publication)
     }
 
     // MARK: Republish

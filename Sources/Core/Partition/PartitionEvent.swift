@@ -48,9 +48,6 @@ package enum PartitionEvent: Sendable {
     indirect case unannounced(FlightID, FailureNote)
     /// The index holds every row before this changelog position.
     case folded(Int64)
-    /// The owner continues in a later epoch, and the index has applied the changelog up to this position. Rows that
-    /// flights announced earlier may be void.
-    case fencedAgain(Int64)
     /// The partition goes to another owner. No flight starts, and outcomes wait for the index no more, because it reads
     /// no further.
     case leaving
@@ -68,7 +65,7 @@ extension PartitionEvent {
             .announced(let id, _, _, _), .blobsGone(let id, _), .looked(let id, _), .refusedVariants(let id, _, _, _), .failed(let id, _),
             .unannounced(let id, _), .unfetched(let id, _), .redirected(let id, _), .held(let id, _):
             id
-        case .arrived, .answered, .resumed, .found, .folded, .fencedAgain, .leaving, .acknowledged, .tick: nil
+        case .arrived, .answered, .resumed, .found, .folded, .leaving, .acknowledged, .tick: nil
         }
     }
 }

@@ -102,7 +102,6 @@ package struct PartitionState: ~Copyable, Sendable {
             jobs.fail(id, note, by: .machine, now, &effects)
         case .unannounced(let id, let note): jobs.fail(id, note, by: .log, now, &effects)
         case .folded(let position): jobs.fold(position, now, &effects)
-        case .fencedAgain(let position): jobs.fencedAgain(position, &effects)
         case .leaving: jobs.leave(now, &effects)
         case .acknowledged(let places): acknowledged(places, &effects)
         case .tick: jobs.tick(positions, now, &effects)

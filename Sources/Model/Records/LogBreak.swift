@@ -9,6 +9,8 @@ package enum LogBreak: Sendable, Hashable {
     case otherRecord(at: Int64)
     /// The consumer's position went back without a rewind.
     case wentBack(from: Int64, to: Int64)
+    /// No owner has written to it, and owners have committed offsets of the partition's jobs.
+    case unopened
 
     /// Observation in words, for messages.
     package var reason: String {
@@ -17,6 +19,7 @@ package enum LogBreak: Sendable, Hashable {
         case .later(let start, let read): "it begins at offset \(start), and was read up to \(read)"
         case .otherRecord(let offset): "the record at offset \(offset) is not the record that was read"
         case .wentBack(let from, let to): "reading went back from offset \(from) to \(to)"
+        case .unopened: "it has no row of an owner, and the group has committed offsets of the partition's jobs"
         }
     }
 }

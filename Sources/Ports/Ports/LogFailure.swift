@@ -91,10 +91,10 @@ package enum LogFailure: CodedFailure, Hashable {
         case .topics(let problems, let remedy):
             (problems + (remedy.isEmpty ? [] : [remedy])).joined(separator: " ")
         case .recreated(let topic, let partition, let why):
-            "\(topic.rawValue), partition \(partition), is not the log that was read: \(why.reason). The topic was recreated or truncated. It is read from its beginning; "
+            "\(topic.rawValue), partition \(partition), is not the log that was read: \(why.reason). The topic was recreated or truncated. "
                 + (topic == .variants
-                    ? "the rows that this worker's index holds are published again."
-                    : "jobs that were deleted with the old log must be published again.")
+                    ? "The partition is stopped and its jobs wait. Stop all workers, run 'mezzotint topics restore', which publishes the rows of their indexes again, and start the workers."
+                    : "It is read from its beginning; jobs that were deleted with the old log must be published again.")
         case .replaced(let path):
             "The log at \(path) was removed, replaced or emptied while it was in use. Jobs published since, and jobs pending in it, are lost: start again, and publish those jobs once more. Stop all workers and publishers before a log is removed or restored, and restore the whole folder."
         case .expired(let topic, let partition, let count, let first):
@@ -149,7 +149,8 @@ package enum LogFailure: CodedFailure, Hashable {
             case .denied: "The log refuses this client, or refuses it this operation."
             case .misconfigured: "The log cannot be used as configured."
             case .topics: "A topic is missing, or is not as it must be."
-            case .recreated: "A topic was recreated or truncated; it is read from its beginning."
+            case .recreated:
+                "A topic was recreated or truncated. A job topic is read from its beginning; for `variants` the partition stops until `mezzotint topics restore`."
             case .replaced: "The embedded log's file was removed, replaced or emptied during use; the program ends."
             case .expired: "Retention removed records that no worker had read."
             case .hidden: "An open transaction hides records; a run until idle ends without them."

@@ -21,9 +21,6 @@ package protocol VariantIndex: AnyObject {
     /// All rows of many sources, still packed. Unpacking needs no owner, so that any core can do it.
     func packedSnapshots(of sources: some Sequence<SourceKey>) throws(IndexFailure) -> PackedSnapshots
 
-    /// Rows of the sources after a position, in order of position; empty at the end.
-    func page(after place: Int64, limit: Int) throws(IndexFailure) -> [IndexedSource]
-
     /// Applies changes, and stores the state after them, in one transaction. The state is the position, the newest
     /// progress row (if the changes have one), the newest owner's epoch, and the changelog's anchors.
     func apply(
@@ -33,20 +30,14 @@ package protocol VariantIndex: AnyObject {
     /// Deletes all rows, because the changelog no longer contains the records that the checkpoint relies on.
     func wipe() throws(IndexFailure)
 
+    /// Keeps the rows elsewhere, for `mezzotint topics restore`, and closes the index. Opened again, it is empty.
+    func setAside() throws(IndexFailure)
+
     func close()
 }
 
 /// Unpacks the rows of some sources, without sources whose rows are damaged.
 package typealias PackedSnapshots = @Sendable () -> [SourceKey: SourceSnapshot]
-
-/// Rows of one source, with its position in the index.
-package struct IndexedSource: Sendable {
-    /// Position from 1. It stays the same while rows of the source are only changed.
-    package let place: Int64
-    package let snapshot: SourceSnapshot
-
-    package init(place: Int64, snapshot: SourceSnapshot) { (self.place, self.snapshot) = (place, snapshot) }
-}
 
 extension VariantIndex {
     /// Offset after the applied records: every record below it is applied.
@@ -57,6 +48,8 @@ extension VariantIndex {
         for source in sources { snapshots[source] = try snapshot(of: source) }
         return { [snapshots] in snapshots }
     }
+
+    package func setAside() throws(IndexFailure) { try wipe() }
 
     package func apply(_ changes: [IndexChange], upTo position: Int64) throws(IndexFailure) {
         try apply(

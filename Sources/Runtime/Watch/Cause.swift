@@ -34,6 +34,7 @@ package enum Cause: String, Sendable, CaseIterable {
     case starting
     case storeHalted = "store-halted"
     case storeMismatch = "store-mismatch"
+    case topicRecreated = "topic-recreated"
     case topicsUnusable = "topics-unusable"
     case workerSilent = "worker-silent"
 
@@ -151,6 +152,12 @@ extension Cause {
             do:
                 "Follow \"Grow a topic\" in config/kafka.md: stop all workers, give every topic the same number of partitions, start them."
         ) { $0.unreadPartitions },
+        Row(
+            .topicRecreated, [.stopsJobs],
+            means: "A topic was recreated or truncated. If it is variants, its partitions are stopped.",
+            do:
+                "If workers log that partitions of variants are stopped, stop all workers, run mezzotint topics restore and start them. Publish jobs again that were deleted with a job topic."
+        ) { $0.recreatedTopic },
         Row(
             .storeMismatch, [.stopsJobs],
             means: "A worker's store is not the one that the log's rows are bound to.",

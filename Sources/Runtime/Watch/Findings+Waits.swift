@@ -1,8 +1,22 @@
 internal import Clocks
+internal import Ports
 internal import Records
 
 extension Findings {
     private typealias Reason = WatchReport.WaitReport.Reason
+    /// Workers repeat it as long as a partition is stopped.
+    var recreatedTopic: Diagnosis? {
+        let code = LogFailure.Code.recreated.rawValue
+        let worker = report.workers.first { worker in
+            worker.failedAt[code].map { (worker.silence?.since ?? now) - $0 < Self.haltTime } ?? false
+        }
+        return worker.map {
+            Diagnosis(
+                .topicRecreated,
+                "The worker at \(Words.cut($0.address, 80)) reads a topic that was recreated or truncated (\(code)).",
+                since: nil)
+        }
+    }
     var foreignStore: Diagnosis? { failingStore?.only(.storeMismatch) }
     var failingStore: Diagnosis? { failing(.store) }
     var failingRenderers: Diagnosis? { failing(.renderer) }

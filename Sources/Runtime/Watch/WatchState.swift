@@ -97,7 +97,8 @@ package struct WatchState: Sendable {
         case .epoch(let row):
             guard isHere(row.partition) else { return }
             let known = partitions[Int(row.partition.number)].epoch
-            if known.map({ $0.epoch <= row.epoch }) ?? true { partitions[Int(row.partition.number)].epoch = row }
+            // Epochs begin again in a recreated changelog.
+            if known.map({ $0.epoch <= row.epoch || $0.at < row.at }) ?? true { partitions[Int(row.partition.number)].epoch = row }
         case .progress(let row):
             guard isHere(row.partition) else { return }
             partitions[Int(row.partition.number)].progress = row

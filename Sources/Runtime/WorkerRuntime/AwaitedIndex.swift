@@ -16,7 +16,6 @@ final class AwaitedIndex: VariantIndex {
 
     func isEmpty() throws(IndexFailure) -> Bool { throw failure }
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot { throw failure }
-    func page(after place: Int64, limit: Int) throws(IndexFailure) -> [IndexedSource] { throw failure }
     func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
     ) throws(IndexFailure) { throw failure }

@@ -14,11 +14,13 @@ final class OwnedPartition {
     let id: PartitionID
     /// As the log gave it: by that the log knows what this ownership appends.
     let ownership: Ownership
-    /// In which rows are announced: the ownership's, or a later one where a changelog has rows of owners of another.
+    /// In which rows are announced: the ownership's, or a later one if the changelog tells of that (`bid`).
     private(set) var epoch: Int64
     private(set) var index: any VariantIndex
     /// By these the changelog is still to be known as the one that the index folded; nil: it is known.
     private(set) var unproven: ChangelogAnchors?
+    /// Whether an owner has opened an epoch in the changelog; one has where the index was folded before.
+    var isOpened: Bool
     /// Of rows that were folded until then: by those any index that folded them would be known as one of this changelog.
     private var heldAnchors = ChangelogAnchors()
     var state: PartitionState
@@ -76,6 +78,7 @@ final class OwnedPartition {
         (self.epoch, ownership) = (epoch, Ownership(id, epoch: epoch))
         lifecycle = PartitionLifecycle(changelog: changelog, folded: index.position ?? 0)
         unproven = index.checkpoint?.anchors
+        isOpened = index.checkpoint != nil
     }
 
     /// A row of this owner is to take the place of what earlier owners left.
@@ -109,8 +112,7 @@ final class OwnedPartition {
         // A file of an earlier program has rows, and has none until it gets the first new one.
         var anchors = index.checkpoint == nil ? ChangelogAnchors() : index.checkpoint?.anchors
         heldAnchors = heldAnchors.noting(slice.anchors)
-        // An index whose rows are not all in the log again would not be known as one of it.
-        if unproven == nil, !lifecycle.isIndexUnpublished, !heldAnchors.isEmpty {
+        if unproven == nil, !heldAnchors.isEmpty {
             anchors = (anchors ?? ChangelogAnchors()).noting(heldAnchors)
             heldAnchors = ChangelogAnchors()
         }
@@ -124,25 +126,21 @@ final class OwnedPartition {
         self.index = index
         snapshots = SnapshotCache()
         unproven = index.checkpoint?.anchors
+        isOpened = index.checkpoint != nil
         lifecycle.rebuild(from: index.position ?? 0, isOfAnother: isOfAnother)
         (isStuck, unfolded, heldAnchors, readAtLook) = (false, nil, ChangelogAnchors(), nil)
     }
 
-    /// Goes on in an epoch after its own and another.
-    func outbid(_ other: Int64) {
-        epoch = GroupEpoch.after(epoch, other)
-        lifecycle.outbid()
+    /// Before the fence: an epoch above all that the changelog tells of.
+    func bid() {
+        let fold = epochs
+        if fold.isOutbid { epoch = GroupEpoch.after(epoch, fold.epoch) }
     }
 
-    /// The changelog is another one by now. What the index holds is to be published there, if it is known as the old one's.
-    func restart(in changelog: Range<Int64>) throws(IndexFailure) {
-        let isKnown = unproven == nil
-        if !isKnown { try index.wipe() }
-        let newest = index.checkpoint?.epoch ?? 0
-        try index.apply([], progress: nil, upTo: changelog.lowerBound, epoch: newest, anchors: ChangelogAnchors())
-        outbid(newest)
-        lifecycle.replace(by: changelog, publishesIndex: isKnown)
-        (unproven, isStuck, unfolded, heldAnchors, readAtLook) = (nil, false, nil, ChangelogAnchors(), nil)
+    /// Which of the next rows count.
+    var epochs: EpochFold {
+        EpochFold(
+            after: index.checkpoint?.epoch ?? 0, upTo: index.position ?? 0, own: epoch, since: lifecycle.changelogEnd)
     }
 
     /// How many more records of a topic may be taken up.

@@ -31,16 +31,10 @@ extension Worker {
             noteRestored(owned, isAtEnd: records.isEmpty)
             return republish(owned)
         }
-        var epochs = EpochFold(
-            after: owned.index.checkpoint?.epoch ?? 0, upTo: owned.index.position ?? 0, own: owned.epoch,
-            since: owned.lifecycle.changelogEnd)
+        var epochs = owned.epochs
         var progress: ProgressRow?
         let changes = slice.rows.compactMap { change($0, &epochs, &progress, owned) }
-        switch epochs.rival {
-        case nil: break
-        case .later: return giveWay(owned, to: epochs.epoch)
-        case .ofAnotherLog: outbid(epochs.epoch, owned)
-        }
+        if epochs.isOver { return giveWay(owned, to: epochs.epoch) }
         try owned.apply(changes, of: slice, progress: progress, epoch: epochs.epoch)
         for change in changes { owned.snapshots.forget(change.source) }
         owned.unfolded = nil
@@ -101,6 +95,7 @@ extension Worker {
             if let key = RecordKey(row.key) { owned.lifecycle.ignore(key, at: row.offset) }
             return nil
         }
+        if opened != nil { owned.isOpened = true }
         if case .progress(let row) = entry { progress = row }
         return if case .change(let change) = entry { change } else { nil }
     }
@@ -115,7 +110,9 @@ extension Worker {
             && (ports.consumer.position(.variants, owned.id).map { $0 >= end } ?? isAtEnd)
         switch owned.lifecycle.advance(isRead: isRead, at: monotonic) {
         case nil: break
+        case .fence where isRecreated(owned): stop(owned, .unopened)
         case .fence(let attempt):
+            owned.bid()
             tasks.yield { [owner = owned.ownership] in await self.fence(owner, attempt) }
         case .own:
             owned.ledger.restored(owned.index.progress, at: monotonic)
@@ -134,7 +131,9 @@ extension Worker {
 
     /// Ends the progress once nothing restores; what there is to say then.
     func endRestore() -> String? {
-        guard partitions.values.allSatisfy(\.isRestored), let end = duties.restore.end(at: monotonic) else { return nil }
+        guard partitions.values.allSatisfy(\.isRestored), let end = duties.restore.end(at: monotonic) else {
+            return nil
+        }
         counters.restoredRows += end.rows
         return end.text
     }

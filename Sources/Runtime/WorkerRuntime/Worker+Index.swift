@@ -22,10 +22,13 @@ extension Worker {
             let index = if let kept { kept } else { try openFile(partition) }
             switch index.checkpoint?.flaw(in: changelog, tombstonesKept: ports.log.tombstonesKept, at: now) {
             case nil: return index
-            case .foreign(let why): tellForeign(partition, why)
-            case .outdated(let why): tellOutdated(index, partition, why)
+            case .foreign(let why):
+                tellForeign(partition, why)
+                return try emptied(index, partition, isOfAnother: true)
+            case .outdated(let why):
+                tellOutdated(index, partition, why)
+                return try emptied(index, partition)
             }
-            return try emptied(index, partition)
         }
     }
 
@@ -42,7 +45,9 @@ extension Worker {
 
     /// Retries to open an index that the disk had no space for.
     func awaitIndex(of owned: OwnedPartition) {
-        guard let awaited = owned.index as? AwaitedIndex, monotonic - awaited.triedAt >= .milliseconds(500) else { return }
+        guard let awaited = owned.index as? AwaitedIndex, monotonic - awaited.triedAt >= .milliseconds(500) else {
+            return
+        }
         awaited.triedAt = monotonic
         do throws(IndexFailure) {
             let index = try openIndex(owned.id, owned.lifecycle.changelogStart..<owned.lifecycle.restoreEnd)
@@ -50,14 +55,18 @@ extension Worker {
         } catch { end(error) }
     }
 
+    /// Rows of another changelog are kept: no topic may have them any more.
     private func emptied(
-        _ index: any VariantIndex, _ partition: PartitionID
+        _ index: any VariantIndex, _ partition: PartitionID, isOfAnother: Bool = false
     ) throws(IndexFailure) -> any VariantIndex {
-        do throws(IndexFailure) { try index.wipe() } catch {
-            guard case .corrupt = error else { throw error }
-            return try ports.indexes.open(partition).index
-        }
-        return index
+        do throws(IndexFailure) {
+            guard try isOfAnother && !index.isEmpty() else {
+                try index.wipe()
+                return index
+            }
+            try index.setAside()
+        } catch { guard case .corrupt = error else { throw error } }
+        return try ports.indexes.open(partition).index
     }
 
     private func tellForeign(_ partition: PartitionID, _ why: String) {
@@ -105,7 +114,9 @@ extension Worker {
             tellForeign(owned.id, why)
         case .outdated(let why): tellOutdated(owned.index, owned.id, why)
         }
-        restart(owned, isOfAnother: isOfAnother) { () throws(IndexFailure) in try emptied(owned.index, owned.id) }
+        restart(owned, isOfAnother: isOfAnother) { () throws(IndexFailure) in
+            try emptied(owned.index, owned.id, isOfAnother: isOfAnother)
+        }
     }
 
     private func openFile(_ partition: PartitionID) throws(IndexFailure) -> any VariantIndex {

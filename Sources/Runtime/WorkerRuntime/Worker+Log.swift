@@ -198,7 +198,7 @@ extension Worker: LogListener {
     /// - Parameter patience: jobs that become due later than this do not count.
     func isQuiet(for patience: Duration?) -> Bool {
         guard underWay == 0, isAnswered, !ports.consumer.isAwaiting,
-            !partitions.isEmpty || ports.consumer.ownsNothing
+            !partitions.isEmpty || !stopped.isEmpty || ports.consumer.ownsNothing
         else { return false }
         return partitions.values.allSatisfy {
             $0.isRestored && $0.lifecycle.isClean && $0.answers != nil && $0.decoding.isEmpty
@@ -236,10 +236,9 @@ extension Worker: LogListener {
 
     /// Counts the jobs of this worker's partitions that have no outcome, as far as the log shows.
     func countWaiting() async {
-        let found = (try? await ports.log.partitionOffsets(Topic.worked, partitions.keys.sorted())) ?? []
-        for offsets in found {
-            guard let owned = partitions[offsets.partition] else { continue }
-            waiting += Int(offsets.unfinished(owned.finished(offsets.topic)))
+        let own = partitions.keys.sorted() + stopped.keys.sorted()
+        for offsets in (try? await ports.log.partitionOffsets(Topic.worked, own)) ?? [] {
+            waiting += Int(offsets.unfinished(partitions[offsets.partition]?.finished(offsets.topic)))
             hidden += Int(offsets.hidden)
         }
         waiting += unread

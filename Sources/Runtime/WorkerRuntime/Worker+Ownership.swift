@@ -52,8 +52,6 @@ extension Worker {
                 await pauseAfterRefusal()
                 continue
             }
-            if owned.lifecycle.isIndexUnpublished { await publishIndex(of: owner, attempt) }
-            guard fencing(owner, attempt) === owned else { continue }
             let keys = owned.lifecycle.fencedKeys
             guard let rows = validRows(of: keys.keys, owned) else { return owned.lifecycle.abandonFence() }
             owned.takeOver(store)
@@ -93,6 +91,7 @@ extension Worker {
 
     /// The partition goes to another owner: what runs is finished, and nothing new is begun.
     func leave(_ partition: PartitionID) {
+        stopped[partition] = nil
         guard let owned = partitions[partition] else { return ports.consumer.release(partition) }
         owned.lifecycle.leave()
         // Idle ones are gone at once: said for each, it would be dozens of lines.
@@ -120,6 +119,7 @@ extension Worker {
     /// Fetches are cancelled; whatever else still runs finishes unseen: its results find no partition to go to. Permits
     /// are free when what holds them has ended.
     func giveUp(_ partition: PartitionID) {
+        stopped[partition] = nil
         guard let owned = partitions.removeValue(forKey: partition) else { return }
         idle.interrupt()
         for flight in owned.state.flightIDs {

@@ -53,7 +53,7 @@ extension Worker {
     private func looked(_ found: LogLook, _ sight: LogSight, _ owned: OwnedPartition) throws(LogFailure) {
         let topic = found.point.topic
         if owned.watches[topic].isOutdated() { return look(at: owned) }
-        if topic == .variants { return try lookedAtChangelog(found, sight, owned) }
+        if topic == .variants { return lookedAtChangelog(found, sight, owned) }
         let proof = owned.watches[topic].proof
         if !found.isFirst, proof == nil, found.progress?.breakIn(sight.bounds, anchored: sight.timestamp) == nil {
             owned.watches[topic].found(at: monotonic)

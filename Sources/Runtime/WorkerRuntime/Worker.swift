@@ -30,6 +30,8 @@ package actor Worker {
     /// Indexes of partitions that went, in case they come back.
     var keptIndexes: [PartitionID: any VariantIndex] = [:]
     var keptProgress: [PartitionID: KeptProgress] = [:]
+    /// Partitions that this worker holds and does not work on, because their changelog was recreated.
+    var stopped: [PartitionID: LogFailure] = [:]
     var looks = LogLooks()
     var tierTurns = TierTurns()
     /// Time of the last check whether jobs in delay topics could start behind others.
@@ -201,6 +203,7 @@ package actor Worker {
         // In this order, a pause between the two does not look like a jump of the clock.
         let wall = ports.time.wall
         duties.tick(WorkerView(now: moment, wall: wall, restoring: restoring, isRunning: phase.isRunning)).forEach(perform)
+        noteStopped()
         settle()
         moveHeldUp()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }

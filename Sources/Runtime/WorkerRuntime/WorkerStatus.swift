@@ -15,6 +15,8 @@ package struct WorkerStatus: Sendable {
     package let owned: [PartitionID]
     /// Number of assignments of partitions.
     package let assignments: Int
+    /// Partitions that are held and left alone: their changelog was recreated.
+    package let stopped: Int
     /// Owned partitions that are not restored.
     package let restoring: Int
     /// Changelog records that those lack, at most.
@@ -62,7 +64,7 @@ extension Worker {
         let rules = scheduler.rules
         return WorkerStatus(
             counters: counters, restore: duties.restore, owned: partitions.keys.sorted(), assignments: assignments,
-            restoring: restoring.count, rowsLeft: restoring.reduce(0) { $0 + $1.lifecycle.rowsLeft },
+            stopped: stopped.count, restoring: restoring.count, rowsLeft: restoring.reduce(0) { $0 + $1.lifecycle.rowsLeft },
             unfinished: records { $0.unfinished($1) },
             oldestTimes: partitions.mapValues { owned in Self.byTopic { owned.state.oldestTime($0) } },
             finished: partitions.mapValues { owned in Self.byTopic { owned.finished($0) } },

@@ -140,24 +140,21 @@ struct EpochFoldTests {
     }
 
     @Test(
-        "A later owner is given way to; one of another log is outbid where it wrote before this one came",
+        "A later owner is given way to; an epoch that was told before the reader came is outbid",
         arguments: [
-            (epoch(3, 4), 3, epoch(900, 9), .ofAnotherLog), (epoch(3, 4), 2, epoch(900, 9), .later),
-            (epoch(3, 9), 2, epoch(900, 4), nil), (epoch(3, 9), 3, epoch(1, 4), nil),
+            (epoch(3, 4), 3, epoch(900, 9), true, false), (epoch(3, 4), 2, epoch(900, 9), true, true),
+            (epoch(3, 9), 2, epoch(900, 4), false, false), (epoch(3, 9), 3, epoch(1, 4), false, false),
             // By an index that was told of it in its own log, whose end has passed it.
-            (epoch(27, 7), 27, epoch(2, 1_005), nil),
-            // Where the changelog was recreated under the reader, whatever ends say.
-            (epoch(10, 3), nil, epoch(2, 5), .later), (epoch(10, 3), nil, epoch(0, 2), nil),
-            (epoch(10, 3), nil, epoch(20, 2), .ofAnotherLog),
-        ] as [(Int64, Int64?, Int64, EpochFold.Rival?)])
-    func rival(own: Int64, end: Int64?, other: Int64, is rival: EpochFold.Rival?) {
+            (epoch(27, 7), 27, epoch(2, 1_005), false, false),
+        ] as [(Int64, Int64, Int64, Bool, Bool)])
+    func rival(own: Int64, end: Int64, other: Int64, isOutbid: Bool, isOver: Bool) {
         var fold = EpochFold(after: 0, upTo: 0, own: own, since: end)
         _ = fold.counts(written: other, opened: other, at: 2)
-        #expect(fold.rival == rival)
+        #expect(fold.isOutbid == isOutbid && fold.isOver == isOver)
         let raised = GroupEpoch.after(own, other)
         fold = EpochFold(after: fold.epoch, upTo: 3, own: raised, since: end)
         let counts = fold.counts(written: raised, at: 10)
-        #expect(counts && fold.rival == nil)
+        #expect(counts && !fold.isOutbid && !fold.isOver)
     }
 
     @Test("An epoch of which an index tells that is folded to the log's end was told before the reader came")
@@ -165,12 +162,12 @@ struct EpochFoldTests {
         // Generations began anew since one went on in a recreated changelog.
         var fold = EpochFold(after: Self.after(2, 500), upTo: 3, own: Self.epoch(3, 1), since: 3)
         let counts = fold.counts(written: Self.epoch(3, 1), opened: Self.epoch(3, 1), at: 3)
-        #expect(!counts && fold.rival == .ofAnotherLog)
+        #expect(!counts && fold.isOutbid && !fold.isOver)
     }
 
     /// It comes with the group's next generation, with its first one, or came before the changelog was recreated.
     @Test(
-        "An index that is published behind its own fence in a recreated changelog counts for every reader",
+        "An index that 0.1.0 published behind its own fence in a recreated changelog counts for every reader",
         arguments: [(epoch(3, 6), 3), (epoch(3, 1), 3), (epoch(700, 4), 0)] as [(Int64, Int64)])
     func published(own: Int64, end: Int64) {
         var fold = EpochFold(after: 0, upTo: 0, own: own, since: end)
@@ -190,7 +187,7 @@ struct EpochFoldTests {
         for forged in [Self.epoch(901, 7), Self.epoch(3, 7), .max] {
             var fold = EpochFold(after: own, upTo: 4, own: own, since: 3)
             let counts = fold.counts(written: forged, at: 5)
-            #expect(!counts && fold.epoch == own && fold.rival == nil)
+            #expect(!counts && fold.epoch == own && !fold.isOver)
         }
     }
 }

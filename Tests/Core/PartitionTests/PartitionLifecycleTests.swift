@@ -40,9 +40,9 @@ struct PartitionLifecycleTests {
         #expect(lifecycle.advance(at: 0) == .fence(attempt: 1))
         lifecycle.rebuild()
         // The first attempt ends, and says nothing to the second.
-        #expect(lifecycle.phase == .restoring(.ignored) && lifecycle.rowsLeft == 5)
+        #expect(lifecycle.phase == .restoring && lifecycle.rowsLeft == 5)
         lifecycle.fenced(at: 5, republished: [:])
-        #expect(lifecycle.phase == .restoring(.ignored))
+        #expect(lifecycle.phase == .restoring)
         lifecycle.fold(upTo: 6)
         #expect(lifecycle.advance(at: 0) == .fence(attempt: 2))
         lifecycle.fenced(at: 6, republished: [:])
@@ -53,25 +53,6 @@ struct PartitionLifecycleTests {
         #expect(lifecycle.phase == .fenced && lifecycle.restoreEnd == 20 && lifecycle.rebuilds == 2)
         lifecycle.fold(upTo: 20)
         #expect(lifecycle.advance(at: 0) == .own)
-    }
-
-    @Test("A changelog that is recreated is restored from its beginning, and gets the index before another fence")
-    func recreated() {
-        var lifecycle = restored()
-        lifecycle.ignore(.source(Self.one), at: 4)
-        lifecycle.replace(by: 0..<2, publishesIndex: true)
-        #expect(!lifecycle.isRestored && lifecycle.isClean && lifecycle.rowsLeft == 2 && lifecycle.isIndexUnpublished)
-        #expect(lifecycle.changelogEnd == nil)
-        lifecycle.fold(upTo: 2)
-        #expect(lifecycle.advance(at: 0) == .fence(attempt: 2) && lifecycle.isIndexUnpublished)
-        lifecycle.fenced(at: 40, republished: [:])
-        #expect(!lifecycle.isIndexUnpublished && lifecycle.advance(at: 0) == nil)
-        lifecycle.fold(upTo: 41)
-        #expect(lifecycle.advance(at: 0) == .own && lifecycle.isRestored && lifecycle.changelogEnd == 41)
-        // One whose index is found damaged meanwhile has nothing to publish.
-        lifecycle.replace(by: 0..<0, publishesIndex: true)
-        lifecycle.rebuild()
-        #expect(!lifecycle.isIndexUnpublished)
     }
 
     @Test("A fence that cannot be appended for want of the index is tried again")

@@ -132,26 +132,6 @@ struct PartitionStateTests {
     }
 
     @Test(
-        "Where the changelog is recreated, jobs of what was announced are looked up again, and count once for their host"
-    )
-    func fencedAgain() throws {
-        var driver = Driver()
-        let host = OriginHost(of: "http://o/a")
-        let share = HostLane(host, .fast)
-        let room = driver.state.room(for: share)
-        let pending = driver.pending("j", source, [Self.large])
-        let first = try #require(flight(driver.feed(.arrived(pending))))
-        _ = driver.feed(.granted(.fetch, first))
-        _ = driver.feed(.fetched(first, Self.picture))
-        let task = try #require(renderTask(driver.feed(.granted(.render, first))))
-        _ = driver.feed(.rendered(first))
-        _ = driver.feed(.announced(first, original: nil, rows: rows(task), position: 900))
-        let second = try #require(flight(driver.feed(.fencedAgain(0))))
-        #expect(second != first && !driver.state.has(first) && driver.state.room(for: share) == room - 1)
-        #expect(kinds(driver.feed(.folded(900))).isEmpty)
-    }
-
-    @Test(
         "Pixels are asked whether alpha shows only if a format depends on it",
         arguments: [
             (["90x0.auto"], true), (["90x0.png", "90x0.auto"], true), (["90x0.png"], false),

@@ -52,6 +52,21 @@ struct ForeignDataTests {
         #expect(summary["jobs"] == 12 && summary["unchanged"] == 12, "\(ended.errors)")
     }
 
+    @Test("A log that was removed: its rows come back from our indexes, and not from those of another store")
+    func removed() async throws {
+        let (ours, urls) = try await place(12)
+        let (theirs, _) = try await place(8)
+        try FileManager.default.removeItem(atPath: ours.folder.file("data/log"))
+        let refused = try ours.run("topics", "restore", "--index", theirs.folder.file("data/index"))
+        #expect(refused.status == 1 && refused.output.contains("0 rows were published"), "\(refused.output)")
+        #expect(refused.errors.contains("its rows name files of the store"), "\(refused.errors)")
+        let restored = try ours.run("topics", "restore")
+        #expect(restored.status == 0 && restored.output.contains("24 rows were published"), "\(restored.errors)")
+        try ours.publish(urls.map { ($0, Self.variants, .fast) }, id: "again")
+        let summary = try Summary(try await ours.worker().ended())
+        #expect(summary["jobs"] == 12 && summary["unchanged"] == 12 && summary["fetches"] == 0)
+    }
+
     /// As a changelog that was copied from another cluster has it: far ahead of our jobs.
     @Test("A progress row of another: our jobs are done all the same")
     func progress() async throws {

@@ -30,7 +30,7 @@ package enum Rule: String, Sendable, CaseIterable {
     case stored = "an announced variant is not in the store"
     case fenced = "a fenced row lives"
     case index = "an index is not the fold of its changelog"
-    case published = "a recreated changelog lacks a row that its owner knew"
+    case published = "a restored changelog lacks a row that its owner knew"
     case order = "an answer came before its rows were folded"
     case promises = "a stale answer is owed nothing, a debt is paid in silence, or a change is told again and again"
     case poison = "a job kills more owners than three, or another is set aside for it"

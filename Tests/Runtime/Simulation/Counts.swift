@@ -27,7 +27,7 @@ package enum Happening: Int, Sendable, CaseIterable {
     case compacted, truncated, recreated, retained, offsetsExpired, resetEarliest, resetLatest, wentBack
     // Of the store and the index.
     case storeFull, storeFailing, storeForeign, storeSlow, blobGone, blobTorn, donorGone, indexDamaged, indexAway,
-        indexWiped
+        indexWiped, indexSetAside
     // Of origins and renderers.
     case originFailed, originStalled, originAsked, originGone, originChanged, originConfirmed, hostilePicture
     // An answer led to another URL of its host, and to another host.
@@ -37,7 +37,7 @@ package enum Happening: Int, Sendable, CaseIterable {
     case flooded, published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge, publishedBurst
     case publishedForced, publishedCacheOnly
     // What workers do.
-    case assigned, assignedInPart, revoked, lost, marked, leftClean, progressWritten, republished, epochRaised,
+    case assigned, assignedInPart, revoked, lost, marked, leftClean, progressWritten, republished,
         indexPublished, rewound,
         restarted
     case fetched, fetchLate, slowBegan, slowAged, render, reuse, rowStored, sourceStored, rowDropped, retried,

@@ -226,7 +226,8 @@ final class Ledger {
 
     private func answer(_ new: NewRecord, _ partition: PartitionID, _ epoch: Int64?) -> Ownerships.Answer? {
         let record = Record(
-            topic: new.topic, partition: partition, offset: 0, timestamp: .epoch, key: [], value: nil, headers: new.headers)
+            topic: new.topic, partition: partition, offset: 0, timestamp: .epoch, key: [], value: nil,
+            headers: new.headers)
         guard let answered = AnsweredRecord(answeredBy: record) else { return nil }
         let owner = Ownerships.Key(partition: partition, epoch: epoch ?? 0)
         return Ownerships.Answer(record: answered, topic: new.topic, owner: owner, time: world.now)
@@ -274,8 +275,6 @@ final class Ledger {
             world.count(row.isClean ? .leftClean : .marked)
             let owner = Ownerships.Key(partition: log.partition, epoch: epoch)
             log.newestOwner = max(log.newestOwner, writer ?? 0)
-            if GroupEpoch.isOfAnotherLog(row.epoch, at: offset) { world.count(.epochRaised) }
-            checkPublished(row, epoch, log)
             if row.isClean { world.ownerships.leave(owner) } else { world.ownerships.mark(owner) }
         case .progress:
             world.count(.progressWritten)
@@ -314,17 +313,17 @@ final class Ledger {
 
     // MARK: A changelog that is recreated
 
-    /// What an owner's index held then, and must say again.
+    /// What an owner's index held then, and how many files with rows were lost by then.
     private struct Kept {
-        let epoch: Int64
         let keys: [[UInt8]]
-        let damages: Int
-        /// The epoch that its last word opened, and how many appends had not been heard of by then.
-        var first: (epoch: Int64, doubts: Int)?
+        let losses: Int
     }
+
+    private var losses: Int { world.machines.reduce(0) { $0 + $1.disk.losses } }
 
     /// The topic is deleted and made again, under an owner or not.
     func recreate(_ log: TopicLog) {
+        if log.newestOwner > 0 { kept[log.partition] = nil }
         let owner = world.owners(of: log.partition).first
         if let owner, let epoch = owner.consumer.epoch(of: log.partition), let index = owner.indexes[log.partition],
             world.ownerships.rank(Ownerships.Key(partition: log.partition, epoch: epoch)) == log.newestOwner
@@ -333,28 +332,14 @@ final class Ledger {
                 rows.variants.map { RecordKey.variant(source, $0.spec).bytes }
                     + (rows.source == nil ? [] : [RecordKey.source(source).bytes])
             }
-            kept[log.partition] = Kept(epoch: epoch, keys: keys, damages: world.counts[.indexDamaged])
+            kept[log.partition] = Kept(keys: keys, losses: losses)
         }
         _ = log.recreate()
     }
 
-    /// Who noticed opens a later epoch twice: before all that its index held, and behind it.
-    private func checkPublished(_ row: EpochRow, _ epoch: Int64, _ log: TopicLog) {
-        guard let kept = kept[log.partition], row.epoch != kept.epoch else { return }
-        let doubts = world.counts[.appendUnknown]
-        guard !row.isClean, epoch == kept.epoch, kept.damages == world.counts[.indexDamaged],
-            kept.first.map({ $0.doubts == doubts }) ?? true
-        else {
-            self.kept[log.partition] = nil
-            return
-        }
-        // Of the first one it may not have heard, and have said it again. What it published in an earlier log may end in this
-        // one: that was of an earlier epoch.
-        guard kept.first?.epoch == row.epoch else {
-            self.kept[log.partition]?.first = (row.epoch, doubts)
-            return
-        }
-        self.kept[log.partition] = nil
+    /// All that the last owner's index held is in it again.
+    func checkRestored(_ log: TopicLog) {
+        guard let kept = kept.removeValue(forKey: log.partition), kept.losses == losses else { return }
         world.count(.indexPublished)
         let known = Set(log.history.map(\.record.key))
         for key in kept.keys where !known.contains(key) {

@@ -52,7 +52,7 @@ package enum Plant: String, Sendable, CaseIterable {
     case fetchOn = "fetch-on"
     /// An answer lacks its last byte.
     case tearAnswer = "tear-answer"
-    /// Of an index that is published again not all rows are.
+    /// Of an index that is restored not all rows are published.
     case publishLess = "publish-less"
     /// A worker that is told to stop does not.
     case ignoreStop = "ignore-stop"

@@ -12,8 +12,14 @@ final class SimulatedDisk {
         var rows: [SourceKey: SourceSnapshot] = [:]
         var checkpoint: IndexCheckpoint?
         var progress: ProgressRow?
+        /// It came from another cluster.
+        var isForeign = false
     }
 
+    /// Those of changelogs before, by when they were put aside.
+    private(set) var aside: [PartitionID: [File]] = [:]
+    /// Files with rows that were lost.
+    private(set) var losses = 0
     var files: [PartitionID: File] = [:]
     /// What stood in a file some while before: a machine that loses its power may come up with it.
     private(set) var older: [PartitionID: File] = [:]
@@ -26,11 +32,28 @@ final class SimulatedDisk {
     }
 
     /// It comes up with what it had some while before.
-    func goBack() { files = older }
+    func goBack() {
+        files = older
+        losses += 1
+    }
+
+    func lose() {
+        (files, aside) = ([:], [:])
+        losses += 1
+    }
+
+    func setAside(_ partition: PartitionID) {
+        if let file = files[partition] { aside[partition, default: []].append(file) }
+        (files[partition], older[partition]) = (nil, nil)
+    }
+
+    /// Their rows were published.
+    func retire(_ partition: PartitionID) { (files[partition], aside[partition]) = (nil, nil) }
 
     /// The files of another cluster: of half of the partitions its changelogs were longer. It had other rows, had owners in
     /// later epochs, and had come further.
     func swap() {
+        losses += 1
         for (partition, file) in files {
             guard let known = file.checkpoint else { continue }
             let anchors = known.anchors.map { anchors in
@@ -38,6 +61,7 @@ final class SimulatedDisk {
                     anchors.newestFirst.map { LogAnchor(offset: $0.offset, timestamp: $0.timestamp + .milliseconds(1)) }
                 )
             }
+            files[partition]?.isForeign = true
             files[partition]?.rows = [:]
             files[partition]?.checkpoint = IndexCheckpoint(
                 position: known.position + (partition.number % 2 == 0 ? 100_000 : 0), epoch: known.epoch + 1_000,
@@ -49,7 +73,10 @@ final class SimulatedDisk {
         }
     }
 
-    func wipe(_ partition: PartitionID) { (files[partition], older[partition]) = (nil, nil) }
+    func wipe(_ partition: PartitionID) {
+        if files[partition]?.rows.isEmpty == false { losses += 1 }
+        (files[partition], older[partition]) = (nil, nil)
+    }
 }
 
 /// The index port of one process.
@@ -97,15 +124,6 @@ final class SimulatedIndex: VariantIndex {
         return file.rows[source] ?? SourceSnapshot()
     }
 
-    func page(after place: Int64, limit: Int) throws(IndexFailure) -> [IndexedSource] {
-        try check()
-        process.world.note("page", Int64(process.number), Int64(partition.number), Int64(file.rows.count))
-        let page = Array(
-            file.rows.map { IndexedSource(place: Int64($0.digest.words.0 >> 1), snapshot: $1) }
-                .filter { $0.place > place }.sorted { $0.place < $1.place }.prefix(min(limit, 3)))
-        return process.world.plants(.publishLess) && page.count > 1 ? Array(page.dropFirst()) : page
-    }
-
     func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
     ) throws(IndexFailure) {
@@ -140,6 +158,12 @@ final class SimulatedIndex: VariantIndex {
         process.world.note("wiped", Int64(process.number), Int64(partition.number))
         file = SimulatedDisk.File()
         process.machine.disk.wipe(partition)
+    }
+
+    func setAside() throws(IndexFailure) {
+        if process.isDead { return }
+        process.world.count(.indexSetAside)
+        process.machine.disk.setAside(partition)
     }
 
     func close() {}

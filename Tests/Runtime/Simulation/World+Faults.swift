@@ -71,7 +71,11 @@ extension World {
             ownerships.forget(log.partition)
             ledger.recreate(cluster.log(.variants, log.partition))
             cluster.announce(cluster.log(.variants, log.partition))
-        case .reset: prepareReset(running)
+            recreated.insert(log.partition)
+            after(chance.within(2_000_000...25_000_000)) { [self] in stopForRestore() }
+        case .reset:
+            // A person stops all workers, sets offsets, and starts them again.
+            if !resetWaits, running.count == machines.count { stopAll(for: \.resetWaits) }
         case .fillStore: shelf.fullUntil = until
         case .failStore: shelf.failsUntil = until
         case .swapStore:
@@ -111,7 +115,7 @@ extension World {
             machine.process = nil
             if fault == .loseDisk {
                 count(.diskLost)
-                machine.disk.files = [:]
+                machine.disk.lose()
             } else if fault == .oldDisk {
                 count(.diskOlder)
                 machine.disk.goBack()
@@ -175,11 +179,53 @@ extension World {
         cluster.announce(log)
     }
 
-    /// A person stops all workers, sets offsets, and starts them again.
-    private func prepareReset(_ running: [Machine]) {
-        guard !resetWaits, running.count == machines.count else { return }
-        resetWaits = true
-        for machine in running { machine.process?.drain() }
+    private func stopAll(for purpose: ReferenceWritableKeyPath<World, Bool>) {
+        self[keyPath: purpose] = true
+        for machine in machines { machine.process?.drain() }
+    }
+
+    /// A person stops all workers, restores what was recreated, and starts them again.
+    private func stopForRestore() {
+        guard !recreated.isEmpty, !restoreWaits else { return }
+        disturb(until: now + 2_000_000, recreated.sorted())
+        guard machines.allSatisfy({ $0.process?.isPaused != true }) else {
+            return after(1_000_000) { [self] in stopForRestore() }
+        }
+        stopAll(for: \.restoreWaits)
+    }
+
+    /// As `mezzotint topics restore` does, from all disks.
+    func restore() {
+        restoreWaits = false
+        for partition in recreated.sorted() { restore(partition) }
+        recreated = []
+    }
+
+    private func restore(_ partition: PartitionID) {
+        let log = cluster.log(.variants, partition)
+        var files: [String: SimulatedDisk.File] = [:]
+        for machine in machines {
+            let disk = machine.disk
+            for (number, file) in ((disk.aside[partition] ?? []) + [disk.files[partition]].compactMap(\.self))
+                .enumerated()
+            where !file.isForeign { files["\(machine.number)/\(number)"] = file }
+        }
+        let candidates = files.sorted { $0.key < $1.key }.compactMap { path, file in
+            file.checkpoint.map { ChangelogRestore.Candidate(path: path, checkpoint: $0, store: nil) }
+        }
+        var changelog = ChangelogRestore(partition, from: candidates)
+        for entry in log.entries { changelog.read(entry.record) }
+        let newest = changelog.verdicts(end: log.end, store: nil).first { $0.verdict == .newest }
+        let file = newest.flatMap { files[$0.candidate.path] }
+        var rows = (file?.rows ?? [:]).sorted { $0.key.hex < $1.key.hex }.map(\.value)
+        if plants(.publishLess), rows.count > 1 { rows.removeFirst() }
+        for record in rows.flatMap({ changelog.missing(from: $0) }) + changelog.end(file?.progress, at: wall) {
+            _ = ledger.land(record, in: log, epoch: nil, by: nil)
+        }
+        killers.excuse(partition)
+        ledger.checkRestored(log)
+        disturb(until: now, [partition])
+        if file != nil { for machine in machines { machine.disk.retire(partition) } }
     }
 
     func reset() {

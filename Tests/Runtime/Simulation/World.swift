@@ -74,6 +74,9 @@ final class World: @unchecked Sendable {
     var rendererFailsUntil: Int64 = 0
     /// A reset of offsets waits for the group to be empty.
     var resetWaits = false
+    /// Partitions whose changelog was recreated and is not restored, and whether a restore waits for the group to be empty.
+    var recreated: Set<PartitionID> = []
+    var restoreWaits = false
 
     init(seed: UInt64, plant: Plant?, print: ((String) -> Void)?) {
         var chance = Chance(seed: seed)
@@ -172,9 +175,12 @@ final class World: @unchecked Sendable {
     }
 
     func restart(_ machine: Machine) {
-        if resetWaits, machines.allSatisfy({ $0.process == nil }) { reset() }
-        // The offsets are set while nobody is there.
-        if resetWaits { return after(1_000_000) { [self] in restart(machine) } }
+        if machines.allSatisfy({ $0.process == nil }), group.isEmpty {
+            if resetWaits { reset() }
+            if restoreWaits { restore() }
+        }
+        // The offsets are set while nobody is there, and changelogs restored.
+        if resetWaits || restoreWaits { return after(1_000_000) { [self] in restart(machine) } }
         if !isOver { start(machine) }
     }
 
@@ -287,7 +293,7 @@ final class World: @unchecked Sendable {
 
     /// Every job is answered, every offset committed, and no worker has anything to do.
     var isDone: Bool {
-        !ledger.isOpen && machines.allSatisfy { $0.process != nil } && !resetWaits && isCommitted
+        !ledger.isOpen && machines.allSatisfy { $0.process != nil } && !resetWaits && recreated.isEmpty && isCommitted
             && areWorkersQuiet && isAllOwned
     }
 

@@ -2,8 +2,8 @@ import Clocks
 import ImageModel
 import Ports
 import Records
-
 import TestSupport
+
 @testable import Watch
 
 extension StagedFault {
@@ -185,6 +185,18 @@ extension StagedFault {
                 $0.restart(after: "10:28:36 ERROR No space.")
                 $0.look(4)
             }
+        },
+        StagedFault(
+            "variants recreated under a worker", .topicRecreated,
+            ["The worker at 10.0.0.1:9464 reads a topic that was recreated or truncated (log.recreated)."],
+            asks: "mezzotint topics restore"
+        ) {
+            $0.workers = [WorkerSight("10.0.0.1:9464", .figures(Scene.figures(owned: 4)))]
+            $0.look()
+            $0.workers = [
+                WorkerSight("10.0.0.1:9464", .figures(Scene.figures(owned: 3, failures: ["log.recreated": 1])))
+            ]
+            $0.look(12)
         },
         StagedFault(
             "two workers, two store folders, one of them silent", .storeMismatch,

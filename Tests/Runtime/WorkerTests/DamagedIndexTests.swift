@@ -98,7 +98,6 @@ private final class FailingIndex: VariantIndex {
         return try inner.snapshot(of: source)
     }
 
-    func page(after place: Int64, limit: Int) throws(IndexFailure) -> [IndexedSource] { [] }
     func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
     ) throws(IndexFailure) {

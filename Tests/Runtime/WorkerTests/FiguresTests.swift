@@ -184,7 +184,6 @@ private final class FullIndex: VariantIndex {
     func isEmpty() throws(IndexFailure) -> Bool { try inner.isEmpty() }
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot { try inner.snapshot(of: source) }
 
-    func page(after place: Int64, limit: Int) throws(IndexFailure) -> [IndexedSource] { [] }
     func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
     ) throws(IndexFailure) {

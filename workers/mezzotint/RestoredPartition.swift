@@ -1,0 +1,128 @@
+internal import Canonical
+internal import ImageModel
+import Index
+import Ledger
+import Ports
+import Posix
+internal import Records
+
+/// One partition of `variants`, with what a restore published in it and could not.
+struct RestoredPartition {
+    let partition: PartitionID
+    let log: any Log
+    let store: StoreSight
+    let allowsMissing: Bool
+    let writes: Bool
+    /// For people: what was not used or is missing, and what to do.
+    var notes: [String]
+    /// The index that was published.
+    private(set) var index: String?
+    private(set) var rows = 0
+    /// Variants that outcomes name, and neither the topic nor the index has.
+    private(set) var missing = 0
+    /// Workers take the partition up.
+    private(set) var isOpen = false
+    mutating func run(from files: [(path: String, index: SQLiteVariantIndex)]) async throws {
+        let candidates = files.compactMap { file in
+            file.index.checkpoint.map {
+                ChangelogRestore.Candidate(path: file.path, checkpoint: $0, store: file.index.progress?.store)
+            }
+        }
+        var changelog = ChangelogRestore(partition, from: candidates)
+        let end = try await read(.variants, from: 0) { changelog.read($0) }
+        let verdicts = changelog.verdicts(end: end, store: store.identity)
+        for (candidate, verdict) in verdicts { note(candidate, verdict) }
+        let newest = verdicts.first { $0.verdict == .newest }?.candidate
+        let source = files.first { $0.path == newest?.path }?.index
+        isOpen = changelog.isOpened
+        // A topic that is as it was has nothing to get, and what compaction took from it is not missing.
+        guard source != nil || !isOpen else { return }
+        index = newest?.path
+        try await look(for: source, in: changelog)
+        let isUnused = verdicts.contains { $0.verdict == .ofAnotherStore || $0.verdict == .undecided }
+        guard source != nil || missing == 0 && !isUnused || allowsMissing else { return }
+        if let source { try await publish(source, in: changelog) }
+        try await append(changelog.end(source?.progress, at: SystemTime.wall))
+        isOpen = true
+        guard writes else { return }
+        // Used again later, they would bring back what was dropped meanwhile.
+        for (candidate, verdict) in verdicts where verdict == .newest || verdict == .older {
+            files.first { $0.path == candidate.path }?.index.close()
+            SQLiteVariantIndexes.retire(candidate.path)
+        }
+    }
+
+    private mutating func note(_ candidate: ChangelogRestore.Candidate, _ verdict: ChangelogRestore.Verdict) {
+        switch verdict {
+        case .newest, .known: break
+        case .older:
+            notes.append(
+                "\(candidate.path) is not used: another index is newer and has what it has, less what was dropped since."
+            )
+        case .ofAnotherStore:
+            let found = store.identity.map { "\($0)" } ?? "none"
+            notes.append(
+                "\(candidate.path) is not used: its rows name files of the store \(candidate.store.map { "\($0)" } ?? "none"), and \(store.place) is the store \(found). Correct store.*, or name the indexes of this store's workers with --index."
+            )
+        case .undecided:
+            notes.append(
+                "\(candidate.path) is not used: none of the rows that it folded last is in the topic, nor another in their place. If the topic was recreated, name the index of the partition's last worker with --index."
+            )
+        }
+    }
+
+    /// Counts variants that jobs were told of and that are in no row. What was told before the index was written last, and is
+    /// not in it, was dropped.
+    private mutating func look(for index: SQLiteVariantIndex?, in changelog: ChangelogRestore) async throws {
+        var named: [String] = []
+        var lost: Set<[UInt8]> = []
+        _ = try await read(.outcomes, from: index?.progress?.answers?[.outcomes] ?? 0) { record in
+            guard let report = try? OutcomeReport(record), let source = report.source else { return }
+            let variants = report.variants.filter {
+                $0.kind != .failed && $0.kind != .degraded && !changelog.has(source, $0.spec)
+            }
+            guard !variants.isEmpty else { return }
+            let known = try index?.snapshot(of: source).variants.map(\.spec) ?? []
+            for variant in variants where !known.contains(variant.spec) {
+                guard lost.insert(RecordKey.variant(source, variant.spec).bytes).inserted else { continue }
+                if named.count < 3 { named.append("\(variant.spec) of \(report.url)") }
+            }
+        }
+        missing = lost.count
+        guard missing > 0 else { return }
+        notes.append(
+            "\(missing) variants that outcomes name are in no index\(index == nil ? "" : " that is used"): \(named.joined(separator: ", "))\(missing > named.count ? ", …" : ""). "
+                + (index == nil && !allowsMissing
+                    ? "The partition stays stopped. Name the index folder of its last worker with --index; if there is none, run this again with --allow-missing, and they are rendered again when they are requested."
+                    : "They are rendered again when they are requested."))
+    }
+
+    private mutating func publish(_ index: SQLiteVariantIndex, in changelog: ChangelogRestore) async throws {
+        var place: Int64 = 0
+        while case let page = try index.page(after: place, limit: 256), let last = page.last {
+            let records = page.flatMap { changelog.missing(from: $0.snapshot) }
+            try await append(records)
+            rows += records.count
+            place = last.place
+        }
+    }
+
+    private func append(_ records: [NewRecord]) async throws {
+        guard writes, !records.isEmpty else { return }
+        if let failure = await log.append(records).lazy.compactMap(\.failure).first { throw failure }
+    }
+
+    /// Returns the topic's end.
+    private func read(_ topic: Topic, from start: Int64, _ body: (Record) throws -> Void) async throws -> Int64 {
+        let bounds = try await log.bounds(topic, partition)
+        var next = max(start, bounds.lowerBound)
+        while next < bounds.upperBound {
+            let records = try await log.read(topic, partition, from: next, limit: 4_096)
+            // Offsets have gaps, at the end too.
+            guard let last = records.last else { break }
+            for record in records { try body(record) }
+            next = last.offset + 1
+        }
+        return bounds.upperBound
+    }
+}

@@ -1,0 +1,90 @@
+internal import Canonical
+import CommandLine
+internal import ImageModel
+import Index
+import JSONText
+import Ledger
+import LogChoice
+import Ports
+import Posix
+internal import Records
+import Settings
+import StoreChoice
+
+/// `mezzotint topics restore`: rows that a recreated `variants` lacks and that workers' indexes hold.
+extension TopicsCommand {
+    static func restore(_ arguments: ParsedArguments) async throws -> ExitCode {
+        let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
+        let chosen = try await ChosenLog.open(settings)
+        return try await LogAccess.using(chosen.log) { _ in try await restore(arguments, settings, chosen) }
+    }
+
+    private static func restore(
+        _ arguments: ParsedArguments, _ settings: Settings, _ chosen: ChosenLog
+    ) async throws -> ExitCode {
+        try await requireNoWorker(settings)
+        let store = try await ChosenStore.site(settings).open(hasRoom: { _ in true }).sight()
+        let own = chosen.indexDirectory
+        let named = arguments.values("index")
+        var files: [PartitionID: [(path: String, index: SQLiteVariantIndex)]] = [:]
+        var notes: [PartitionID: [String]] = [:]
+        for folder in named.isEmpty ? [own].filter(Folder.isFolder) : named {
+            // Indexes of several clusters may lie beside each other.
+            let found = try SQLiteVariantIndexes.files(below: folder) {
+                !$0.hasPrefix("kafka-") || own.hasSuffix("/\($0)")
+            }
+            for (path, partition) in found {
+                do throws(IndexFailure) {
+                    files[partition, default: []].append((path, try SQLiteVariantIndexes.open(path, of: partition)))
+                } catch { notes[partition, default: []].append("\(error) It is not used.") }
+            }
+        }
+        var restored: [RestoredPartition] = []
+        for partition in chosen.log.partitions {
+            var one = RestoredPartition(
+                partition: partition, log: chosen.log, store: store, allowsMissing: arguments.flag("allow-missing"),
+                writes: !arguments.flag("dry-run"), notes: notes[partition] ?? [])
+            try await one.run(from: files[partition] ?? [])
+            restored.append(one)
+        }
+        show(restored, isDry: arguments.flag("dry-run"), json: arguments.flag("json"))
+        return restored.allSatisfy(\.isOpen) ? .success : .failure
+    }
+
+    /// A worker's index and its rows would change meanwhile.
+    private static func requireNoWorker(_ settings: Settings) async throws {
+        let view = try await ChosenLog.view(settings)
+        let members = try await view.members()
+        await view.close()
+        guard let first = members.first else { return }
+        let others = members.count > 1 ? " and \(members.count - 1) more run" : " runs"
+        throw CommandFailure(
+            "\(first.name)\(others). Stop all workers first, so that no index changes meanwhile; a killed worker counts until its session ends (kafka.timing.session)."
+        )
+    }
+
+    private static func show(_ restored: [RestoredPartition], isDry: Bool, json: Bool) {
+        if json {
+            Output.array(restored) { json, one in
+                json.field("partition", Int(one.partition.number))
+                json.field("index", one.index)
+                json.field("rows", one.rows)
+                json.field("missing", one.missing)
+                json.key("isOpen")
+                json.boolean(one.isOpen)
+                json.field("message", one.notes.isEmpty ? nil : one.notes.joined(separator: " "))
+            }
+        } else {
+            for one in restored where one.rows > 0 {
+                Console.print(
+                    "Partition \(one.partition): \(one.rows) rows of \(one.index ?? "") are \(isDry ? "to be " : "")published."
+                )
+            }
+            let rows = restored.reduce(0) { $0 + $1.rows }
+            Console.print(
+                "\(rows) rows \(isDry ? "would be" : "were") published in \(restored.count { $0.rows > 0 }) of \(restored.count) partitions."
+            )
+        }
+        for one in restored { for note in one.notes { Console.complain("Partition \(one.partition): \(note)") } }
+    }
+}
