@@ -13,7 +13,7 @@ struct RestoredPartition {
     let store: StoreSight
     let allowsMissing: Bool
     let writes: Bool
-    /// For people: what was not used or is missing, and what to do.
+    /// Sentences about indexes that are not used and rows that are missing, with the next step.
     var notes: [String]
     /// The index that was published.
     private(set) var index: String?
@@ -35,7 +35,7 @@ struct RestoredPartition {
         let newest = verdicts.first { $0.verdict == .newest }?.candidate
         let source = files.first { $0.path == newest?.path }?.index
         isOpen = changelog.isOpened
-        // A topic that is as it was has nothing to get, and what compaction took from it is not missing.
+        // A topic that was not recreated needs no rows: compaction removed those that it lacks.
         guard source != nil || !isOpen else { return }
         index = newest?.path
         try await look(for: source, in: changelog)
@@ -45,7 +45,7 @@ struct RestoredPartition {
         try await append(changelog.end(source?.progress, at: SystemTime.wall))
         isOpen = true
         guard writes else { return }
-        // Used again later, they would bring back what was dropped meanwhile.
+        // Used again later, they would bring back dropped rows.
         for (candidate, verdict) in verdicts where verdict == .newest || verdict == .older {
             files.first { $0.path == candidate.path }?.index.close()
             SQLiteVariantIndexes.retire(candidate.path)
@@ -57,7 +57,7 @@ struct RestoredPartition {
         case .newest, .known: break
         case .older:
             notes.append(
-                "\(candidate.path) is not used: another index is newer and has what it has, less what was dropped since."
+                "\(candidate.path) is not used: another index of this partition is newer."
             )
         case .ofAnotherStore:
             let found = store.identity.map { "\($0)" } ?? "none"
@@ -71,8 +71,8 @@ struct RestoredPartition {
         }
     }
 
-    /// Counts variants that jobs were told of and that are in no row. What was told before the index was written last, and is
-    /// not in it, was dropped.
+    /// Counts variants that outcomes name and that have no row. Outcomes from before the index's progress row are skipped,
+    /// because a variant that they name and the index lacks was dropped.
     private mutating func look(for index: SQLiteVariantIndex?, in changelog: ChangelogRestore) async throws {
         var named: [String] = []
         var lost: Set<[UInt8]> = []

@@ -5,7 +5,7 @@ internal import KafkaSetup
 import LogChoice
 import Settings
 
-/// `mezzotint topics`: the topics of a cluster, made and looked at, and one of them restored.
+/// `mezzotint topics`: creates, checks and restores the topics of a cluster.
 enum TopicsCommand {
     static let command = Command(
         "topics", abstract: "Create and check the topics of a Kafka cluster.",

@@ -59,7 +59,7 @@ package final class SQLiteVariantIndex: VariantIndex {
     /// Places count from 1, and stay as long as rows are only changed.
     package typealias Page = [(place: Int64, snapshot: SourceSnapshot)]
 
-    /// What is stored of sources that stand behind a place, in the order of their places; none: there are no more.
+    /// Rows of the sources after a place, in order of place; empty at the end.
     package func page(after place: Int64, limit: Int) throws(IndexFailure) -> Page {
         try using { (file) throws(SQLiteFailure) in try file.page(after: place, limit: limit) }
     }

@@ -46,10 +46,10 @@ package struct SQLiteVariantIndexes: VariantIndexes {
         throw .unavailable(path: path, reason: "it cannot be rebuilt (\(reason))")
     }
 
-    /// What a file of another changelog is named by, behind its own name.
+    /// Suffix of files with rows of another changelog.
     static let foreign = ".foreign"
 
-    /// Index files below a folder, those that were set aside as another changelog's too.
+    /// Index files below a folder, also those of other changelogs (`foreign`).
     package static func files(
         below folder: String, in isMeant: (_ folder: String) -> Bool = { _ in true }
     ) throws(SystemFailure) -> [(path: String, partition: PartitionID)] {
@@ -66,7 +66,7 @@ package struct SQLiteVariantIndexes: VariantIndexes {
         return found
     }
 
-    /// One such file, which stays where it is whatever is found in it.
+    /// Opens such a file, and leaves it in place if it cannot be read.
     package static func open(_ path: String, of partition: PartitionID) throws(IndexFailure) -> SQLiteVariantIndex {
         let opened: IndexFile.Opened
         do throws(SQLiteFailure) { opened = try IndexFile.open(path, cacheBytes: 512 << 10) } catch {
@@ -79,7 +79,7 @@ package struct SQLiteVariantIndexes: VariantIndexes {
         }
     }
 
-    /// Puts a file out of the way whose rows were published.
+    /// Renames a file whose rows were published.
     package static func retire(_ path: String) { IndexFile.setAside(path, as: ".restored") }
 
     /// A damaged one is as none: what it would spare is done again.

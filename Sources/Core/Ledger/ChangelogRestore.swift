@@ -5,30 +5,34 @@ package import Ports
 package import Records
 package import VariantSpec
 
-/// What the changelog of a partition holds, and what indexes hold beside it: by that a changelog that was recreated gets its
-/// rows again.
+/// Decides which rows of which index a recreated changelog of one partition gets again.
 ///
-/// Rows that it has stay as they are, so a restore that was interrupted is simply run again. The epoch row comes last: until
-/// then no worker takes the partition up.
+/// Rows that the changelog has stay as they are, so an interrupted restore can be run again. The epoch row comes last, because
+/// workers take the partition up as soon as they find it.
 package struct ChangelogRestore: Sendable {
     /// An index file of the partition.
     package struct Candidate: Sendable, Hashable {
         package let path: String
         package let checkpoint: IndexCheckpoint
-        /// What its rows are bound to.
+        /// The store that its rows are bound to.
         package let store: StoreIdentity?
 
         package init(path: String, checkpoint: IndexCheckpoint, store: StoreIdentity?) {
             (self.path, self.checkpoint, self.store) = (path, checkpoint, store)
         }
 
-        /// Epochs begin again in a recreated changelog; the time at which brokers appended the last row that was folded does not.
-        /// In one changelog both say the same.
-        fileprivate func isOlder(than other: Candidate) -> Bool { rank < other.rank }
-        private var rank: (WallTime, Int64, Int64) {
-            let last = checkpoint.anchors?.newestFirst.first?.timestamp ?? .distantPast
-            return (last, checkpoint.epoch, checkpoint.position)
+        /// Two of three decide, because each can be wrong alone. Epochs and positions begin again in a recreated changelog.
+        /// Anchors of rows that were folded before a rebalance can be missing. Clocks of machines differ.
+        fileprivate func isOlder(than other: Candidate) -> Bool {
+            let (own, others) = (checkpoint, other.checkpoint)
+            return [
+                (own.epoch, own.position) < (others.epoch, others.position), anchoredAt < other.anchoredAt,
+                own.at < others.at,
+            ].count { $0 } >= 2
         }
+
+        /// When brokers appended the last row by which the index knows its changelog.
+        private var anchoredAt: WallTime { checkpoint.anchors?.newestFirst.first?.timestamp ?? .distantPast }
     }
 
     package enum Verdict: Sendable, Hashable {
@@ -55,7 +59,7 @@ package struct ChangelogRestore: Sendable {
         anchored = Set(candidates.lazy.flatMap { $0.checkpoint.anchors?.newestFirst ?? [] }.map(\.offset))
     }
 
-    /// The changelog's next record; all are read before anything is asked.
+    /// Takes the changelog's next record. Read all records before you ask for verdicts or rows.
     package mutating func read(_ record: Record) {
         keys.insert(record.key)
         first = first ?? LogAnchor(offset: record.offset, timestamp: record.timestamp)
@@ -77,7 +81,7 @@ package struct ChangelogRestore: Sendable {
         return verdicts
     }
 
-    /// Whether the index is of this changelog; nil: nothing tells.
+    /// Whether the index is of this changelog; nil: unknown.
     private func isFolded(by checkpoint: IndexCheckpoint, end: Int64) -> Bool? {
         if checkpoint.position > end { return false }
         let anchors = checkpoint.anchors?.newestFirst ?? []
@@ -103,11 +107,11 @@ package struct ChangelogRestore: Sendable {
         return rows.filter { !keys.contains($0.key) }
     }
 
-    /// What ends a restore: how far owners had come, as the index was told, and the row by which workers take the partition up.
-    /// It opens no owner's epoch, so rows of every owner count behind it.
+    /// The last rows of a restore: the index's progress row, and the row that lets workers take the partition up. It opens no
+    /// owner's epoch, so rows of every owner count behind it.
     package func end(_ progress: ProgressRow?, at now: WallTime) -> [NewRecord] {
         var progress = progress
-        // That owner was stopped, and died of no job.
+        // That owner was stopped; no job crashed it.
         progress?.isClean = true
         let opening = EpochRow(
             partition: partition, epoch: 0, owner: "mezzotint topics restore", isClean: true, at: now)

@@ -15,7 +15,7 @@ package struct EpochFold: Sendable {
     /// Where it was told: an index that was told it before does not know where.
     package private(set) var toldAt: Int64
     private let own: Int64
-    /// What stands before it, no later owner than the reader wrote.
+    /// Rows before it were written by earlier owners.
     private let end: Int64
 
     /// - Parameters:

@@ -11,7 +11,7 @@ package import Records
 /// Rows from a fenced epoch are ignored, but compaction would keep them as the newest of their keys. So the owner
 /// republishes the valid row of each such key, the epoch row last: it is what the others are known by.
 ///
-/// A changelog that is recreated under an owner ends the ownership (`Worker+Changelog`).
+/// An owner whose changelog is recreated stops (`Worker+Changelog`).
 package struct PartitionLifecycle: Sendable, Equatable {
     package enum Phase: Sendable, Equatable {
         case restoring
@@ -42,7 +42,7 @@ package struct PartitionLifecycle: Sendable, Equatable {
     package private(set) var phase = Phase.restoring
     /// Where the changelog began when the partition came.
     package let changelogStart: Int64
-    /// And where it ended: what stands before it, no later owner wrote.
+    /// And where it ended: rows before it were written by earlier owners.
     package let changelogEnd: Int64
     /// Jobs wait until the index holds every row before this changelog position.
     package private(set) var restoreEnd: Int64

@@ -17,8 +17,8 @@ package struct Ownership: Sendable, Hashable {
 ///
 /// A changelog that was recreated does begin again. What an owner of the old one appends shows that: nobody reckons an epoch
 /// from an offset that no record has yet. Of two epochs of which one is such, the generations tell the later. An owner of
-/// 0.1.0 went on in a recreated changelog, in an epoch of an offset that none will ever have: its rows may land late, where the
-/// next owner has long reckoned from lower ones. `after` outbids it once generations have begun again.
+/// 0.1.0 continued in a recreated changelog, in an epoch of an offset that none will ever have: its rows may land late, where the
+/// next owner has long reckoned from lower offsets. `after` outbids it once generations have begun again.
 package enum GroupEpoch {
     private static let generationBits: Int64 = 20
     private static let nowhere: Int64 = 1 << 32

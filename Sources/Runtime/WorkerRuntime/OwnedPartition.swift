@@ -14,12 +14,12 @@ final class OwnedPartition {
     let id: PartitionID
     /// As the log gave it: by that the log knows what this ownership appends.
     let ownership: Ownership
-    /// In which rows are announced: the ownership's, or a later one if the changelog tells of that (`bid`).
+    /// Epoch of the rows that are announced: the ownership's, or a later one (`bid`).
     private(set) var epoch: Int64
     private(set) var index: any VariantIndex
     /// By these the changelog is still to be known as the one that the index folded; nil: it is known.
     private(set) var unproven: ChangelogAnchors?
-    /// Whether an owner has opened an epoch in the changelog; one has where the index was folded before.
+    /// Whether an owner has opened an epoch in the changelog. If the index has folded rows of it before, one has.
     var isOpened: Bool
     /// Of rows that were folded until then: by those any index that folded them would be known as one of this changelog.
     private var heldAnchors = ChangelogAnchors()
@@ -131,13 +131,13 @@ final class OwnedPartition {
         (isStuck, unfolded, heldAnchors, readAtLook) = (false, nil, ChangelogAnchors(), nil)
     }
 
-    /// Before the fence: an epoch above all that the changelog tells of.
+    /// Raises the epoch above each epoch of the changelog, before the fence.
     func bid() {
         let fold = epochs
         if fold.isOutbid { epoch = GroupEpoch.after(epoch, fold.epoch) }
     }
 
-    /// Which of the next rows count.
+    /// Decides which of the next rows count.
     var epochs: EpochFold {
         EpochFold(
             after: index.checkpoint?.epoch ?? 0, upTo: index.position ?? 0, own: epoch, since: lifecycle.changelogEnd)

@@ -1,3 +1,5 @@
+internal import Clocks
+internal import Failures
 internal import Ledger
 internal import Partition
 internal import Ports
@@ -5,8 +7,8 @@ internal import Positions
 internal import Records
 internal import Telemetry
 
-/// A changelog that is recreated under its owner: the partition stops, and its index stays as it is. `mezzotint topics restore`
-/// publishes it in the new one.
+/// Stops a partition whose changelog was recreated. Its index stays as it is, and `mezzotint topics restore` publishes it in
+/// the new changelog.
 extension Worker {
     /// Asks, when it is time, whether the changelog is still the one that the index folds.
     func lookAtChangelog(of owned: OwnedPartition) {
@@ -25,7 +27,7 @@ extension Worker {
         // Compaction may have taken the record away.
         if sight.timestamp == nil { progress?.anchor = nil }
         var why = owned.watches[.variants].proof ?? progress?.breakIn(sight.bounds, anchored: sight.timestamp)
-        // A reader goes on in silence behind what was removed.
+        // A reader continues in silence behind removed records.
         if let read = owned.readAtLook, read < sight.bounds.lowerBound {
             why = why ?? .later(start: sight.bounds.lowerBound, read: read)
         }
@@ -35,27 +37,27 @@ extension Worker {
         owned.readable.insert(.variants)
     }
 
-    /// A row that landed before what was folded when it was sent is in another log, and reading goes on behind it in silence.
+    /// Stops the partition: a row that landed before the position that was folded when it was sent is in another log.
     func landed(at offset: Int64, behind folded: Int64, of flight: FlightID) {
         guard let owned = partitions[flight.partition], owned.state.has(flight) else { return }
         stop(owned, .shorter(end: offset, read: folded))
     }
 
-    /// Whether the changelog has taken the place of one that owners worked by: they open it before any offset is committed.
+    /// Whether the changelog replaces an earlier one. Owners open a changelog before they commit any offset.
     func isRecreated(_ owned: OwnedPartition) -> Bool {
         !owned.isOpened && Topic.worked.contains { ports.consumer.committed($0, owned.id) != nil }
     }
 
-    /// What runs is given up, and jobs wait in their topics until the rows are restored and the partition comes again.
+    /// Gives the partition's running jobs up. Its jobs wait in their topics until the rows are restored.
     func stop(_ owned: OwnedPartition, _ why: LogBreak) {
-        // What was folded of the new changelog would pass for an owner's, who has opened it.
+        // An index with rows of the new changelog would look like that of an owner who has opened it.
         if why == .unopened { try? owned.index.wipe() }
         giveUp(owned.id)
         stopped[owned.id] = .recreated(topic: .variants, partition: owned.id, why)
         noteStopped()
     }
 
-    /// Said again as long as it lasts: metrics and the page go by it.
+    /// Repeats the failure every ten seconds, because metrics and the page go by it.
     func noteStopped() {
         guard let (partition, failure) = stopped.min(by: { $0.key < $1.key }),
             told[failure.code].map({ monotonic - $0 >= .seconds(10) }) ?? true

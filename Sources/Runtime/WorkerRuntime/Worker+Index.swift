@@ -55,12 +55,12 @@ extension Worker {
         } catch { end(error) }
     }
 
-    /// Rows of another changelog are kept: no topic may have them any more.
+    /// Empties an index. Rows of another changelog are kept aside, because maybe no topic has them any longer.
     private func emptied(
         _ index: any VariantIndex, _ partition: PartitionID, isOfAnother: Bool = false
     ) throws(IndexFailure) -> any VariantIndex {
         do throws(IndexFailure) {
-            guard try isOfAnother && !index.isEmpty() else {
+            guard isOfAnother else {
                 try index.wipe()
                 return index
             }

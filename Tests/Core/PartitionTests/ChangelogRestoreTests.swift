@@ -1,4 +1,5 @@
 import Canonical
+internal import Clocks
 import ImageModel
 import Ledger
 import Ports
@@ -17,7 +18,8 @@ struct ChangelogRestoreTests {
 
     /// `last`: when brokers appended the last row that was folded; nil: it names none.
     private static func index(
-        _ path: String, at position: Int64, last: Int64?, epoch: Int64 = 7, store: StoreIdentity? = ours
+        _ path: String, to position: Int64, last: Int64?, at: Int64? = nil, epoch: Int64 = 7,
+        store: StoreIdentity? = ours
     ) -> ChangelogRestore.Candidate {
         let anchors = last.map {
             ChangelogAnchors([LogAnchor(offset: position - 1, timestamp: .init(milliseconds: $0))])
@@ -25,7 +27,8 @@ struct ChangelogRestoreTests {
         return .init(
             path: path,
             checkpoint: IndexCheckpoint(
-                position: position, epoch: epoch, at: 0, anchors: anchors ?? ChangelogAnchors()),
+                position: position, epoch: epoch, at: .init(milliseconds: at ?? last ?? 0),
+                anchors: anchors ?? ChangelogAnchors()),
             store: store)
     }
 
@@ -47,35 +50,39 @@ struct ChangelogRestoreTests {
     func newest() {
         // Two workers that owned the partition in turn.
         #expect(
-            Self.restore([Self.index("a", at: 500, last: 100), Self.index("b", at: 900, last: 200)], in: [])
+            Self.restore([Self.index("a", to: 500, last: 100), Self.index("b", to: 900, last: 200)], in: [])
                 == ["a older", "b newest"])
         // Epochs and positions began again when the topic was recreated before: the index from then is older all the same.
         #expect(
             Self.restore(
-                [Self.index("a", at: 900, last: 100, epoch: 900), Self.index("b", at: 30, last: 200, epoch: 7)], in: [])
+                [Self.index("a", to: 900, last: 100, epoch: 900), Self.index("b", to: 30, last: 200, epoch: 7)], in: [])
                 == ["a older", "b newest"])
-        // In one changelog epochs and positions decide where times do not.
+        // An index that lacks its last anchors, and one that a clock wrote that was ahead.
         #expect(
             Self.restore(
-                [Self.index("a", at: 40, last: 100, epoch: 9), Self.index("b", at: 50, last: 100, epoch: 8)], in: [])
-                == ["a newest", "b older"])
+                [Self.index("a", to: 40, last: 100, at: 100), Self.index("b", to: 50, last: 20, at: 200)], in: [])
+                == ["a older", "b newest"])
+        #expect(
+            Self.restore(
+                [Self.index("a", to: 40, last: 100, at: 900), Self.index("b", to: 50, last: 200, at: 200)], in: [])
+                == ["a older", "b newest"])
         #expect(Self.restore([], in: [1, 2]) == [])
     }
 
     @Test(
         "One that folded this changelog is known, one of another store is refused, and of one nothing is known",
         arguments: [
-            (index("i", at: 2, last: 20), [10, 20, 30], [], "known"),
-            (index("i", at: 2, last: 15), [10, 20, 30], [], "newest"),
+            (index("i", to: 2, last: 20), [10, 20, 30], [], "known"),
+            (index("i", to: 2, last: 15), [10, 20, 30], [], "newest"),
             // It was further.
-            (index("i", at: 4, last: 20), [10, 20, 30], [], "newest"),
+            (index("i", to: 4, last: 20), [10, 20, 30], [], "newest"),
             // Its last row is gone by compaction: what comes before was there, or came afterwards.
-            (index("i", at: 2, last: 20), [10, 20, 30], [1], "undecided"),
-            (index("i", at: 2, last: 9), [10, 20, 30], [1], "newest"),
-            (index("i", at: 2, last: nil), [10, 20, 30], [], "undecided"),
-            (index("i", at: 9, last: 20, store: theirs), [10, 20, 30], [], "ofAnotherStore"),
+            (index("i", to: 2, last: 20), [10, 20, 30], [1], "undecided"),
+            (index("i", to: 2, last: 9), [10, 20, 30], [1], "newest"),
+            (index("i", to: 2, last: nil), [10, 20, 30], [], "undecided"),
+            (index("i", to: 9, last: 20, store: theirs), [10, 20, 30], [], "ofAnotherStore"),
             // From before rows were bound to a store.
-            (index("i", at: 9, last: 20, store: nil), [10, 20, 30], [], "newest"),
+            (index("i", to: 9, last: 20, store: nil), [10, 20, 30], [], "newest"),
         ] as [(ChangelogRestore.Candidate, [Int64], Set<Int64>, String)])
     func verdict(index: ChangelogRestore.Candidate, times: [Int64], gaps: Set<Int64>, verdict: String) {
         #expect(Self.restore([index], in: times, without: gaps) == ["i \(verdict)"])

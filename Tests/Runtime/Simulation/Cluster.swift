@@ -117,7 +117,8 @@ final class Cluster {
                 record.value?.removeLast()
             }
             let offset = world.ledger.land(record, in: log, epoch: owner?.epoch, by: process)
-            return .acknowledged(world.plants(.answerEarly) && log.topic == .variants ? 0 : offset)
+            guard world.plants(.answerEarly), log.topic == .variants else { return .acknowledged(offset) }
+            return .acknowledged(min(offset, process.consumer.position(.variants, log.partition) ?? offset))
         }
         announce(log)
         if isCut {

@@ -162,6 +162,7 @@ final class SimulatedIndex: VariantIndex {
 
     func setAside() throws(IndexFailure) {
         if process.isDead { return }
+        if file.rows.isEmpty { return try wipe() }
         process.world.count(.indexSetAside)
         process.machine.disk.setAside(partition)
     }

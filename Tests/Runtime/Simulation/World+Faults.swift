@@ -2,6 +2,7 @@ internal import Canonical
 internal import Clocks
 internal import Failures
 internal import ImageModel
+internal import Ledger
 internal import Records
 
 /// What goes wrong. A seed has some of them, so that others show what they do alone.
