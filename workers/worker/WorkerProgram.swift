@@ -159,7 +159,7 @@ struct WorkerProgram {
         deadline.note("its log is not closed")
         await composition.log.close()
         // A worker that never began has nothing to sum up.
-        let left = status.hidden + status.unread
+        let left = status.hidden + status.unread + status.stopped
         if let failure, status.counters.jobs + status.counters.requests + left == 0 { throw failure }
         Console.print(arguments.flag("json") ? summary.json : summary.table)
         if let failure { throw failure }
