@@ -33,6 +33,8 @@ package struct KeptRegion: Sendable, Hashable {
     var across: ClosedRange<Int> { x...x + width }
     var down: ClosedRange<Int> { y...y + height }
     fileprivate var area: Int { width * height }
+    /// A total order: the largest first, of equal ones the leftmost, then the topmost.
+    fileprivate var rank: (Int, Int, Int, Int, Int) { (-area, x, y, width, height) }
     fileprivate var middle: KeptRegion { KeptRegion(x: (2 * x + width + 1) / 2, y: (2 * y + height + 1) / 2) }
 }
 
@@ -67,10 +69,13 @@ extension [KeptRegion] {
         return best.span
     }
 
+    /// The regions in an order that does not depend on theirs.
+    var ranked: [KeptRegion] { sorted { $0.rank < $1.rank } }
+
     /// At most as many regions as a spec may have, the largest first. If there are more, it keeps the largest, then the
     /// regions at the edges of the common span, then the next largest.
     fileprivate var ofSpec: [KeptRegion] {
-        let sorted = distinct.sorted { $0.area > $1.area }
+        let sorted = distinct.ranked
         let edges: [KeptRegion?] = [
             sorted.min { $0.x < $1.x }, sorted.min { $0.y < $1.y },
             sorted.max { $0.across.upperBound < $1.across.upperBound },

@@ -60,10 +60,10 @@ extension VariantSpec {
         let regions: [KeptRegion]
         switch extras.focus {
         case .regions(let asked): regions = asked
-        case .smart: regions = marked
+        case .smart: regions = marked.ranked
         case nil:
             guard isSteered, !marked.isEmpty else { return (.tenths(axis.x), .tenths(axis.y)) }
-            regions = marked
+            regions = marked.ranked
         }
         let turned = regions.map(extras.rotation.upright)
         return (.regions(turned, \.across), .regions(turned, \.down))

@@ -14,14 +14,15 @@ struct KeptRegionTests {
             (spec: "100y100.jpg", regions: [[0.1, 0.2, 0.1, 0.2], [0.4, 0.2, 0.1, 0.2]], from: 100, width: 400),
             // Of 0.4, they do not fit; of 0.8, they do.
             (spec: "100y100.jpg", regions: [[0.1, 0.2, 0.1, 0.2], [0.6, 0.2, 0.1, 0.2]], from: 0, width: 400),
-            (spec: "100y100.jpg", regions: [[0.6, 0.2, 0.1, 0.2], [0.1, 0.2, 0.1, 0.2]], from: 450, width: 400),
+            // Of equal ones the leftmost, as the source lies.
+            (spec: "100y100.jpg", regions: [[0.6, 0.2, 0.1, 0.2], [0.1, 0.2, 0.1, 0.2]], from: 0, width: 400),
             (spec: "100y50.jpg", regions: [[0.1, 0.2, 0.1, 0.2], [0.6, 0.2, 0.1, 0.2]], from: 0, width: 800),
             (
-                spec: "100y100-rotate90.jpg", regions: [[0.6, 0.2, 0.1, 0.2], [0.1, 0.2, 0.1, 0.2]], from: 450,
+                spec: "100y100-rotate90.jpg", regions: [[0.6, 0.2, 0.1, 0.2], [0.1, 0.2, 0.1, 0.2]], from: 0,
                 width: 400
             ),
             (
-                spec: "100y100-rotate180.jpg", regions: [[0.6, 0.2, 0.1, 0.2], [0.1, 0.2, 0.1, 0.2]], from: 450,
+                spec: "100y100-rotate180.jpg", regions: [[0.6, 0.2, 0.1, 0.2], [0.1, 0.2, 0.1, 0.2]], from: 0,
                 width: 400
             ),
             // With the largest, three fit to its left, and one to its right.
@@ -36,7 +37,7 @@ struct KeptRegionTests {
             ),
             // Larger than the crop.
             (spec: "100y100.jpg", regions: [[0.2, 0.1, 0.6, 0.5], [0.9, 0.2, 0.05, 0.2]], from: 300, width: 400),
-            // Too far apart: the largest, of equal ones the first.
+            // Too far apart: the largest, of equal ones the leftmost.
             (spec: "100y100.jpg", regions: [[0.05, 0.2, 0.05, 0.2], [0.95, 0.2, 0.05, 0.2]], from: 0, width: 400),
             (spec: "100y100.jpg", regions: [[0.05, 0.2, 0.05, 0.2], [0.7, 0.2, 0.1, 0.2]], from: 550, width: 400),
             (spec: "100y100.jpg", regions: [[0.9, 0.2, 0.1, 0.2], [0.05, 0.2, 0.05, 0.2]], from: 600, width: 400),
@@ -73,6 +74,29 @@ struct KeptRegionTests {
         // The whole span fits, though few of its regions are in the spec.
         #expect(spec.placement(of: PixelSize(width: 500, height: 400)).region.x == 43)
         #expect(try VariantSpec("100y100.jpg").keeping([faces[1]]).description == "100y100-q80-focus145_451.jpg")
+    }
+
+    /// Seen to fail: of equal regions the first in the job came first.
+    @Test(
+        "The same regions in another order give the same spec and the same crop",
+        arguments: [
+            [[0.6, 0.2, 0.1, 0.2], [0.1, 0.2, 0.1, 0.2]], [[0.1, 0.6, 0.2, 0.1], [0.1, 0.2, 0.1, 0.2]],
+            // So narrow that they have no area.
+            [[0.4, 0.2, 0.0002, 0.1], [0.4, 0.2, 0.0002, 0.3], [0.8, 0.1, 0.1, 0.0002]],
+            // Six of one size, of which five are kept.
+            (0..<6).map { [0.1 * Double($0 + 1), 0.4, 0.05, 0.1] },
+        ] as [[[Double]]])
+    func order(numbers: [[Double]]) throws {
+        let regions = numbers.compactMap { KeptRegion(x: $0[0], y: $0[1], width: $0[2], height: $0[3]) }
+        let (spec, source) = (try VariantSpec("100y100.jpg"), PixelSize(width: 1_000, height: 400))
+        #expect(regions.count == numbers.count)
+        for start in regions.indices {
+            let turned = Array(regions[start...] + regions[..<start])
+            for other in [turned, turned.reversed()] {
+                #expect(spec.keeping(other) == spec.keeping(regions))
+                #expect(spec.placement(of: source, around: other) == spec.placement(of: source, around: regions))
+            }
+        }
     }
 
     @Test("The longest spec is a file's name")
