@@ -8,6 +8,7 @@ struct BlobFolder: Sendable {
     let tree: DirectoryTree
     /// Folder of unfinished blobs, which only this user may read. It lies on the same disk, so that they can be linked.
     var drafts: String { "\(root)/.tmp" }
+    private static let trial = ".trial-"
 
     init(_ root: String, _ mode: FileMode) {
         (self.root, self.mode) = (root, mode)
@@ -22,9 +23,21 @@ struct BlobFolder: Sendable {
         try make()
         // A process that died may have left new directories without a sync.
         try FileSystem.syncAll(of: root)
-        for file in try FileSystem.files(in: drafts) where file.written <= second {
-            _ = try FileSystem.remove("\(drafts)/\(file.name)")
+        // Without a folder of drafts, trials lie in the root.
+        for (folder, prefix) in [(drafts, ""), (root, Self.trial)] {
+            for file in try FileSystem.files(in: folder) where file.name.hasPrefix(prefix) && file.written <= second {
+                _ = try FileSystem.remove("\(folder)/\(file.name)")
+            }
         }
+    }
+
+    /// Writes and syncs a file that has no name by then, so that a process that is killed meanwhile leaves none.
+    func tryWriting() throws(SystemFailure) {
+        let path = "\(Folder.isFolder(drafts) ? drafts : root)/\(Self.trial)\(FileSystem.uniqueName())"
+        let file = try OpenFile(creating: path)
+        _ = try FileSystem.remove(path)
+        try file.append([0])
+        try file.sync()
     }
 
     func make() throws(SystemFailure) {

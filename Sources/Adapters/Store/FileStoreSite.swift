@@ -24,7 +24,7 @@ package struct FileStoreSite: StoreSite {
 
     package func room() -> FreeSpace? { FreeSpace(of: root) }
 
-    /// Writes, syncs and removes a file in each existing folder.
+    /// A file is written and synced in each folder that is there.
     package func trial() async -> StoreTrial {
         let subject = "store directory"
         let found = Folder.trial(root)
@@ -32,7 +32,8 @@ package struct FileStoreSite: StoreSite {
         for path in [root, originals] {
             let other = Folder.trial(path)
             guard other.isWell else { return StoreTrial(subject, isWell: false, other.message) }
-            do throws(SystemFailure) { try Self.write(into: path) } catch {
+            guard Folder.isFolder(path) else { continue }
+            do throws(SystemFailure) { try BlobFolder(path, .own).tryWriting() } catch {
                 return StoreTrial(subject, isWell: false, FileStore.unwritable(path, error).description)
             }
         }
@@ -43,16 +44,6 @@ package struct FileStoreSite: StoreSite {
         hasRoom: @escaping @Sendable (_ root: String) -> Bool
     ) throws(StoreFailure) -> any BlobStore {
         try FileStore(root: root, originals: originals, mode: mode, hasRoom: hasRoom)
-    }
-
-    private static func write(into path: String) throws(SystemFailure) {
-        guard Folder.isFolder(path) else { return }
-        let drafts = BlobFolder(path, .own).drafts
-        let draft = "\(Folder.isFolder(drafts) ? drafts : path)/.trial-\(FileSystem.uniqueName())"
-        let file = try OpenFile(creating: draft)
-        defer { _ = try? FileSystem.remove(draft) }
-        try file.append([0])
-        try file.sync()
     }
 }
 

@@ -49,6 +49,33 @@ struct FileStoreSiteTests {
         #expect(try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted() == before)
     }
 
+    /// Seen to fail: only folders of drafts were looked through.
+    @Test("A trial that was killed in a store without a folder of drafts is cleaned up when the store is opened")
+    func killed() throws {
+        for folder in [root, originals] {
+            try Folder.make(folder)
+            for (name, age) in [(".trial-1-2-3", 7_200.0), (".trial-1-2-4", 0), ("other", 7_200)] {
+                try Data([0]).write(to: URL(filePath: "\(folder)/\(name)"))
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: "\(folder)/\(name)")
+            }
+        }
+        _ = try site.open { _ in true }
+        for folder in [root, originals] {
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 != ".tmp" }
+            #expect(Set(left).isSuperset(of: [".trial-1-2-4", "other"]) && !left.contains(".trial-1-2-3"), "\(left)")
+        }
+    }
+
+    @Test("A trial of a store without a folder of drafts makes nothing there")
+    func withoutDrafts() async throws {
+        for folder in [root, originals] { try Folder.make(folder) }
+        #expect(await site.trial().isWell)
+        for folder in [root, originals] {
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        }
+    }
+
     @Test("A trial names the folder that cannot be written, the originals' too", arguments: [true, false])
     func unwritable(isRoot: Bool) async throws {
         let path = isRoot ? root : originals
