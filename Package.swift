@@ -124,7 +124,8 @@ let package = Package(
         module(
             "Origin", in: "Adapters",
             needs: [
-                "Clocks", "Access", "Canonical", "HTTPCache", "Images", "Ports", "HTTP", "Digest", "Posix", "SettingTypes",
+                "Clocks", "Access", "Canonical", "CommandLine", "HTTPCache", "Images", "Ports", "HTTP", "Digest", "Posix",
+                "SettingTypes",
             ]),
         module(
             "Store", in: "Adapters",

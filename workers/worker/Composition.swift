@@ -161,8 +161,7 @@ extension Settings {
     }
 
     private var sentHeaders: SentHeaders {
-        var sent = SentHeaders()
-        sent.userAgent = fetch.origin.userAgent
+        var sent = SentHeaders(userAgent: fetch.origin.userAgent)
         for (group, own) in zip(originGroups, origins.groups) where group.hasHeaders {
             sent.groups.append((group, own.headers.compactMap(\.revealed)))
         }

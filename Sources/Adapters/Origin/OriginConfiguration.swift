@@ -6,8 +6,8 @@ package import Posix
 package struct OriginConfiguration: Sendable {
     package var settings = OriginSettings()
     package var connectionsPerHost = 16
-    package var sent = SentHeaders()
-    /// Certificate authorities for origins; nil: the system's authorities alone.
+    package var sent = SentHeaders(userAgent: OriginSettings().userAgent)
+    /// Who may vouch for origins; nil: the system's authorities alone.
     package var authorities: TrustedAuthorities?
 
     package init() {}

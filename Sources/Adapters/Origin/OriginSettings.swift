@@ -1,4 +1,5 @@
 package import Access
+internal import CommandLine
 package import HTTP
 internal import Posix
 package import SettingTypes
@@ -14,8 +15,8 @@ package struct OriginSettings: Sendable, Equatable {
     package var deadlines = HTTPDeadlines()
     /// Maximum connections to one host; 0: the most concurrent fetches of any host, and at least 16.
     package var connectionsPerHost = 0
-    package var userAgent = "mezzotint/0.1"
-    /// PEM files, in addition to the system's authorities.
+    package var userAgent = "mezzotint/\(Command.version)"
+    /// PEM files, beside the system's authorities.
     package var authorities: [String] = []
 
     package init() {}

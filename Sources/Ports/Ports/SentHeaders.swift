@@ -3,11 +3,11 @@ package import Canonical
 /// Headers that origins receive, except conditional ones. A fetcher sends them, and stored responses were selected by
 /// them.
 package struct SentHeaders: Sendable {
-    package var userAgent = "mezzotint/0.1"
+    package let userAgent: String
     /// Groups of hosts whose requests have headers of their own. The target of a redirect gets its own group's headers.
     package var groups: [(group: OriginGroup, headers: [(name: String, value: String)])] = []
 
-    package init() {}
+    package init(userAgent: String) { self.userAgent = userAgent }
 
     /// Headers in addition to `User-Agent` and `Accept-Encoding: identity`, which the HTTP client adds. A group's
     /// headers replace the default ones.

@@ -15,8 +15,7 @@ extension CachingTests {
     private static let url = "http://o/a"
 
     private static func sent(_ userAgent: String, group: String? = nil) throws -> SentHeaders {
-        var sent = SentHeaders()
-        sent.userAgent = userAgent
+        var sent = SentHeaders(userAgent: userAgent)
         if let group { sent.groups = [(try OriginGroup(name: "g", hosts: [group]), [("X-A", "1")])] }
         return sent
     }

@@ -63,6 +63,15 @@ struct ConfigurationCommandTests {
         #expect(row("retry.cap") == ["key": "retry.cap", "value": "10m", "from": "default"])
     }
 
+    /// Seen to fail: it said 0.1 in version 0.2.0.
+    @Test("Origins are told the version of the programs")
+    func userAgent() throws {
+        let version = try Built.run("mezzotint", ["--version"]).output
+        let shown = try Built.run("mezzotint", ["config", "show"]).output.split(separator: "\n")
+        let row = try #require(shown.first { $0.contains("fetch.userAgent") })
+        #expect(row.contains(version.trimmingCharacters(in: .newlines).replacing(" ", with: "/")), "\(row)")
+    }
+
     @Test("MEZZOTINT_CONFIG names the file where --config does not")
     func file() throws {
         let folder = try TemporaryFolder()

@@ -86,7 +86,7 @@ final class Bench: Sendable {
         indexes: (any VariantIndexes) -> any VariantIndexes = { $0 },
         ahead: Duration = .zero,
         time: (any TimeSource)? = nil,
-        sent: SentHeaders = SentHeaders(),
+        sent: SentHeaders = SentHeaders(userAgent: "test"),
         logger: Logger = Logger(level: .error),
         watching: @escaping @Sendable (Worker) async -> Void = { _ in }
     ) async throws -> Counters {

@@ -70,7 +70,7 @@ struct CacheSuiteJobTests {
 
     /// The next request of each.
     private func ask(_ tests: [AskedTest], at now: WallTime) async throws {
-        var sent = SentHeaders()
+        var sent = SentHeaders(userAgent: "test")
         let log = try bench.log
         let intake = Intake(rules: bench.rules)
         let spec = try bench.rules.spec(of: "32x32.png")
