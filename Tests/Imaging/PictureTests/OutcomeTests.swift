@@ -40,6 +40,36 @@ struct OutcomeTests {
         for (line, wanted) in zip(lines, expected) { #expect(line == wanted) }
     }
 
+    /// All that `ops/campaign --truth` finds of the kind in ../shared/images. sharp refuses them, too.
+    @Test(
+        "What we call damaged and Pillow decodes is damaged, or no reader of PNG by the book takes it",
+        .enabled(if: Shared.has("images/malformed"), Comment(rawValue: Shared.absent)),
+        arguments: [
+            // Pillow shows noise, and grey behind its end.
+            ("5482a54657765056f1a94116a8dbffe7.jpg", "Corrupt JPEG data: premature end of data segment"),
+            // 31,237 rows by its header, in 613 bytes: Pillow shows grey.
+            ("8e5e74dbf9b68a322fbb9512db837329.jpg", "Corrupt JPEG data: found marker 0xea instead of RST1"),
+            // Compression method 128; there is none but 0.
+            ("a1d1aafb5bca660229f8e9fc65291eab.png", "Invalid IHDR data"),
+            // A palette of no colours: beside true colour, where libpng and so browsers refuse it all the same, ...
+            ("b583e48e218193e4c287f033931a6314.png", "Invalid palette"),
+            // ... and where each pixel is one of them. Pillow shows black.
+            ("f427b6bee1acd1fea3ec953bc556a18a.png", "Invalid palette"),
+            // Its compressed data do not end as they should. Pillow shows black.
+            ("c-m1-6bfb149151f58d124d6fa76eaad75520.png", "libpng read error"),
+        ])
+    func damaged(name: String, reason: String) async throws {
+        let url = try #require(Shared.part("images/malformed/\(name)"))
+        await #expect {
+            let picture = try await Workshop.pool.inspect(Workshop.file(url))
+            let order = Workshop.order(1, 1, .png, of: picture.facts.size)
+            _ = try await Workshop.pool.render(picture, [order], isReuse: false)
+        } throws: { error in
+            guard case .malformed(_, let text) = error as? RenderFailure else { return false }
+            return text.contains(reason)
+        }
+    }
+
     /// The source's size and what came out, or the failure's code.
     private static func outcome(of url: URL, _ pool: RendererPool) async throws -> String {
         do {
