@@ -2,8 +2,8 @@ package import VariantSpec
 
 /// The coding of a picture, as far as it decides how much a decoder holds at once, at any scale.
 ///
-/// Each coefficient was measured with a whole pipeline around the decoder: libvips 8.14.1, libjpeg-turbo 2.1.5, libwebp
-/// 1.2.4, and libheif 1.15.1 with libde265 1.0.11 and libaom 3.6.
+/// Each coefficient was measured with a whole pipeline around the decoder: libvips 8.14.1, libjpeg-turbo 2.1.5, libwebp 1.2.4, and
+/// libheif 1.15.1 with libde265 1.0.11 and dav1d 1.0.
 package enum PictureCoding: Sendable, Hashable {
     /// Row by row: a JPEG of one scan, a PNG without interlacing.
     case rows
@@ -19,9 +19,10 @@ package enum PictureCoding: Sendable, Hashable {
     /// All pixels of the canvas in 32 bits: 4.4 bytes for each of 67 Mpx. The same again if frames are restored, or if
     /// a canvas is bare.
     case gif(canvases: Int)
-    /// AVIF and HEIC: the codec's planes, libheif's, and pixels. Eight bits in 4:2:0 take 6.5 bytes a pixel, in an
-    /// AVIF's 4:4:4 12.5, and ten bits in 4:2:0 14.3; alpha takes two bytes more. A HEIC takes no more in 4:2:2 or
-    /// 4:4:4: 325 MiB for 49 Mpx with eight bits, 316 MiB for 25 Mpx with ten.
+    /// AVIF and HEIC: the codec's planes, libheif's, and pixels. Eight bits of 4:2:0 in one frame take 7.2 bytes a pixel (tiles
+    /// 6.5), of an AVIF's 4:4:4 13.6, ten bits of 4:2:0 14.3; alpha two bytes more. A HEIC takes no more in 4:2:2 or 4:4:4: 325
+    /// MiB of 49 Mpx with eight bits, 316 of 25 Mpx with ten. `RLIMIT_DATA` also counts stacks and freed blocks: an AVIF of
+    /// 7,000 x 7,000 with alpha in one frame needs more than 512 MiB, and its estimate says so.
     case planes(isSubsampled: Bool, isDeep: Bool, hasAlpha: Bool)
     /// Strips and tiles of a TIFF may be as large as the picture.
     case strips
@@ -38,10 +39,10 @@ package enum PictureCoding: Sendable, Hashable {
         case .losslessWebP: size.times(5)
         case .gif(let canvases): size.times(4 * canvases)
         case .planes(let isSubsampled, let isDeep, let hasAlpha):
-            // In halves of a byte.
+            // In quarters of a byte.
             size.times(
                 isDeep
-                    ? (isSubsampled ? 29 : 54) + (hasAlpha ? 8 : 0) : (isSubsampled ? 13 : 25) + (hasAlpha ? 4 : 0)) / 2
+                    ? (isSubsampled ? 58 : 108) + (hasAlpha ? 16 : 0) : (isSubsampled ? 29 : 55) + (hasAlpha ? 9 : 0)) / 4
         case .strips: size.times(6)
         case .floats: size.times(16)
         }

@@ -19,7 +19,10 @@ struct DecodeMemoryTests {
             (.png, .interlaced(bytesPerPixel: 3), 7_000, 1, 155), (.webp, .lossyWebP(hasAlpha: false), 8_192, 1, 516),
             (.webp, .lossyWebP(hasAlpha: false), 8_192, 2, 132), (.webp, .losslessWebP, 4_096, 4, 78),
             (.webp, .losslessWebP, 4_096, 8, 75), (.gif, .gif(canvases: 1), 8_192, 1, 284),
-            (.avif, .planes(isSubsampled: true, isDeep: false, hasAlpha: false), 7_000, 1, 334),
+            // Of one frame. Seen to fail: what was measured before was of tiles.
+            (.avif, .planes(isSubsampled: true, isDeep: false, hasAlpha: false), 7_000, 1, 377),
+            (.avif, .planes(isSubsampled: false, isDeep: false, hasAlpha: false), 5_000, 1, 353),
+            (.avif, .planes(isSubsampled: true, isDeep: false, hasAlpha: true), 6_700, 1, 361),
             (.avif, .planes(isSubsampled: false, isDeep: false, hasAlpha: false), 3_500, 1, 162),
             (.avif, .planes(isSubsampled: true, isDeep: false, hasAlpha: true), 3_500, 1, 116),
             (.heic, .planes(isSubsampled: true, isDeep: false, hasAlpha: false), 3_500, 1, 93),
@@ -37,13 +40,13 @@ struct DecodeMemoryTests {
         #expect(estimate >= mebibytes && estimate < mebibytes * 3 / 2 + 30, "\(estimate) MiB")
     }
 
-    /// As ARCHITECTURE and `render.memory` say them. Seen to fail: 7,000 with alpha, whose bytes were rounded up.
+    /// As ARCHITECTURE and `render.memory` say them. Seen to fail: 7,000 with alpha was taken, and ended without memory.
     @Test(
         "With the default memory a picture may have so many pixels, if it is a square",
         arguments: [
-            (ImageFormat.avif, PictureCoding.planes(isSubsampled: true, isDeep: false, hasAlpha: false), 8_000),
-            (.avif, .planes(isSubsampled: true, isDeep: false, hasAlpha: true), 7_000),
-            (.avif, .planes(isSubsampled: false, isDeep: false, hasAlpha: false), 5_800),
+            (ImageFormat.avif, PictureCoding.planes(isSubsampled: true, isDeep: false, hasAlpha: false), 7_600),
+            (.avif, .planes(isSubsampled: true, isDeep: false, hasAlpha: true), 6_700),
+            (.avif, .planes(isSubsampled: false, isDeep: false, hasAlpha: false), 5_600),
             (.heic, .planes(isSubsampled: true, isDeep: true, hasAlpha: false), 5_400),
             (.avif, .planes(isSubsampled: true, isDeep: true, hasAlpha: true), 4_800),
             (.avif, .planes(isSubsampled: false, isDeep: true, hasAlpha: false), 4_000),
@@ -131,7 +134,7 @@ struct DecodeMemoryTests {
             ),
             (
                 Samples.avif(width: 4_000, height: 3_000), 64 << 20,
-                "The source is an avif that needs 98MiB to be decoded, and one source may need 64MiB while render.memory is 64MiB. Raise render.memory to 98MiB, or publish the image smaller."
+                "The source is an avif that needs 107MiB to be decoded, and one source may need 64MiB while render.memory is 64MiB. Raise render.memory to 107MiB, or publish the image smaller."
             ),
         ])
     func refusal(bytes: [UInt8], memory: Int, text: String) throws {
