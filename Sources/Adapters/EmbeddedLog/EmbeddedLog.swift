@@ -19,7 +19,7 @@ package final class EmbeddedLog: Log {
 
     /// Opens the log in `path`, or makes it; blocks for some milliseconds.
     package init(_ path: String, _ configuration: EmbeddedLogConfiguration = .init()) throws(LogFailure) {
-        folder = try LogFolder(path, partitions: configuration.partitions)
+        folder = try LogFolder(path, configuration)
         partitionCount = folder.partitionCount
         var notices: [String] = []
         if partitionCount != configuration.partitions {

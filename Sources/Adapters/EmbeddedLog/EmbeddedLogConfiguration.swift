@@ -15,7 +15,8 @@ package struct EmbeddedLogConfiguration: Sendable, Hashable {
     package var letterLook: Duration
     /// What publishers may fill, less `reserve`; nil for no limit. The owner is not bound by it.
     package var byteLimit: Int?
-    /// Bytes that publishers leave free on the disk; as many again are held by `LogReserve`, and more while records wait.
+    /// Bytes that publishers leave free on the disk, beside room for the answers to all that waits; as many again are held by
+    /// `LogReserve`.
     package var reserve: Int
 
     package init(

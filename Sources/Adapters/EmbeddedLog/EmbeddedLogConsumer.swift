@@ -26,6 +26,8 @@ package actor EmbeddedLogConsumer: LogConsumer {
     /// Without a ring there is a look at the file each second.
     private var nextLook = Instant.distantPast
     private var lastVersion: Int64 = -1
+    /// No jobs are handed out.
+    private var isHalted = false
 
     private static let lookInterval = Duration.seconds(1)
 
@@ -110,6 +112,7 @@ package actor EmbeddedLogConsumer: LogConsumer {
         let reader = try LogReader.open(log.folder)
         (self.listener, self.reader, self.bell) = (listener, reader, bell)
         for place in TablePlace.all(Topic.consumed, of: log.partitionCount) { positions[place] = committed[place] ?? 0 }
+        isHalted = log.writer.isHalted.load(ordering: .relaxed)
         var folded: [TablePlace: Int64] = [:]
         for place in TablePlace.all([.origins], of: log.partitionCount) { folded[place] = .max }
         for place in TablePlace.all([.variants], of: log.partitionCount) {
@@ -133,6 +136,7 @@ package actor EmbeddedLogConsumer: LogConsumer {
 
     private func take(_ place: TablePlace, limit: Int) throws(LogFailure) -> [Record] {
         guard let reader, let position = positions[place] else { throw .closed }
+        if isHalted, place.topic != .variants { return [] }
         let records = try reader.records(place, from: position, limit: limit)
         if let last = records.last { positions[place] = last.offset + 1 }
         return records
@@ -150,6 +154,7 @@ package actor EmbeddedLogConsumer: LogConsumer {
         let now = SystemTime.monotonic
         guard heard || now >= nextLook else { return nextLook }
         nextLook = now + Self.lookInterval
+        tellHalt(listener)
         do throws(LogFailure) {
             try log.folder.checkPlace()
             let version = try reader.dataVersion()
@@ -164,6 +169,18 @@ package actor EmbeddedLogConsumer: LogConsumer {
             return nil
         }
         return nextLook
+    }
+
+    /// While the disk is nearly full no jobs are handed out. Those that the listener has are finished.
+    private func tellHalt(_ listener: any LogListener) {
+        let wasHalted = isHalted
+        isHalted = log.writer.isHalted.load(ordering: .relaxed)
+        if isHalted {
+            listener.halted(.halted(path: log.folder.path, until: log.folder.reserve.part(2)))
+        } else if wasHalted {
+            listener.halted(nil)
+            for place in positions.keys { listener.readable(place.topic, place.partition) }
+        }
     }
 
     private nonisolated func onExecutor<Result: Sendable>(

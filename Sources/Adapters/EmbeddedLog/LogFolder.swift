@@ -29,7 +29,8 @@ final class LogFolder: Sendable {
     }
 
     /// Opens the log in `path`, making what is missing.
-    init(_ path: String, partitions: Int) throws(LogFailure) {
+    init(_ path: String, _ configuration: EmbeddedLogConfiguration) throws(LogFailure) {
+        let partitions = configuration.partitions
         guard LogSchema.partitionCounts.contains(partitions) else {
             throw .unavailable(reason: "a log has \(LogSchema.partitionCounts) partitions, not \(partitions)")
         }
@@ -41,16 +42,13 @@ final class LogFolder: Sendable {
             asking = try FileLock(path + "/lock")
             bell = try WakeFile(path + "/wake", watching: false)
         } catch { throw LogFailure(error, path: path) }
-        let (file, reserve) = (file, LogReserve(path: path + "/reserve"))
+        let (file, reserve) = (file, LogReserve(path: path + "/reserve", bytes: configuration.reserve))
         self.reserve = reserve
         (layout, identity) = try Self.withWriteLock(locks, path) { () throws(LogFailure) in
             do throws(SQLiteFailure) {
                 return (try LogSchema.create(file, partitions: partitions), FileSystem.identity(of: file))
             } catch {
-                guard error.isFull || error.isInputOutput,
-                    // No more than opening takes.
-                    reserve.giveUp(EmbeddedLogConfiguration.startBytes)
-                else { throw LogFailure(error) }
+                guard error.isFull || error.isInputOutput, reserve.giveUp() else { throw LogFailure(error) }
             }
             return (try logged(LogSchema.create(file, partitions: partitions)), FileSystem.identity(of: file))
         }

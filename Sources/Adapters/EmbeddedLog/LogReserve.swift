@@ -1,19 +1,26 @@
 internal import Posix
 
-/// Room on the log's disk that nobody else can take: a file of nothing, given up piece by piece when the disk is full
-/// and taken again when there is room.
+/// Room on the log's disk that nobody else can take: a file without content, given up when the disk is full and taken again
+/// when there is room.
 ///
-/// What frees a full disk is written first: a committed offset, the deletion of what it has passed, the pages of a WAL that
-/// become the file's. Without this room a worker could neither start nor finish what it began.
+/// Only writes free a full disk: an outcome, a committed offset, the deletion of the jobs below it. They find room here.
 ///
-/// - Concurrency: changed under the write lock only, by the process that holds it.
+/// - Concurrency: changed under the write lock only.
 struct LogReserve: Sendable {
     let path: String
+    /// The size of the whole reserve; 0: none.
+    let bytes: Int
 
-    /// What the file holds of the disk.
+    /// Bytes of the disk that the file holds.
     var held: Int { (try? FileSystem.heldBytes(of: path)) ?? 0 }
 
-    /// Whether the disk can hold room for a file that has nothing in it, as far as it says. Asked of a disk that is full, too.
+    /// Free bytes of the disk.
+    var free: Int { min(FileSystem.freeBytes(of: path) ?? .max, 1 << 60) }
+
+    /// A part of the reserve, or of half the disk if that is less: a worker also works on a disk smaller than its reserve.
+    func part(_ part: Int) -> Int { min(bytes, (FileSystem.disk(of: path)?.size ?? .max) / 2) / part }
+
+    /// Whether the disk can hold room for a file without content, as far as it says. Asked of a disk that is full, too.
     var isPossible: Bool {
         if held > 0 { return true }
         let trial = path + ".trial"
@@ -22,42 +29,14 @@ struct LogReserve: Sendable {
         return true
     }
 
-    /// Lets so much of the room go, or what there is: on a disk that others fill the rest stays the log's. True if some went.
-    func giveUp(_ bytes: Int) -> Bool {
+    /// Returns whether there was room to give up.
+    func giveUp() -> Bool { held > 0 && (try? FileSystem.reserve(0, at: path)) != nil }
+
+    /// Takes the whole reserve, or nothing if less than half of it would stay free: the log must not need it a moment later.
+    /// A file that an older program made larger shrinks.
+    func take() {
         let held = held
-        guard held > 0 else { return false }
-        do throws(SystemFailure) { try FileSystem.reserve(max(0, held - bytes), at: path) } catch { return false }
-        return self.held < held
+        guard held < bytes ? free >= bytes - held + bytes / 2 : FileSystem.length(of: path) ?? 0 > bytes else { return }
+        try? FileSystem.reserve(bytes, at: path)
     }
-
-    /// Takes `least` and `more`, of `more` as much as the disk has, or nothing where it has not even `least`; and leaves half
-    /// of `least` besides, three times that for `more`: what is taken must not be what is missed a moment later.
-    func take(_ least: Int, and more: Int) {
-        let held = held
-        guard held != least + more else { return }
-        var bytes = least + more
-        if held < bytes {
-            let free = free
-            guard held >= least || free >= least - held + least / 2 else { return }
-            let step = Self.step(of: least)
-            bytes = min(bytes, max(least, (held + free - least / 2 * 3) / step * step))
-            guard held < bytes else { return }
-        }
-        do throws(SystemFailure) { try FileSystem.reserve(bytes, at: path) } catch {
-            // Not all that the disk says is free is there for everyone, as where there are quotas.
-            if held < least { try? FileSystem.reserve(least, at: path) }
-        }
-    }
-
-    /// What is taken beside `least` comes and goes by so much.
-    static func step(of least: Int) -> Int { max(64 << 10, least / 4) }
-
-    /// A part of what is to be reserved, or of half the disk where that is less: one that is smaller than what is to be
-    /// reserved is worked on all the same.
-    func part(_ part: Int, of bytes: Int) -> Int {
-        min(bytes, (FileSystem.disk(of: path)?.size ?? .max) / 2) / part
-    }
-
-    /// Of the disk, for everyone.
-    var free: Int { min(FileSystem.freeBytes(of: path) ?? .max, 1 << 60) }
 }

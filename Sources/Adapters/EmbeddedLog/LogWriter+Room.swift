@@ -11,54 +11,53 @@ extension LogWriter {
     /// logs that older programs made.
     private static let answerBytes = 6 << 10
 
-    /// A disk that is short of room gets the reserve at once: a start makes indexes and moves the WAL, and needs more than
-    /// can be told before. A disk that is full then, too, is waited for.
+    /// Gives the reserve to a disk that is short of room: a start makes indexes and moves the WAL, and nobody knows before how
+    /// much that takes. If the disk is full nevertheless, the worker waits for it.
     func beginWithRoom() throws(LogFailure) {
         let reserve = folder.reserve
-        isTight = reserve.free < max(configuration.reserve, EmbeddedLogConfiguration.startBytes)
-        guard isTight else { return }
-        try folder.withWriteLock { () throws(LogFailure) in
-            repeat {} while reserve.giveUp(piece) && reserve.free < EmbeddedLogConfiguration.startBytes
-        }
+        isTight = reserve.free < max(reserve.bytes, EmbeddedLogConfiguration.startBytes)
+        defer { lookForHalt() }
+        guard reserve.free < EmbeddedLogConfiguration.startBytes else { return }
+        _ = try folder.withWriteLock { () throws(LogFailure) in reserve.giveUp() }
         guard reserve.free >= EmbeddedLogConfiguration.startBytes else { throw .full(path: folder.path) }
     }
 
-    /// Whether the log has the room that is kept for it, so that others may use the disk.
-    nonisolated var keepsRoom: Bool {
-        let keeps =
-            configuration.reserve == 0 || folder.reserve.held >= wanted.load(ordering: .relaxed)
-            || folder.reserve.free >= folder.reserve.part(2, of: configuration.reserve)
-        if !keeps { isStoreRefused.store(true, ordering: .relaxed) }
-        return keeps
-    }
+    /// Whether the log has enough room, so that the store may use the same disk.
+    nonisolated var keepsRoom: Bool { folder.reserve.held + folder.reserve.free >= folder.reserve.part(2) }
 
     /// The owner's look at the disk: where it is short, or where most of a large file is spare, pages that hold nothing go
     /// back to it, a few at a time beside the work; where there is room again the reserve is taken again.
     func look(at now: Instant) {
         nextLook = now + Self.lookInterval
         let reserve = folder.reserve
-        let held = reserve.held
-        // A disk that can hold no file of nothing is short of room only where little is free.
-        isTight = reserve.free < configuration.reserve || held + reserve.free < 2 * configuration.reserve
         // What fails here is tried again at the next look.
         let hasMore = try? writing { (log) throws(SQLiteFailure) in
-            if configuration.reserve > 0 { try countUnfinished(in: log) }
-            wanted.store(configuration.reserve + answersRoom, ordering: .relaxed)
-            giveToOthers()
-            defer { reserve.take(configuration.reserve, and: answersRoom) }
-            guard isTight else {
-                guard try log.isMostlySpare() else { return false }
-                return try log.giveBack(within: .max)
-            }
+            isTight = reserve.free < (try publishersFloor(for: [], in: log))
+            defer { reserve.take() }
+            guard isTight else { return try log.isMostlySpare() ? log.giveBack(within: .max) : false }
             let isTrimmed = try !log.trimAlone(passed, configuration, isTight: true)
-            let wal = FileSystem.length(of: folder.file + "-wal") ?? 0
-            let moved = try log.connection.checkpoint(.passive)
-            let room = try log.room(free: reserve.free, wal: wal, after: moved, floor: 0, most: nil)
-            return try log.giveBack(within: room.free + room.walSpare - room.unmoved) || !isTrimmed
+            let isMoved = try movesWAL(log)
+            return try log.giveBack(within: max(reserve.free, isMoved ? walBytes : 0)) || !isTrimmed
         }
+        lookForHalt()
         let hasMoreLetters = trimOldLetters(at: now)
         if hasMore == true || hasMoreLetters { nextLook = now + Self.lookInterval / 50 }
     }
+
+    /// Halts the owner if less than a quarter of the reserve is left, until half of it is.
+    private func lookForHalt() {
+        let reserve = folder.reserve
+        let least = reserve.part(isHalted.load(ordering: .relaxed) ? 2 : 4)
+        isHalted.store(reserve.held + reserve.free < least, ordering: .relaxed)
+    }
+
+    /// Moves the WAL into the file, so that new records overwrite it. Returns false if a part stays.
+    private func movesWAL(_ log: OpenLog) throws(SQLiteFailure) -> Bool {
+        let (pages, moved) = try log.connection.checkpoint(.passive)
+        return pages == moved
+    }
+
+    private var walBytes: Int { FileSystem.length(of: folder.file + "-wal") ?? 0 }
 
     /// Goes on with an earlier owner's looks at dead letters.
     func resumeLooks(in log: OpenLog) {
@@ -119,100 +118,50 @@ extension LogWriter {
             return
         }
         isTight = true
-        if folder.reserve.giveUp(piece) { _ = log.checkpoint() }
+        if folder.reserve.giveUp() { _ = log.checkpoint() }
     }
 
     /// Room for a commit that the disk refused: the reserve, and what of the WAL can be written over once it is moved. False
     /// if there is none. The file is opened again: counts made in the failed transaction are wrong.
     func findRoom() -> Bool {
         (open, isTight) = (nil, true)
-        let isGivenUp = try? folder.withWriteLock { () throws(LogFailure) in folder.reserve.giveUp(piece) }
+        let isGivenUp = try? folder.withWriteLock { () throws(LogFailure) in folder.reserve.giveUp() }
         let moved = try? writing { (log) throws(SQLiteFailure) in try log.connection.checkpoint(.truncate) }
         return isGivenUp == true || (moved.map { $0.pages == $0.moved } ?? false)
     }
 
-    /// What a group finds; nil where there is enough of it, or no record to append.
-    ///
-    /// Publishers leave `log.reserve` to the owner, and the room of the answers to all jobs that wait. The owner leaves a
-    /// quarter of the reserve to what deletes.
+    /// The room for publishers; nil for the owner, and if there is no limit.
     func room(for group: Inbox.Group, in log: OpenLog) throws(SQLiteFailure) -> LogRoom? {
-        let reserve = configuration.reserve
-        let (isOwner, free) = (owner != nil, folder.reserve.free)
-        // All of the WAL at most is not in the file yet; how much of it, only a checkpoint tells.
-        let wal = FileSystem.length(of: folder.file + "-wal") ?? 0
-        if isOwner {
-            guard reserve > 0, free - wal < 2 * reserve, !group.batches.isEmpty else { return nil }
-        } else {
-            guard configuration.byteLimit != nil || reserve > 0, group.batches.contains(where: \.isPublished) else {
-                return nil
-            }
+        guard owner == nil, configuration.byteLimit != nil || configuration.reserve > 0,
+            group.batches.contains(where: \.isPublished)
+        else { return nil }
+        let used = try log.usedBytes()
+        let floor = try publishersFloor(for: group.batches, in: log)
+        func room(isMoved: Bool) -> LogRoom {
+            LogRoom(
+                free: folder.reserve.free - (isMoved ? 0 : walBytes), used: used, floor: floor,
+                most: configuration.byteLimit.map { $0 - configuration.reserve })
         }
-        let floor =
-            isOwner
-            ? folder.reserve.part(4, of: reserve) : reserve == 0 ? 0 : try publishersFloor(for: group, in: log)
-        let most = isOwner ? nil : configuration.byteLimit.map { $0 - reserve }
-        let bytes = group.batches.reduce(0) { $0 + $1.bytes }
-        let room = try log.room(free: free, wal: wal, after: nil, floor: floor, most: most)
-        guard room.shortage(for: bytes) != nil else { return room }
-        let moved = try? log.connection.checkpoint(.passive)
-        if isOwner { isTight = true }
-        func measured() throws(SQLiteFailure) -> LogRoom {
-            try log.room(free: folder.reserve.free, wal: wal, after: moved, floor: floor, most: most)
-        }
-        let exact = try measured()
-        guard isOwner, exact.shortage(for: bytes) != nil, folder.reserve.giveUp(piece) else { return exact }
-        return try measured()
+        // At most the whole WAL is not in the file yet; only a checkpoint shows the exact part.
+        let least = room(isMoved: false)
+        guard least.shortage(for: group.batches.reduce(0) { $0 + $1.bytes }) != nil else { return least }
+        return room(isMoved: (try? movesWAL(log)) ?? false)
     }
 
-    /// What publishers leave on the disk: what is kept for the owner, less what of it the file of nothing holds already.
-    private func publishersFloor(for group: Inbox.Group, in log: OpenLog) throws(SQLiteFailure) -> Int {
-        try countUnfinished(in: log)
-        unfinished.records += group.batches.reduce(0) { $0 + $1.rows.count }
-        let held = max(0, folder.reserve.held - configuration.reserve)
-        return configuration.reserve + max(0, unfinished.records * Self.answerBytes - held)
-    }
-
-    /// Records that wait for the owner. Counted once a second: what other publishers add meanwhile is little beside the
-    /// reserve.
-    func countUnfinished(in log: OpenLog) throws(SQLiteFailure) {
+    /// Bytes that publishers leave on the disk: the reserve once more, and room for the answers to all pending jobs. These are
+    /// counted once a second: other publishers add little to them meanwhile.
+    private func publishersFloor(for batches: [Inbox.Batch], in log: OpenLog) throws(SQLiteFailure) -> Int {
+        guard configuration.reserve > 0 else { return 0 }
         let now = SystemTime.monotonic
         if now >= unfinished.counted + Self.lookInterval { unfinished = (min(try log.unfinished(), 1 << 40), now) }
+        unfinished.records += batches.reduce(0) { $0 + $1.rows.count }
+        return configuration.reserve + unfinished.records * Self.answerBytes
     }
-
-    /// Room of the answers to all that waits: an answer takes more than its job leaves, until outcomes are too many.
-    var answersRoom: Int {
-        let step = LogReserve.step(of: configuration.reserve)
-        return configuration.reserve == 0 ? 0 : unfinished.records * Self.answerBytes / step * step
-    }
-
-    /// What publishers let in makes the file of nothing grow, so that others cannot take what it needs; the owner gives back
-    /// what is done.
-    func holdAnswersRoom() {
-        guard owner == nil, folder.reserve.held < configuration.reserve + answersRoom else { return }
-        folder.reserve.take(configuration.reserve, and: answersRoom)
-    }
-
-    /// Lets some of the file of nothing go for what cannot do so itself: the store where it was refused room, which leaves
-    /// half of it, and indexes where jobs wait and nothing is free.
-    private func giveToOthers() {
-        let reserve = folder.reserve
-        let isStoreShort =
-            isStoreRefused.exchange(false, ordering: .relaxed)
-            && reserve.free < reserve.part(2, of: configuration.reserve)
-        let isEmpty =
-            unfinished.records > 0
-            && reserve.free < min(EmbeddedLogConfiguration.startBytes, reserve.part(4, of: configuration.reserve))
-        if isStoreShort || isEmpty { _ = reserve.giveUp(piece) }
-    }
-
-    /// What of the file of nothing is given up at a time.
-    private var piece: Int { configuration.reserve == 0 ? .max : configuration.reserve }
 
     /// Why a batch may not come in; nil if it may. A tombstone makes room, so any process may append one.
     func refusal(of batch: Inbox.Batch, _ room: LogRoom?) -> LogFailure? {
-        guard let shortage = room?.shortage(for: batch.bytes) else { return nil }
-        if owner != nil { return .full(path: folder.path) }
-        if batch.isPublished { unfinished.records -= batch.rows.count }
-        return batch.isPublished ? .reserved(path: folder.path, shortage) : nil
+        guard batch.isPublished, let shortage = room?.shortage(for: batch.bytes) else { return nil }
+        unfinished.records -= batch.rows.count
+        return .reserved(path: folder.path, shortage)
     }
 }

@@ -23,10 +23,8 @@ actor LogWriter {
     var nextLook = Instant.distantPast
     /// Records that wait for the owner, and when they were counted.
     var unfinished: (records: Int, counted: Instant) = (0, .distantPast)
-    /// What the file `reserve` is to hold, as of the last look.
-    nonisolated let wanted: Atomic<Int>
-    /// Since the last look, by `keepsRoom`.
-    nonisolated let isStoreRefused = Atomic(false)
+    /// The reserve is given up and mostly used: what is left is for the jobs that the worker has. It takes no more.
+    nonisolated let isHalted = Atomic(false)
     /// The disk has less room than is kept for the owner: nothing waits to be deleted together.
     var isTight = false
     var oldLetters: OldLetters
@@ -36,7 +34,6 @@ actor LogWriter {
     init(_ folder: LogFolder, _ configuration: EmbeddedLogConfiguration) {
         (self.folder, self.configuration) = (folder, configuration)
         inbox = Inbox(reserve: configuration.reserve)
-        wanted = Atomic(configuration.reserve)
         oldLetters = OldLetters(every: configuration.letterLook)
     }
 
@@ -99,9 +96,7 @@ actor LogWriter {
         try? writing { (log) throws(SQLiteFailure) in
             while try log.trimAlone(passed, configuration, isTight: isTight) {}
             try log.connection.checkpoint(.truncate)
-            unfinished.counted = .distantPast
-            try countUnfinished(in: log)
-            folder.reserve.take(configuration.reserve, and: answersRoom)
+            folder.reserve.take()
         }
         owner = nil
     }
@@ -207,7 +202,6 @@ actor LogWriter {
             // Of these two SQLite says for certain that the transaction is not in the file.
             return error.isFull || error.isBusy ? .refused(LogFailure(error)) : .unknown(LogFailure(error))
         }
-        holdAnswersRoom()
         return .committed(answers)
     }
 
@@ -231,7 +225,7 @@ actor LogWriter {
         let log = OpenLog(connection, folder.layout)
         open = log
         // From the first job on, so that a worker finds it on a disk that others filled.
-        if folder.reserve.held == 0 { folder.reserve.take(configuration.reserve, and: 0) }
+        if folder.reserve.held == 0 { folder.reserve.take() }
         return log
     }
 }

@@ -40,7 +40,7 @@ extension Settings {
         ),
         SettingKey(
             "log.reserve", \.log.reserve, .size(0...64 << 30),
-            "Disk space that publishers leave to the worker for outcomes, rows, retries and dead letters, plus 6 KiB for each pending job. With less free space, they are refused (log.full). The file reserve, beside the log, allocates the same space again (the 6 KiB as far as the disk has room). If the disk fills up anyway, the worker shrinks that file piece by piece, and grows it again later. 0B: none."
+            "Disk space that publishers leave to the worker for outcomes, rows, retries and dead letters, plus 6 KiB for each pending job. With less free space, they are refused (log.full). The file reserve, beside the log, allocates log.reserve again. If the disk fills up anyway, the worker empties that file. With less than a quarter of log.reserve left, it takes no more jobs (log.full) until half is free. It fills the file again later. 0B: none."
         ),
     ]
 

@@ -268,6 +268,8 @@ package protocol LogListener: AnyObject, Sendable {
     func revoked(_ partition: PartitionID, deadline: Instant)
     /// The partition already has another owner, so no write of this worker may become visible any more.
     func lost(_ partition: PartitionID)
+    /// The log hands out no jobs for now; called again each second. nil: it hands out jobs again.
+    func halted(_ failure: LogFailure?)
     /// The log can no longer be read or written; the worker ends.
     func failed(_ failure: LogFailure)
 }

@@ -9,16 +9,13 @@ package enum LogFailure: CodedFailure, Hashable {
         case disk(free: Int, kept: Int)
 
         package var description: String {
-            func size(_ bytes: Int) -> String {
-                bytes < 10 << 20 ? "\(max(0, bytes) >> 10) KiB" : "\(bytes >> 20) MiB"
-            }
-            return switch self {
+            switch self {
             case .limit(let used, let most):
-                "\(size(used)) of its file are in use by jobs, kept outcomes, rows and dead letters, "
-                    + "and publishers may fill \(size(most)) (log.byteLimit less log.reserve). "
+                "\(LogFailure.size(used)) of its file are in use by jobs, kept outcomes, rows and dead letters, "
+                    + "and publishers may fill \(LogFailure.size(most)) (log.byteLimit less log.reserve). "
                     + "Let the worker finish the pending jobs; if there are none, raise log.byteLimit or lower log.outcomesKept"
             case .disk(let free, let kept):
-                "its disk has \(size(free)) free, and \(size(kept)) are kept for the worker "
+                "its disk has \(LogFailure.size(free)) free, and \(LogFailure.size(kept)) are kept for the worker "
                     + "(log.reserve, and 6 KiB for each job that waits). "
                     + "Let the worker finish the pending jobs; if there are none, free disk space, or lower log.reserve or log.outcomesKept"
             }
@@ -29,6 +26,8 @@ package enum LogFailure: CodedFailure, Hashable {
     /// `isDamaged`: whether the file could be opened, but its content is damaged.
     case unreadable(path: String, reason: String, isDamaged: Bool)
     case full(path: String)
+    /// The log's disk is nearly full: the log hands out no jobs before `until` bytes are free.
+    case halted(path: String, until: Int)
     /// The remaining space is reserved for the worker.
     case reserved(path: String, Shortage)
     case tooLarge(topic: Topic, bytes: Int, limit: Int)
@@ -53,7 +52,7 @@ package enum LogFailure: CodedFailure, Hashable {
         switch self {
         case .held: .held
         case .unreadable: .unreadable
-        case .full, .reserved: .full
+        case .full, .halted, .reserved: .full
         case .tooLarge: .tooLarge
         case .unavailable: .unavailable
         case .denied: .denied
@@ -78,6 +77,8 @@ package enum LogFailure: CodedFailure, Hashable {
                 : "The log at \(path) cannot be opened: \(reason). Set data to a directory that this user can create, read and write."
         case .full(let path):
             "There is no space left for the log at \(path). Free some, or start the worker with a lower log.outcomesKept; nothing that was acknowledged is lost."
+        case .halted(let path, let bytes):
+            "The disk of the log at \(path) is nearly full: the worker takes no more jobs, and finishes its current ones. It continues by itself when \(LogFailure.size(bytes)) are free. Nothing is lost meanwhile."
         case .reserved(let path, let shortage):
             "The log at \(path) takes no more jobs: \(shortage). Nothing that it accepted is lost."
         case .tooLarge(let topic, let bytes, let limit):
@@ -111,6 +112,10 @@ package enum LogFailure: CodedFailure, Hashable {
         case .closed:
             "The log is closed. The worker is stopping."
         }
+    }
+
+    fileprivate static func size(_ bytes: Int) -> String {
+        bytes < 10 << 20 ? "\(max(0, bytes) >> 10) KiB" : "\(bytes >> 20) MiB"
     }
 
     private static func endTransaction(

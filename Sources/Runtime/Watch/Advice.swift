@@ -7,6 +7,8 @@ enum Advice {
         return switch code {
         case "store.full":
             "Free space in the store, or add some (df -h, df -i). Jobs continue by themselves."
+        case "log.full":
+            "Free space on the disk of data, or add some (df -h, df -i). Jobs continue by themselves."
         case "store.unwritable":
             "Mount the store, or give the worker the right to write it: mezzotint doctor tries it. Jobs continue by themselves."
         case "store.exhausted": "Raise LimitNOFILE or the memory of the worker's unit, and restart it."

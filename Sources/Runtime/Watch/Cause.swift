@@ -166,7 +166,7 @@ extension Cause {
         ) { $0.foreignStore },
         Row(
             .storeHalted, [.stopsJobs],
-            means: "Jobs wait for the store.",
+            means: "Jobs wait for the store, or for room on the embedded log's disk.",
             do: "Run mezzotint doctor on the worker's machine: it writes to the store and reports failures."
         ) { $0.failingStore },
         Row(

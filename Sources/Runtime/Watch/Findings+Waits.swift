@@ -52,9 +52,11 @@ extension Findings {
                 since: since)
         }
         let isStore = reason == .store
+        let subject =
+            !isStore ? "The renderers hold" : code.hasPrefix("log.") ? "The log's disk holds" : "The store holds"
         return Diagnosis(
             isStore ? .storeHalted : .rendererHalted,
-            "\(isStore ? "The store holds" : "The renderers hold") jobs back (\(Words.cut(code, 60)))\(jobs)\(Words.detail(message))",
+            "\(subject) jobs back (\(Words.cut(code, 60)))\(jobs)\(Words.detail(message))",
             since: since, action: Advice.action(code))
     }
 

@@ -13,6 +13,7 @@ extension WatchReport.WaitReport.Reason {
     private static let byCode: [String: Self] = {
         var reasons: [String: Self] = [:]
         for entry in StoreFailure.catalogue where entry.verdict == .wait { reasons[entry.code] = .store }
+        reasons[LogFailure.Code.full.rawValue] = .store
         for entry in RenderFailure.catalogue where entry.verdict == .wait { reasons[entry.code] = .renderer }
         for entry in FetchFailure.catalogue where entry.verdict == .wait { reasons[entry.code] = .retry }
         for code in [FetchFailure.Code.deadline, .requestTimeout] { reasons[code.rawValue] = .hostSlow }

@@ -224,7 +224,7 @@ extension LogFailure {
     /// no space, it has none for any partition.
     fileprivate var isOfPartition: Bool {
         switch self {
-        case .full, .reserved, .closed, .replaced: false
+        case .full, .halted, .reserved, .closed, .replaced: false
         case .held, .unreadable, .tooLarge, .unavailable, .denied, .misconfigured, .topics, .recreated, .expired,
             .hidden, .unread:
             true

@@ -36,6 +36,15 @@ extension Worker: LogListener {
         assumeIsolated { $0.giveUp(partition) }
     }
 
+    package nonisolated func halted(_ failure: LogFailure?) {
+        assumeIsolated { worker in
+            guard let failure else {
+                return worker.logger.info("The log's disk has room again: the worker takes jobs.")
+            }
+            worker.note(failure)
+        }
+    }
+
     package nonisolated func failed(_ failure: LogFailure) {
         assumeIsolated { $0.end(failure) }
     }

@@ -37,6 +37,7 @@ final class Ears: LogListener {
     func readable(_ topic: Topic, _ partition: PartitionID) { sink.yield((topic, partition)) }
     func revoked(_ partition: PartitionID, deadline: Instant) {}
     func lost(_ partition: PartitionID) {}
+    func halted(_ failure: LogFailure?) {}
     func failed(_ failure: LogFailure) {
         self.failure.withLock { $0 = failure }
         sink.finish()

@@ -68,6 +68,12 @@ struct TroubleTests {
         #expect(Bench.size(path + "/reserve") == 0)
         _ = await log.append([Bench.job("a")])
         #expect(Bench.size(path + "/reserve") == 1 << 20 && log.keepsRoom)
+        // As older programs held room for each job that waits.
+        try Data(count: 3 << 20).write(to: URL(filePath: path + "/reserve"))
+        let consumer = EmbeddedLogConsumer(log)
+        try await consumer.start(Ears())
+        await consumer.stop()
+        #expect(Bench.size(path + "/reserve") == 1 << 20)
         await log.close()
         // More than there is of any disk: publishers are refused, in words.
         let greedy = try EmbeddedLog(path, EmbeddedLogConfiguration(reserve: 1 << 60))

@@ -62,7 +62,7 @@ extension [RecordingListener.Event] {
             switch event {
             case .assigned(let partition, _, _): held.insert(partition)
             case .revoked(let partition), .lost(let partition): held.remove(partition)
-            case .readable, .failed: break
+            case .readable, .halted, .failed: break
             }
         }
     }

@@ -105,51 +105,57 @@ struct CrowdedLogTests {
             "\(all): \(ended.errors.suffix(2000))")
     }
 
-    @Test(
-        "Before a stopped worker: it starts and works all of it off, also where others took what the publishers left",
-        arguments: [false, true])
-    func stopped(isChoked: Bool) async throws {
+    @Test("Before a stopped worker: it starts and works all of it off")
+    func stopped() async throws {
         try write(jobs: 200, gated: false)
-        let shell = try shell(
-            28,
-            """
-            fill
-            \(isChoked ? "choke" : "")
-            worker --until-idle
-            """)
-        let ended = try await shell.ended()
-        let summary = try Summary(ended)
-        let all = try accepted()
+        let ended = try await shell(28, "fill\nworker --until-idle").ended()
+        let (summary, all) = (try Summary(ended), try accepted())
         #expect(all > 300, "enough to fill the disk")
-        if isChoked {
-            #expect(try text("df").split(separator: "\n").last?.split(separator: " ").dropFirst(3).first == "0")
-        }
         #expect(
             ended.status == 0 && summary["jobs"] == all && summary["failed"] + summary["dead"] == 0,
             "\(all): \(ended.errors.suffix(2000))")
     }
 
     @Test(
-        "Before a stopped worker: small jobs are all worked off where others took the rest of the disk and left no WAL, also where every outcome is kept",
-        .enabled(if: Python.isHere, "\(Python.absent)"), arguments: [8, 100_000])
-    func smallAndChoked(outcomesKept: Int) async throws {
-        try write(jobs: 830, gated: false, padding: 0)
+        "Before a stopped worker, and others took the rest of the disk: it works with the reserve; where they take that, too, it takes no more jobs, says so, and goes on when there is room; every job is done once"
+    )
+    func choked() async throws {
+        let thousands = Effort.count(fast: 6, landing: 6, all: 100)
+        try write(jobs: 1_000, gated: true, padding: 0)
         let shell = try shell(
-            12,
+            28 + 8 * thousands,
             """
-            mezzotint publish --json --set log.reserve=2MiB - <jobs >said
-            /usr/bin/python3 -c 'import sqlite3; sqlite3.connect("data/log/log.sqlite").execute("PRAGMA wal_checkpoint(TRUNCATE)")'
+            for round in $(seq \(thousands)); do mezzotint publish --json - <jobs >>said; done
             choke
-            worker --until-idle
-            """, worker: "--set log.reserve=2MiB --set log.outcomesKept=\(outcomesKept)")
-        // A worker that waits for room says so, and would wait for ever.
+            worker --until-idle & worker=$!
+            until_there begun
+            dd if=/dev/zero of=data/filler3 bs=4k 2>/dev/null
+            until_there go
+            mezzotint lag --json >lag
+            mezzotint publish - <one >/dev/null 2>refused
+            rm data/filler
+            wait $worker; status=$?
+            stat -c %b data/log/reserve >held
+            exit $status
+            """,
+            worker: "--set log.outcomesKept=1000000 --set store.directory=\(place.folder.file("elsewhere"))")
+        await gate.arrivals(1)
+        try touch("begun")
+        await shell.says("is nearly full: the worker takes no more jobs")
+        #expect(shell.isRunning && shell.errors.contains("log.full"), "\(shell.errors)")
+        gate.open()
+        try touch("go")
         let ended = try await shell.ended()
         let summary = try Summary(ended)
-        #expect(try accepted() == 830)
         #expect(try text("df").split(separator: "\n").last?.split(separator: " ").dropFirst(3).first == "0")
+        #expect(try text("lag").contains(/"records":[1-9]/))
+        #expect(try text("refused").contains("takes no more jobs: its disk has"))
+        #expect(try accepted() == 1_000 * thousands)
         #expect(
-            ended.status == 0 && summary["jobs"] == 830 && summary["failed"] + summary["dead"] == 0,
+            ended.status == 0 && summary["jobs"] == 1_000 * thousands && summary["failed"] + summary["dead"] == 0,
             "\(ended.errors.suffix(2000))")
+        #expect(ended.errors.contains("has room again"), "\(ended.errors.suffix(2000))")
+        #expect(Int(try text("held").trimmingPrefix { $0 == " " }.prefix { $0.isNumber }) ?? 0 >= 8_192, "4 MiB")
     }
 
     @Test("Before a stopped worker: jobs that are smaller than what answers them are all worked off")

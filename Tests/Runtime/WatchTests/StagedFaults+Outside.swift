@@ -2,8 +2,8 @@ import Clocks
 import ImageModel
 import Ports
 import Records
-
 import TestSupport
+
 @testable import Watch
 
 extension StagedFault {
@@ -18,7 +18,10 @@ extension StagedFault {
             $0.look(14)
             $0.head(.jobsFast, 1, seconds: 14)
         },
-        StagedFault("one worker stopped", .workerSilent, ["1 of 2 workers (10.0.0.2:9464) has not responded since ", " UTC: connection refused."]) {
+        StagedFault(
+            "one worker stopped", .workerSilent,
+            ["1 of 2 workers (10.0.0.2:9464) has not responded since ", " UTC: connection refused."]
+        ) {
             $0.workers.append(WorkerSight("10.0.0.2:9464", .figures(Scene.figures(owned: 2))))
             $0.look()
             $0.workers[1] = WorkerSight("10.0.0.2:9464", .silent("connection refused"))
@@ -100,6 +103,18 @@ extension StagedFault {
                     WorkerSight(
                         "10.0.0.1:9464",
                         .figures(Scene.figures(owned: 4, failures: ["store.full": Double(tries)])))
+                ]
+                scene.look()
+            }
+        },
+        StagedFault(
+            "log's disk full", .storeHalted, ["The log's disk holds jobs back (log.full)"], asks: "the disk of data"
+        ) {
+            scene in
+            for tries in 1...7 {
+                scene.workers = [
+                    WorkerSight(
+                        "10.0.0.1:9464", .figures(Scene.figures(owned: 4, failures: ["log.full": Double(tries)])))
                 ]
                 scene.look()
             }

@@ -10,6 +10,7 @@ package final class RecordingListener: LogListener {
         case readable(Topic, PartitionID)
         case revoked(PartitionID)
         case lost(PartitionID)
+        case halted(LogFailure?)
         case failed(LogFailure)
     }
 
@@ -68,5 +69,6 @@ package final class RecordingListener: LogListener {
     package func readable(_ topic: Topic, _ partition: PartitionID) { note(.readable(topic, partition)) }
     package func revoked(_ partition: PartitionID, deadline: Instant) { note(.revoked(partition)) }
     package func lost(_ partition: PartitionID) { note(.lost(partition)) }
+    package func halted(_ failure: LogFailure?) { note(.halted(failure)) }
     package func failed(_ failure: LogFailure) { note(.failed(failure)) }
 }
