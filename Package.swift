@@ -42,6 +42,7 @@ let package = Package(
         library("CWebP", "libwebp", apt: "libwebp-dev"),
         library("CDeflate", "libdeflate", apt: "libdeflate-dev"),
         library("CLCMS", "lcms2", apt: "liblcms2-dev"),
+        library("CZstd", "libzstd", apt: "libzstd-dev"),
         // Ours, in C for its intrinsics; optimised in debug builds too, where pictures are tested.
         .target(name: "CPixels", path: "Sources/Platform/C/CPixels", cSettings: [.unsafeFlags(["-O3"])]),
         // Ours, in C since it stands before glibc's own: linked into the renderer alone.
@@ -113,7 +114,7 @@ let package = Package(
             ]),
 
         // Adapters. Implementations of the ports.
-        module("EmbeddedLog", in: "Adapters", needs: ["Clocks", "Records", "Ports", "SQLite", "Posix"]),
+        module("EmbeddedLog", in: "Adapters", needs: ["Clocks", "Records", "Ports", "SQLite", "Posix", "CZstd"]),
         module("KafkaSetup", in: "Adapters", needs: ["Clocks", "SettingTypes"]),
         module("KafkaLog", in: "Adapters", needs: ["Clocks", "Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
         module(

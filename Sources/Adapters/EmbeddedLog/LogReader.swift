@@ -200,10 +200,16 @@ final class LogReader {
         let offset = try logged(part.optionalOffset(row, 0)) ?? 0
         let key = hasShortKey ? ShortKey.plain(row.bytes(2)) : row.bytes(2)
         let body: (headers: RecordHeaders, value: [UInt8]?)? =
-            if row.isInteger(3) {
-                row.withBytes(4) { RowPacking.unpack($0, key: key) }.map { ($0.headers, $0.value) }
-            } else {
+            if !row.isInteger(3) {
                 row.withBytes(4, ShortHeaders.headers).map { ($0, row.optionalBytes(3)) }
+            } else {
+                switch row.integer(3) {
+                case LogTable.packed:
+                    row.withBytes(4) { RowPacking.unpack($0, key: key) }.map { ($0.headers, $0.value) }
+                case LogTable.packedBefore:
+                    row.withBytes(4) { OldRowPacking.unpack($0, key: key) }.map { ($0.headers, $0.value) }
+                default: nil
+                }
             }
         guard let body else {
             throw damage("the headers of \(place.table) at \(offset) are damaged")

@@ -4,11 +4,12 @@ internal import SQLite
 
 /// The tables of the log's file, and how its connections are set.
 enum LogSchema {
-    /// Partitions share tables (4); headers may be short (3); rows may be packed, and keys short (2). A program refuses a
-    /// version that it does not know.
-    private static let versions: ClosedRange<Int64> = 1...4
-    private static let shared: Int64 = 4
-    private static let newest: Int64 = 3
+    /// Rows may be packed by zstd (5, and 6 where partitions share tables); partitions share tables (4); headers may be short
+    /// (3); rows may be packed, and keys short (2). A program refuses a version that it does not know.
+    private static let versions: ClosedRange<Int64> = 1...6
+    private static let newest: Int64 = 5
+    private static func isShared(_ version: Int64) -> Bool { version == 4 || version == 6 }
+    private static func newest(isShared: Bool) -> Int64 { isShared ? newest + 1 : newest }
     static let pageSize = 8192
     /// Each has a table for each topic.
     static let partitionCounts = 1...256
@@ -55,7 +56,7 @@ enum LogSchema {
                 message: "it is empty, and the first worker or publisher that starts creates its tables")
         }
         try check(found, connection)
-        return LogLayout(partitions: try countedPartitions(connection), isShared: found >= shared)
+        return LogLayout(partitions: try countedPartitions(connection), isShared: isShared(found))
     }
 
     /// A file that is there from before the log's first page until its tables are made.
@@ -116,7 +117,7 @@ enum LogSchema {
                 + "PRIMARY KEY (topic, partition)) WITHOUT ROWID",
             "CREATE TABLE epochs (partition INTEGER PRIMARY KEY, epoch INTEGER NOT NULL)",
         ] + TablePlace.all(Topic.allCases, of: tables).flatMap(statements)
-            + ["PRAGMA user_version = \(isShared ? shared : newest)"]
+            + ["PRAGMA user_version = \(newest(isShared: isShared))"]
     }
 
     /// Whether no older program reads the log any more.
@@ -127,7 +128,8 @@ enum LogSchema {
     /// By the owner alone, before its first record in a log that an older program made: beside a publisher an older worker
     /// may still run. The log keeps its keys as they are.
     static func markNewest(_ connection: Connection) throws(SQLiteFailure) {
-        try connection.execute("PRAGMA user_version = \(newest)")
+        let found = try connection.number("PRAGMA user_version") ?? 0
+        try connection.execute("PRAGMA user_version = \(newest(isShared: isShared(found)))")
     }
 
     /// Whether the table's keys are short, as its index is named.

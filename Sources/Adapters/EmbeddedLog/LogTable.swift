@@ -5,7 +5,9 @@ internal import SQLite
 /// One partition of a topic as the writer sees it.
 final class LogTable {
     /// Stands for a value that is packed together with its headers, in their place. No other value is a number.
-    static let packed: Int64 = 1
+    static let packed: Int64 = 2
+    /// The same, as older programs packed rows (`OldRowPacking`).
+    static let packedBefore: Int64 = 1
 
     let place: TablePlace
     private let part: TablePart

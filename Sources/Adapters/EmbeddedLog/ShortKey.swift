@@ -45,3 +45,11 @@ enum ShortKey {
         key.count >= count && key[..<count].allSatisfy(HexByte.isDigit)
     }
 }
+
+/// A lower-case hexadecimal digit.
+enum HexByte {
+    static func isDigit(_ byte: UInt8) -> Bool { byte &- 48 < 10 || byte &- 97 < 6 }
+    static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
+    /// Of a digit.
+    static func value(_ digit: UInt8) -> UInt8 { digit < 58 ? digit &- 48 : digit &- 87 }
+}

@@ -12,7 +12,7 @@ import VariantSpec
 struct RowPackingTests {
     private static let source = SourceKey(SHA256.digest(of: Array("a source".utf8)))
 
-    private static func variant(_ number: Int, traceparent: String? = nil) -> NewRecord {
+    static func variant(_ number: Int, traceparent: String? = nil) -> NewRecord {
         let digest = SHA256.digest(of: Array("\(number)".utf8))
         let spec = VariantSpec(width: 640 + number, height: 480, format: .webp)
         let (version, size) = (SourceVersion(digest), PixelSize(width: 6_000, height: 4_003))
@@ -55,18 +55,30 @@ struct RowPackingTests {
         }
     }
 
-    @Test("What was packed once is read for ever")
+    @Test("What was packed once is read for ever, also as programs before zstd packed it")
     func form() throws {
         let record = Self.variant(0)
-        let bytes = stride(from: 0, to: Self.first.utf8.count, by: 2).compactMap { place in
-            UInt8(Self.first.dropFirst(place).prefix(2), radix: 16)
-        }
-        let back = try #require(Self.unpacked(bytes, key: record.key))
-        #expect(back.headers == record.headers && back.value == record.value)
+        let now = try #require(Self.unpacked(Self.bytes(Self.second), key: record.key))
+        let before = try #require(Self.bytes(Self.first).withUnsafeBytes { OldRowPacking.unpack($0, key: record.key) })
+        #expect(now.headers == record.headers && now.value == record.value)
+        #expect(before.headers == record.headers && before.value == record.value)
     }
 
-    /// That row, as the first version packed it.
-    private static let first =
+    private static func bytes(_ digits: String) -> [UInt8] {
+        stride(from: 0, to: digits.utf8.count, by: 2).compactMap { place in
+            UInt8(digits.dropFirst(place).prefix(2), radix: 16)
+        }
+    }
+
+    /// That row, as version 5 packs it.
+    private static let second =
+        "0e0128b52ffd6101c501ad0500730a1def2995b8821578a1401673824d98b418b1d12a5d0cc9b190b80c11a22321f1112306141c419278e1"
+        + "4542ad9d7cf799795e27e7bd9eab5a6f491df1cae4b8b5b4ca5653969ca1841a62e85d3bb54c7d7665469a0240d4a0ddbc6e3053529d4c44"
+        + "949ee89ddf879ebd87d072ccbd661964f4ccb8041bfc850a544d6ddaf5a14e5d6feadfc8cd79b691b3472601ec59c90e6c5332ba897b4ee7"
+        + "bf3c6919db7d5adda5dcefc849d8c87d8d42b935897226680504"
+
+    /// The same, as the first version packed it.
+    static let first =
         "8e02b504ff2d86060070ff0eca05002f475feceb66ffc86f38002d80a7b8cc8da234caf10b1231312d32315431303a32383a33362e3030375a"
         + "c69c05013132c800cc9409c6ef0d02363430c60002343237c52080d3f802c7005f5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b4"
         + "6729d73a27fb57e9ca9c040235662ffd8407ccd602cdf702e093080336303030cc000334303033cb00c1f20cc01ed9a10d80a7e084eee202c9"
@@ -85,7 +97,7 @@ struct RowPackingTests {
                 Array(
                     repeating: UInt8(ascii: number % 2 == 0 ? "0" : "f"), count: Int.random(in: 0...300, using: &random)
                 )
-            default: Array(UsualRow.bytes.dropFirst(Int.random(in: 0...800, using: &random)).prefix(90))
+            default: Array(RowDictionary.bytes.dropFirst(Int.random(in: 0...800, using: &random)).prefix(90))
             }
         }
         for round in 0..<Effort.count(fast: 500, landing: 2_000, all: 20_000) {
@@ -118,6 +130,27 @@ struct RowPackingTests {
             }
             _ = Self.unpacked(bytes, key: record.key)
         }
+        let before = Self.bytes(Self.first)
+        for _ in 0..<Effort.count(fast: 2_000, landing: 20_000, all: 500_000) {
+            var bytes = before
+            for _ in 0...Int.random(in: 0...3, using: &random) {
+                bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            _ = bytes.withUnsafeBytes { OldRowPacking.unpack($0, key: record.key) }
+        }
+    }
+
+    @Test("A row of another dictionary, one of a key without digits, and one that would be too long are refused")
+    func refused() throws {
+        let record = Self.variant(0)
+        var packed = try #require(Self.packed(record))
+        #expect(Self.unpacked(packed, key: Array("a/1".utf8)) == nil)
+        // Behind the length of the headers, zstd's four bytes and its descriptor.
+        #expect(packed[7] == UInt8(RowDictionary.id))
+        packed[7] = 77
+        #expect(Self.unpacked(packed, key: record.key) == nil)
+        let marks = [UInt8](repeating: 0xFF, count: 9)
+        #expect(RowPacking.pack(key: record.key, headers: [], value: marks + Array(repeating: 7, count: 999)) == nil)
     }
 
     @Test("Keys of every kind come back as they were; those that begin with a key's digits keep their order")

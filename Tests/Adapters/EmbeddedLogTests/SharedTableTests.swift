@@ -26,8 +26,8 @@ struct SharedTableTests {
     }
 
     @Test(
-        "A log has 16 tables of each topic at most, and the version of before while no partitions share one",
-        arguments: [(8, 8, 3), (16, 16, 3), (17, 16, 4), (256, 16, 4)])
+        "A log has 16 tables of each topic at most, and its version says whether partitions share one",
+        arguments: [(8, 8, 5), (16, 16, 5), (17, 16, 6), (256, 16, 6)])
     func tables(partitions: Int, perTopic: Int, version: Int64) async throws {
         await (try log(partitions)).close()
         #expect(try tables() == Int64(perTopic * Topic.allCases.count))
@@ -104,6 +104,27 @@ struct SharedTableTests {
         #expect(try await log.bounds(.outcomes, PartitionID(3)) == 0..<2)
         await log.close()
     }
+
+    @Test("A log of version 4 keeps its shared tables, and the owner's first record raises its version")
+    func shared() async throws {
+        await (try log(20)).close()
+        try Connection(path + "/log.sqlite", .create).execute("PRAGMA user_version = 4")
+        let log = try log(20)
+        _ = await log.append([Bench.job("19", in: PartitionID(19))])
+        #expect(try version() == 4)
+        _ = await log.append([Self.packedRow])
+        #expect(try version() == 6 && tables() == Int64(16 * Topic.allCases.count))
+        await log.close()
+        let again = try self.log(20)
+        #expect(try await again.read(.jobsFast, PartitionID(19), from: 0, limit: 9).map(Bench.text) == ["19"])
+        #expect(
+            try await again.read(.variants, PartitionID(19), from: 0, limit: 9).map(\.value) == [Self.packedRow.value])
+        await again.close()
+    }
+
+    private static let packedRow = NewRecord(
+        topic: .variants, partition: PartitionID(19), key: Array("key".utf8),
+        value: Array(repeating: UInt8(ascii: "a"), count: 200), headers: [])
 
     @Test("A log of version 3 keeps a table for each partition, whatever their number")
     func older() async throws {
