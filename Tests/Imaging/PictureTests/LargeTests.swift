@@ -57,9 +57,9 @@ struct LargeTests {
             },
             Large(name: "AVIF with alpha, 6,700 × 6,700", mebibytes: 512) {
                 let tile = try await Workshop.make(
-                    "full-q30.avif", of: try Workshop.file(Sources.flat([9, 90, 200], width: 500, height: 500).png))
+                    "full-q30.avif", of: try Workshop.file(Sources.flat([9, 90, 200], width: 670, height: 670).png))
                 return Sources.grid(
-                    tile: try tile.content.bytes(), side: 500, count: 14, shown: 6_700, hasAlpha: true) ?? []
+                    tile: try tile.content.bytes(), side: 670, count: 10, shown: 6_700, hasAlpha: true) ?? []
             },
             Large(name: "HEIC, 7,000 × 7,000", mebibytes: 512) { try heic("tile.heic") },
             // It was refused, as if libde265 took as much of it as libaom.
