@@ -2,6 +2,7 @@ import Canonical
 import Foundation
 import KafkaSetup
 import Posix
+import SettingTypes
 import TestSupport
 import Testing
 
