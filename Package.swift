@@ -65,7 +65,7 @@ let package = Package(
             "Settings", in: "Platform",
             needs: [
                 "Access", "Clocks", "VariantSpec", "Canonical", "Digest", "ImageModel", "CommandLine", "HTTP",
-                "KafkaSetup", "Origin", "Posix", "RendererPool", "SettingTypes", "Store",
+                "EmbeddedLog", "KafkaSetup", "Origin", "Posix", "RendererPool", "SettingTypes", "Store",
             ]),
         module("SettingTypes", in: "Platform", needs: ["Clocks", "CYAML"]),
 
@@ -114,7 +114,7 @@ let package = Package(
             ]),
 
         // Adapters. Implementations of the ports.
-        module("EmbeddedLog", in: "Adapters", needs: ["Clocks", "Records", "Ports", "SQLite", "Posix", "CZstd"]),
+        module("EmbeddedLog", in: "Adapters", needs: ["Clocks", "Records", "Ports", "SQLite", "Posix", "CZstd", "SettingTypes"]),
         module("KafkaSetup", in: "Adapters", needs: ["Clocks", "SettingTypes"]),
         module("KafkaLog", in: "Adapters", needs: ["Clocks", "Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
         module(

@@ -16,6 +16,9 @@ extension PermitScheduler {
         slots?.checkInvariants()
     }
 
+    /// Whether no flight holds a permit, waits for one, or is between two.
+    package var isIdle: Bool { seats.isEmpty }
+
     /// Flights of a lane that wait for this permit.
     package func waiting(_ kind: PermitKind, on lane: Lane) -> Int {
         seats.values.count { $0.waits == kind && $0.lane == lane }

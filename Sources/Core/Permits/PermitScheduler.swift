@@ -141,9 +141,6 @@ package struct PermitScheduler: Sendable {
         for partition in Set(logs.keys).union(congested) { lift(.partition(partition)) }
     }
 
-    /// Whether no flight holds a permit, waits for one, or is between two.
-    package var isIdle: Bool { seats.isEmpty }
-
     /// Requests a flight's next permit. `since` is the arrival of its oldest job; it goes before younger flights of its
     /// lane.
     package mutating func request(

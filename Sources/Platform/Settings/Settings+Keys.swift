@@ -1,5 +1,6 @@
 internal import Access
 internal import Canonical
+internal import EmbeddedLog
 internal import ImageModel
 internal import KafkaSetup
 internal import Origin
@@ -12,11 +13,12 @@ extension Settings {
     /// The table of all settings: it feeds the reader, the environment, `--set`, the reference page and the test of
     /// `config/*`.
     package static let keys: [SettingKey] = [
-        placeKeys, kafkaKeys, jobKeys, laneKeys, fetchKeys, fetcherKeys, workKeys, renderKeys, fileStoreKeys, storeKeys,
+        placeKeys, logKeys, kafkaKeys, jobKeys, laneKeys, fetchKeys, fetcherKeys, workKeys, renderKeys, fileStoreKeys, storeKeys,
         originKeys,
     ].flatMap(\.self)
 
     // The rows of these settings live next to their adapters.
+    private static let logKeys: [SettingKey] = EmbeddedLogSettings.rows.map { $0.lifted(to: \.log) }
     private static let kafkaKeys: [SettingKey] = KafkaConfiguration.rows.map { $0.lifted(to: \.kafka) }
     private static let renderKeys: [SettingKey] = RendererSettings.rows.map { $0.lifted(to: \.render) }
     private static let fetcherKeys: [SettingKey] = OriginSettings.rows.map { $0.lifted(to: \.fetch.origin) }
@@ -26,21 +28,6 @@ extension Settings {
         SettingKey(
             "data", \.data, .path(allowsEmpty: false),
             "Directory of the embedded log, the indexes and, unless store.directory is set, the store. In a file, a relative path starts at the file's folder; elsewhere, at the working directory."
-        ),
-
-        SettingKey(
-            "log.partitions", \.log.partitions, .whole(1...256),
-            "Partitions of every topic of the embedded log. Fixed when the log is created."),
-        SettingKey(
-            "log.outcomesKept", \.log.outcomesKept, .whole(0...100_000_000),
-            "Number of outcomes that the embedded log keeps for readers."),
-        SettingKey(
-            "log.byteLimit", \.log.byteLimit, .size(1 << 20...1 << 44),
-            "Size of the embedded log's file, less log.reserve, at which publishers are refused (log.full) until the worker frees space. Outcomes, rows and dead letters count, too. The worker itself may exceed it."
-        ),
-        SettingKey(
-            "log.reserve", \.log.reserve, .size(0...64 << 30),
-            "Disk space that publishers leave to the worker for outcomes, rows, retries and dead letters, plus 6 KiB for each pending job. With less free space, they are refused (log.full). The file reserve, beside the log, allocates log.reserve again. If the disk fills up anyway, the worker empties that file. With less than a quarter of log.reserve left, it takes no more jobs (log.full) until half is free. It fills the file again later. 0B: none."
         ),
     ]
 

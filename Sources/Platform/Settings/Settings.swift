@@ -1,5 +1,6 @@
 package import Access
 package import Canonical
+package import EmbeddedLog
 internal import HTTP
 package import ImageModel
 package import KafkaSetup
@@ -12,7 +13,7 @@ package import Store
 /// `Settings.keys` is the table of their names, ranges and meanings.
 package struct Settings: Sendable, Equatable {
     package var data = "data"
-    package var log = Log()
+    package var log = EmbeddedLogSettings()
     /// The cluster that holds the log, unless it is embedded.
     package var kafka = KafkaConfiguration()
     package var jobs = Jobs()
@@ -31,14 +32,6 @@ package struct Settings: Sendable, Equatable {
     package var traces = Traces()
 
     package init() {}
-
-    /// Partitions and retention of the embedded log.
-    package struct Log: Sendable, Equatable {
-        package var partitions = 8
-        package var outcomesKept = 100_000
-        package var byteLimit = 64 << 30
-        package var reserve = 64 << 20
-    }
 
     /// Job authentication.
     package struct Jobs: Sendable, Equatable {
