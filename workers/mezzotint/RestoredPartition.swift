@@ -28,6 +28,7 @@ struct RestoredPartition {
                 ChangelogRestore.Candidate(path: file.path, checkpoint: $0, store: file.index.progress?.store)
             }
         }
+        let isUnread = !notes.isEmpty
         var changelog = ChangelogRestore(partition, from: candidates)
         let end = try await read(.variants, from: 0) { changelog.read($0) }
         let verdicts = changelog.verdicts(end: end, store: store.identity)
@@ -39,8 +40,13 @@ struct RestoredPartition {
         guard source != nil || !isOpen else { return }
         index = newest?.path
         try await look(for: source, in: changelog)
-        let isUnused = verdicts.contains { $0.verdict == .ofAnotherStore || $0.verdict == .undecided }
-        guard source != nil || missing == 0 && !isUnused || allowsMissing else { return }
+        let isUnused = isUnread || verdicts.contains { $0.verdict == .ofAnotherStore || $0.verdict == .undecided }
+        guard source != nil || missing == 0 && !isUnused || allowsMissing else {
+            notes.append(
+                "The partition stays stopped. If no other index of it is left, run this again with --allow-missing: rows that no index holds are then rendered again when they are requested."
+            )
+            return
+        }
         if let source { try await publish(source, in: changelog) }
         try await append(changelog.end(source?.progress, at: SystemTime.wall))
         isOpen = true
@@ -82,7 +88,8 @@ struct RestoredPartition {
                 $0.kind != .failed && $0.kind != .degraded && !changelog.has(source, $0.spec)
             }
             guard !variants.isEmpty else { return }
-            let known = try index?.snapshot(of: source).variants.map(\.spec) ?? []
+            // A damaged row is not published either.
+            let known = (try? index?.snapshot(of: source).variants.map(\.spec)) ?? []
             for variant in variants where !known.contains(variant.spec) {
                 guard lost.insert(RecordKey.variant(source, variant.spec).bytes).inserted else { continue }
                 if named.count < 3 { named.append("\(variant.spec) of \(report.url)") }
@@ -99,12 +106,18 @@ struct RestoredPartition {
 
     private mutating func publish(_ index: SQLiteVariantIndex, in changelog: ChangelogRestore) async throws {
         var place: Int64 = 0
-        while case let page = try index.page(after: place, limit: 256), let last = page.last {
-            let records = page.flatMap { changelog.missing(from: $0.snapshot) }
+        var damaged = 0
+        while case let page = try index.page(after: place, limit: 256), let end = page.end {
+            let records = page.snapshots.flatMap { changelog.missing(from: $0) }
             try await append(records)
             rows += records.count
-            place = last.place
+            damaged += page.damaged
+            place = end
         }
+        guard damaged > 0 else { return }
+        notes.append(
+            "\(damaged) rows of \(self.index ?? "the index") are damaged and not published: their variants are rendered again when they are requested."
+        )
     }
 
     private func append(_ records: [NewRecord]) async throws {

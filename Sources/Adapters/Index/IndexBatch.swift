@@ -58,17 +58,20 @@ extension IndexFile {
         return rows
     }
 
-    /// nil if one of them is damaged.
-    func page(after place: Int64, limit: Int) throws(SQLiteFailure) -> SQLiteVariantIndex.Page? {
+    func page(after place: Int64, limit: Int) throws(SQLiteFailure) -> SQLiteVariantIndex.Page {
         defer { pages.reset() }
         pages.bind(1, place)
         pages.bind(2, Int64(limit))
-        var sources: SQLiteVariantIndex.Page = []
+        var page = SQLiteVariantIndex.Page()
         while try pages.step() {
-            guard case .snapshot(let snapshot)? = pages.withBytes(1, RowCoding.decode) else { return nil }
-            sources.append((pages.integer(0), snapshot))
+            page.end = pages.integer(0)
+            if case .snapshot(let snapshot)? = pages.withBytes(1, RowCoding.decode) {
+                page.snapshots.append(snapshot)
+            } else {
+                page.damaged += 1
+            }
         }
-        return sources
+        return page
     }
 
     func save(_ found: FoundSource, of source: SourceKey) throws(SQLiteFailure) {

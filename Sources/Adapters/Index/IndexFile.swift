@@ -107,9 +107,11 @@ final class IndexFile {
         }
     }
 
-    /// Puts a damaged file out of the way, for people to look at; the next takes the place of the one before.
+    /// Renames a file with its WAL, which may hold its newest rows; it replaces a file that was renamed so before.
     static func setAside(_ path: String, as suffix: String = ".damaged") {
-        _ = rename(path, path + suffix)
+        let renamed = path + suffix
+        remove(renamed)
+        for part in ["", "-wal"] { _ = rename(path + part, renamed + part) }
         remove(path)
     }
 

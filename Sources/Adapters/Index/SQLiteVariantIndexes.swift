@@ -74,7 +74,7 @@ package struct SQLiteVariantIndexes: VariantIndexes {
         }
         switch opened {
         case .sound(let file, let checkpoint, let progress):
-            return SQLiteVariantIndex(path, file, checkpoint, row(progress, partition))
+            return SQLiteVariantIndex(path, file, checkpoint, row(progress, partition), renamesDamaged: false)
         case .unfit(let why): throw .unavailable(path: path, reason: why)
         }
     }

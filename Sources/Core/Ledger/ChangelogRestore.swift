@@ -83,7 +83,8 @@ package struct ChangelogRestore: Sendable {
 
     /// Whether the index is of this changelog; nil: unknown.
     private func isFolded(by checkpoint: IndexCheckpoint, end: Int64) -> Bool? {
-        if checkpoint.position > end { return false }
+        // No index of a changelog that no owner has opened is kept.
+        if !isOpened || checkpoint.position > end { return false }
         let anchors = checkpoint.anchors?.newestFirst ?? []
         if let anchor = anchors.first(where: { times[$0.offset] != nil }) {
             return times[anchor.offset] == anchor.timestamp

@@ -210,7 +210,8 @@ extension Job {
         for spec in variants { json.spec(spec) }
         json.endArray()
         if let expires { json.field("expires", expires) }
-        if let retryFor { json.field("retryFor", retryFor.milliseconds) }
+        // Until 0.3.0: workers before 0.2.0 refuse retryFor, and both read giveUp.
+        if let retryFor { json.field("giveUp", retryFor.milliseconds) }
         if freshness != .ifStale { json.field("freshness", freshness.rawValue) }
         if fallback != .stale { json.field("fallback", fallback.rawValue) }
         json.endObject()

@@ -78,7 +78,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case .full(let path):
             "There is no space left for the log at \(path). Free some, or start the worker with a lower log.outcomesKept; nothing that was acknowledged is lost."
         case .halted(let path, let bytes):
-            "The disk of the log at \(path) is nearly full: the worker takes no more jobs, and finishes its current ones. It continues by itself when \(LogFailure.size(bytes)) are free. Nothing is lost meanwhile."
+            "The disk of the log at \(path) is nearly full: the worker takes no more jobs, and finishes its current ones. Free some space on that disk. The worker continues by itself when \(LogFailure.size(bytes)) are free. Nothing is lost meanwhile."
         case .reserved(let path, let shortage):
             "The log at \(path) takes no more jobs: \(shortage). Nothing that it accepted is lost."
         case .tooLarge(let topic, let bytes, let limit):

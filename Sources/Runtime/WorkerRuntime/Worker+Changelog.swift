@@ -52,7 +52,10 @@ extension Worker {
     func stop(_ owned: OwnedPartition, _ why: LogBreak) {
         // An index with rows of the new changelog would look like that of an owner who has opened it.
         if why == .unopened { try? owned.index.wipe() }
+        let isLeaving = owned.isLeaving
         giveUp(owned.id)
+        // Its next owner finds out.
+        if isLeaving { return }
         stopped[owned.id] = .recreated(topic: .variants, partition: owned.id, why)
         noteStopped()
     }

@@ -60,6 +60,23 @@ struct IndexTests {
         #expect(try SQLiteVariantIndexes.files(below: folder.url.path).count == 2)
     }
 
+    @Test("A restore reads past damaged rows, and leaves the file where it is")
+    func damagedPage() throws {
+        let index = try indexes.open(Self.partition).index
+        for number in 1...3 { try index.apply(Rows(number).changes, upTo: Int64(number)) }
+        index.close()
+        try Connection(path, .create).execute("UPDATE sources SET body = zeroblob(length(body)) WHERE id >= 2")
+        let opened = try SQLiteVariantIndexes.open(path, of: Self.partition)
+        let first = try opened.page(after: 0, limit: 2)
+        #expect(first.snapshots.map(\.source) == [Rows(1).source] && first.damaged == 1 && first.end == 2)
+        let second = try opened.page(after: 2, limit: 2)
+        #expect(second.snapshots.isEmpty && second.damaged == 1 && second.end == 3)
+        #expect(try opened.page(after: 3, limit: 2).end == nil)
+        #expect(throws: IndexFailure.self) { try opened.snapshot(of: Rows(2).key) }
+        #expect(FileManager.default.fileExists(atPath: path))
+        #expect(!FileManager.default.fileExists(atPath: path + ".damaged"))
+    }
+
     @Test(
         "A file that came in the place of one that is not made yet is set aside at the first row, and the index is rebuilt",
         arguments: ["garbage", "version", "rows"])

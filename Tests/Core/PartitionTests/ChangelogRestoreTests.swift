@@ -32,7 +32,7 @@ struct ChangelogRestoreTests {
             store: store)
     }
 
-    /// A changelog whose records at 0, 1, 2… were appended at these times.
+    /// A changelog whose records at 0, 1, 2… were appended at these times; the last one is an owner's epoch row.
     private static func restore(
         _ candidates: [ChangelogRestore.Candidate], in times: [Int64], without gaps: Set<Int64> = []
     ) -> [String] {
@@ -41,7 +41,8 @@ struct ChangelogRestoreTests {
             restore.read(
                 Record(
                     topic: .variants, partition: partition, offset: Int64(offset), timestamp: .init(milliseconds: time),
-                    key: [UInt8(offset)], value: nil, headers: RecordHeaders()))
+                    key: offset == times.count - 1 ? RecordKey.epoch(partition).bytes : [UInt8(offset)], value: nil,
+                    headers: RecordHeaders()))
         }
         return restore.verdicts(end: Int64(times.count), store: ours).map { "\($0.candidate.path) \($0.verdict)" }
     }
@@ -67,6 +68,8 @@ struct ChangelogRestoreTests {
                 [Self.index("a", to: 40, last: 100, at: 900), Self.index("b", to: 50, last: 200, at: 200)], in: [])
                 == ["a older", "b newest"])
         #expect(Self.restore([], in: [1, 2]) == [])
+        // Nobody has opened the changelog, so no index is of it, though none of its rows says so.
+        #expect(Self.restore([Self.index("a", to: 0, last: nil)], in: []) == ["a newest"])
     }
 
     @Test(

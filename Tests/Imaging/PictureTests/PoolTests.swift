@@ -154,7 +154,7 @@ struct PoolTests {
         var configuration = RendererConfiguration(program: program, inspector: Self.inspector, count: 1)
         let strict = RendererPool(configuration)
         await expect(
-            strict, "render.unavailable", "no filter for system calls here (filter system calls: ",
+            strict, "render.unavailable", "no filter for system calls (filter system calls: ",
             "set render.sandbox to optional")
         #expect(strict.processes.isEmpty)
         await strict.stop()
