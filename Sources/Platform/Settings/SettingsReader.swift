@@ -1,6 +1,7 @@
 internal import Canonical
 internal import Clocks
 internal import CommandLine
+internal import EmbeddedLog
 internal import HTTP
 internal import Origin
 internal import Posix
