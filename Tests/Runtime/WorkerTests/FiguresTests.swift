@@ -65,6 +65,8 @@ struct FiguresTests {
                 },
                 watching: { worker in
                     await full.refusals(3)
+                    // The partitions without a job may still restore.
+                    try? await eventually { await worker.status.restoring == 1 }
                     let figures = await worker.status
                     seen.withLock { $0.append(figures) }
                     full.end()
