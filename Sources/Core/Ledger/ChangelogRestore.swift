@@ -83,12 +83,13 @@ package struct ChangelogRestore: Sendable {
 
     /// Whether the index is of this changelog; nil: unknown.
     private func isFolded(by checkpoint: IndexCheckpoint, end: Int64) -> Bool? {
-        // No index of a changelog that no owner has opened is kept.
-        if !isOpened || checkpoint.position > end { return false }
+        if checkpoint.position > end { return false }
         let anchors = checkpoint.anchors?.newestFirst ?? []
+        // A worker that found the changelog unopened leaves such an index, too.
         if let anchor = anchors.first(where: { times[$0.offset] != nil }) {
             return times[anchor.offset] == anchor.timestamp
         }
+        if !isOpened { return false }
         guard let first, let last = anchors.first else { return nil }
         return first.offset <= last.offset && first.timestamp > last.timestamp ? false : nil
     }
@@ -108,14 +109,14 @@ package struct ChangelogRestore: Sendable {
         return rows.filter { !keys.contains($0.key) }
     }
 
-    /// The last rows of a restore: the index's progress row, and the row that lets workers take the partition up. It opens no
-    /// owner's epoch, so rows of every owner count behind it.
+    /// The last rows of a restore: the index's progress row, and the row that lets workers take the partition up. Its epoch is
+    /// the least that an owner can have, so rows of every owner count behind it.
     package func end(_ progress: ProgressRow?, at now: WallTime) -> [NewRecord] {
         var progress = progress
         // That owner was stopped; no job crashed it.
         progress?.isClean = true
         let opening = EpochRow(
-            partition: partition, epoch: 0, owner: "mezzotint topics restore", isClean: true, at: now)
+            partition: partition, epoch: 1, owner: "mezzotint topics restore", isClean: true, at: now)
         return [progress?.newRecord(), opening.newRecord()].compactMap(\.self).filter { !keys.contains($0.key) }
     }
 }

@@ -19,7 +19,7 @@ final class OwnedPartition {
     private(set) var index: any VariantIndex
     /// By these the changelog is still to be known as the one that the index folded; nil: it is known.
     private(set) var unproven: ChangelogAnchors?
-    /// Whether an owner has opened an epoch in the changelog. If the index has folded rows of it before, one has.
+    /// Whether an owner has opened an epoch in the changelog, as far as its rows are folded.
     var isOpened: Bool
     /// Of rows that were folded until then: by those any index that folded them would be known as one of this changelog.
     private var heldAnchors = ChangelogAnchors()
@@ -78,7 +78,7 @@ final class OwnedPartition {
         (self.epoch, ownership) = (epoch, Ownership(id, epoch: epoch))
         lifecycle = PartitionLifecycle(changelog: changelog, folded: index.position ?? 0)
         unproven = index.checkpoint?.anchors
-        isOpened = index.checkpoint != nil
+        isOpened = index.checkpoint?.isOpened ?? false
     }
 
     /// A row of this owner is to take the place of what earlier owners left.
@@ -126,7 +126,7 @@ final class OwnedPartition {
         self.index = index
         snapshots = SnapshotCache()
         unproven = index.checkpoint?.anchors
-        isOpened = index.checkpoint != nil
+        isOpened = index.checkpoint?.isOpened ?? false
         lifecycle.rebuild(from: index.position ?? 0, isOfAnother: isOfAnother)
         (isStuck, unfolded, heldAnchors, readAtLook) = (false, nil, ChangelogAnchors(), nil)
     }

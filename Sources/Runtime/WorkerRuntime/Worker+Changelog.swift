@@ -50,7 +50,7 @@ extension Worker {
 
     /// Gives the partition's running jobs up. Its jobs wait in their topics until the rows are restored.
     func stop(_ owned: OwnedPartition, _ why: LogBreak) {
-        // An index with rows of the new changelog would look like that of an owner who has opened it.
+        // By the times of its rows, it would be newer than each index of the old changelog.
         if why == .unopened { try? owned.index.wipe() }
         let isLeaving = owned.isLeaving
         giveUp(owned.id)

@@ -22,12 +22,7 @@ extension Worker {
             let index = if let kept { kept } else { try openFile(partition) }
             switch index.checkpoint?.flaw(in: changelog, tombstonesKept: ports.log.tombstonesKept, at: now) {
             case nil: return index
-            case .foreign(let why):
-                tellForeign(partition, why)
-                return try emptied(index, partition, isOfAnother: true)
-            case .outdated(let why):
-                tellOutdated(index, partition, why)
-                return try emptied(index, partition)
+            case let flaw?: return try emptied(index, partition, flaw)
             }
         }
     }
@@ -55,16 +50,23 @@ extension Worker {
         } catch { end(error) }
     }
 
-    /// Empties an index. Rows of another changelog are kept aside, because maybe no topic has them any longer.
+    /// Empties an index. Rows that maybe no changelog has any longer are kept aside.
     private func emptied(
-        _ index: any VariantIndex, _ partition: PartitionID, isOfAnother: Bool = false
+        _ index: any VariantIndex, _ partition: PartitionID, _ flaw: IndexCheckpoint.Flaw
     ) throws(IndexFailure) -> any VariantIndex {
         do throws(IndexFailure) {
-            guard isOfAnother else {
+            switch flaw {
+            case .foreign(let why):
+                tellForeign(partition, why)
+                try index.setAside()
+            case .truncated(let why) where (try? index.isEmpty()) == false:
+                tellOutdated(index, partition, "\(why). Its file is kept under another name")
+                try index.setAside()
+            case .truncated(let why), .outdated(let why):
+                tellOutdated(index, partition, why)
                 try index.wipe()
                 return index
             }
-            try index.setAside()
         } catch { guard case .corrupt = error else { throw error } }
         return try ports.indexes.open(partition).index
     }
@@ -85,7 +87,7 @@ extension Worker {
     /// index is rebuilt, or the log cannot be asked now.
     func proveIndex(of owned: OwnedPartition) async -> Bool {
         guard let anchors = owned.unproven else { return true }
-        var flaw = IndexCheckpoint.Flaw.outdated("none of the rows that it applied last is left in the changelog")
+        var flaw = IndexCheckpoint.Flaw.truncated("none of the rows that it applied last is left in the changelog")
         do throws(LogFailure) {
             for anchor in anchors.newestFirst {
                 let point = LogPoint(.variants, owned.id, anchor.offset)
@@ -107,15 +109,9 @@ extension Worker {
 
     /// Discards an index that cannot be used: it is emptied, and the changelog is read again.
     private func discard(_ owned: OwnedPartition, _ flaw: IndexCheckpoint.Flaw) {
-        var isOfAnother = false
-        switch flaw {
-        case .foreign(let why):
-            isOfAnother = true
-            tellForeign(owned.id, why)
-        case .outdated(let why): tellOutdated(owned.index, owned.id, why)
-        }
+        let isOfAnother = if case .foreign = flaw { true } else { false }
         restart(owned, isOfAnother: isOfAnother) { () throws(IndexFailure) in
-            try emptied(owned.index, owned.id, isOfAnother: isOfAnother)
+            try emptied(owned.index, owned.id, flaw)
         }
     }
 

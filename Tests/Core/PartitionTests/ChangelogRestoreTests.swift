@@ -34,14 +34,15 @@ struct ChangelogRestoreTests {
 
     /// A changelog whose records at 0, 1, 2… were appended at these times; the last one is an owner's epoch row.
     private static func restore(
-        _ candidates: [ChangelogRestore.Candidate], in times: [Int64], without gaps: Set<Int64> = []
+        _ candidates: [ChangelogRestore.Candidate], in times: [Int64], without gaps: Set<Int64> = [],
+        isOpened: Bool = true
     ) -> [String] {
         var restore = ChangelogRestore(partition, from: candidates)
         for (offset, time) in times.enumerated() where !gaps.contains(Int64(offset)) {
             restore.read(
                 Record(
                     topic: .variants, partition: partition, offset: Int64(offset), timestamp: .init(milliseconds: time),
-                    key: offset == times.count - 1 ? RecordKey.epoch(partition).bytes : [UInt8(offset)], value: nil,
+                    key: isOpened && offset == times.count - 1 ? RecordKey.epoch(partition).bytes : [UInt8(offset)], value: nil,
                     headers: RecordHeaders()))
         }
         return restore.verdicts(end: Int64(times.count), store: ours).map { "\($0.candidate.path) \($0.verdict)" }
@@ -53,6 +54,11 @@ struct ChangelogRestoreTests {
         #expect(
             Self.restore([Self.index("a", to: 500, last: 100), Self.index("b", to: 900, last: 200)], in: [])
                 == ["a older", "b newest"])
+        // A worker left it that found the new changelog unopened.
+        #expect(
+            Self.restore(
+                [Self.index("a", to: 500, last: 100), Self.index("b", to: 1, last: 200, epoch: 0)], in: [200],
+                isOpened: false) == ["a newest", "b known"])
         // Epochs and positions began again when the topic was recreated before: the index from then is older all the same.
         #expect(
             Self.restore(
@@ -91,7 +97,7 @@ struct ChangelogRestoreTests {
         #expect(Self.restore([index], in: times, without: gaps) == ["i \(verdict)"])
     }
 
-    @Test("Rows that the changelog has stay, also dropped ones; the epoch row comes last, and opens nobody's epoch")
+    @Test("Rows that the changelog has stay, also dropped ones; the epoch row comes last, and ends nobody's epoch")
     func rows() throws {
         let source = SourceKey.numbered(1)
         var restore = ChangelogRestore(Self.partition, from: [])
@@ -114,7 +120,7 @@ struct ChangelogRestoreTests {
             restore.read(record)
             switch try ChangelogEntry(record) {
             case .progress(let row): #expect(row.isClean == true && row.deaths == 1)
-            case .epoch(let row): #expect(row.epoch == 0)
+            case .epoch(let row): #expect(IndexCheckpoint(position: 3, epoch: row.epoch, at: 9).isOpened && row.epoch == 1)
             default: Issue.record("another row")
             }
         }
