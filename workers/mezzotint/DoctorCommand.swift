@@ -25,41 +25,41 @@ enum DoctorCommand {
             settings.render.program.isEmpty
             ? "\(SystemFacts.programFolder)/mezzotint-renderer" : settings.render.program
         let renderer = libraries(program)
-        var findings = [Finding(what: "version", isWell: true, says: Command.version), renderer]
+        var findings = [Finding(check: "version", isOK: true, message: Command.version), renderer]
         // Another program may succeed with any arguments.
-        if renderer.isWell { findings += sandbox(program, settings) + layers(program) + [loops] }
+        if renderer.isOK { findings += sandbox(program, settings) + layers(program) + [loops] }
         let store = await ChosenStore.site(settings).trial()
         findings += [
             directory("data", settings.data),
-            Finding(what: store.subject, isWell: store.isWell, says: store.message),
+            Finding(check: store.subject, isOK: store.isOK, message: store.message),
         ]
         findings += await log(settings)
         if !settings.render.watermarks.isEmpty { findings.append(watermarks(settings.render.watermarks)) }
         if let listen = settings.metrics.listen { findings.append(metrics(listen)) }
         if arguments.flag("json") {
             Output.array(findings) { json, finding in
-                json.field("what", finding.what)
-                json.key("isWell")
-                json.boolean(finding.isWell)
-                json.key("isNeeded")
-                json.boolean(finding.isNeeded)
-                json.field("says", finding.says)
+                json.field("check", finding.check)
+                json.key("ok")
+                json.boolean(finding.isOK)
+                json.key("required")
+                json.boolean(finding.isRequired)
+                json.field("message", finding.message)
             }
         } else {
             Console.write(
                 TextTable.text(
-                    ["", "WHAT", "SAYS"],
-                    findings.map { [$0.isWell ? "ok" : $0.isNeeded ? "BAD" : "-", $0.what, $0.says] }))
+                    ["", "CHECK", "MESSAGE"],
+                    findings.map { [$0.isOK ? "ok" : $0.isRequired ? "BAD" : "-", $0.check, $0.message] }))
         }
-        return findings.allSatisfy { $0.isWell || !$0.isNeeded } ? .success : .failure
+        return findings.allSatisfy { $0.isOK || !$0.isRequired } ? .success : .failure
     }
 
     private struct Finding {
-        var what: String
-        var isWell: Bool
+        var check: String
+        var isOK: Bool
         /// Whether a worker needs it.
-        var isNeeded = true
-        var says: String
+        var isRequired = true
+        var message: String
     }
 
     private static func libraries(_ program: String) -> Finding {
@@ -69,12 +69,12 @@ enum DoctorCommand {
             defer { _ = child.reap() }
             guard ours.waits(upTo: .seconds(10)), let message = try ours.receive(limit: 4096) else {
                 child.kill()
-                return Finding(what: "renderer", isWell: false, says: "\(program) does not report its libraries.")
+                return Finding(check: "renderer", isOK: false, message: "\(program) does not report its libraries.")
             }
-            return Finding(what: "renderer", isWell: true, says: String(decoding: message.bytes, as: UTF8.self))
+            return Finding(check: "renderer", isOK: true, message: String(decoding: message.bytes, as: UTF8.self))
         } catch {
             return Finding(
-                what: "renderer", isWell: false, says: "\(error). Build mezzotint-renderer, or set render.program.")
+                check: "renderer", isOK: false, message: "\(error). Build mezzotint-renderer, or set render.program.")
         }
     }
 
@@ -86,7 +86,7 @@ enum DoctorCommand {
             ("signal", "signals another process"), ("share", "maps shared memory"),
             ("memory", "takes more memory than it may"),
         ] {
-            let what = "sandbox, \(act)"
+            let check = "sandbox, \(act)"
             do throws(SystemFailure) {
                 let (ours, theirs) = try PacketSocket.pair()
                 let child = try ChildProcess(
@@ -94,11 +94,11 @@ enum DoctorCommand {
                     arguments: ["check", act, "--data-limit", "\(RenderMemory.heap(settings.render.memory))"],
                     socket: theirs)
                 switch child.reap() {
-                case .status(0): findings.append(Finding(what: what, isWell: true, says: "blocked, as it should be"))
+                case .status(0): findings.append(Finding(check: check, isOK: true, message: "blocked, as it should be"))
                 case .signal(Int(SIGSYS)):
                     findings.append(
                         Finding(
-                            what: what, isWell: true, says: "blocked, as it should be; the attempt ended the process"))
+                            check: check, isOK: true, message: "blocked, as it should be; the attempt ended the process"))
                 case .status(let status) where status == 1 || status == 4:
                     let told =
                         try ours.waits(upTo: .zero)
@@ -108,11 +108,11 @@ enum DoctorCommand {
                 case let end:
                     findings.append(
                         Finding(
-                            what: what, isWell: false,
-                            says: "A renderer \(does), which the sandbox should block (\(end)). Do not use it."))
+                            check: check, isOK: false,
+                            message: "A renderer \(does), which the sandbox should block (\(end)). Do not use it."))
                 }
             } catch {
-                findings.append(Finding(what: what, isWell: false, says: "\(error)"))
+                findings.append(Finding(check: check, isOK: false, message: "\(error)"))
             }
         }
         return findings
@@ -130,8 +130,8 @@ enum DoctorCommand {
             let parts = line.split(separator: "\t", maxSplits: 1)
             let failure = parts.count > 1 ? parts[1] : nil
             return Finding(
-                what: "sandbox, \(parts[0])", isWell: failure == nil, isNeeded: false,
-                says: failure.map { "Not here (\($0)); renderers run without it\(harm(of: parts[0]))." }
+                check: "sandbox, \(parts[0])", isOK: failure == nil, isRequired: false,
+                message: failure.map { "Not here (\($0)); renderers run without it\(harm(of: parts[0]))." }
                     ?? "is in place")
         }
     }
@@ -139,8 +139,8 @@ enum DoctorCommand {
     /// Whether libvips may compile its loops.
     private static var loops: Finding {
         Finding(
-            what: "compiled loops", isWell: Sandbox.mayCompile, isNeeded: false,
-            says: Sandbox.mayCompile
+            check: "compiled loops", isOK: Sandbox.mayCompile, isRequired: false,
+            message: Sandbox.mayCompile
                 ? "Renderers compile libvips's loops."
                 : "This system refuses memory that is both writable and executable. \(Sandbox.uncompiled)")
     }
@@ -160,64 +160,64 @@ enum DoctorCommand {
     /// Reports a missing part of the sandbox.
     private static func lacking(isFilter: Bool, _ reason: String, _ settings: Settings) -> Finding {
         let isAllowed = isFilter && settings.render.sandbox == "optional"
-        let says =
+        let message =
             isFilter
             ? "This kernel accepts no filter for system calls (\(reason)). "
                 + (isAllowed
                     ? "Renderers run without it, as render.sandbox allows."
                     : "Allow seccomp for this container, or set render.sandbox to optional.")
             : "A limit of renderers can't be set (\(reason)). Start the worker where it can."
-        return Finding(what: "sandbox", isWell: isAllowed, says: says)
+        return Finding(check: "sandbox", isOK: isAllowed, message: message)
     }
 
-    private static func directory(_ what: String, _ path: String) -> Finding {
+    private static func directory(_ name: String, _ path: String) -> Finding {
         let found = Folder.trial(path)
-        return Finding(what: "\(what) directory", isWell: found.isWell, says: found.message)
+        return Finding(check: "\(name) directory", isOK: found.isOK, message: found.message)
     }
 
     private static func watermarks(_ path: String) -> Finding {
-        let isWell = Folder.isFolder(path) && access(path, R_OK | X_OK) == 0
+        let isOK = Folder.isFolder(path) && access(path, R_OK | X_OK) == 0
         return Finding(
-            what: "watermarks", isWell: isWell,
-            says: isWell ? "\(path) can be read." : "\(path) is not a readable directory. Correct render.watermarks.")
+            check: "watermarks", isOK: isOK,
+            message: isOK ? "\(path) can be read." : "\(path) is not a readable directory. Correct render.watermarks.")
     }
 
     /// Listens on the address for a moment.
     private static func metrics(_ listen: ListenAddress) -> Finding {
         do throws(WebServerFailure) {
             try WebServer(host: listen.host, port: listen.port) { _ in .notFound }.stop()
-            return Finding(what: "metrics", isWell: true, says: "\(listen) can be listened on.")
+            return Finding(check: "metrics", isOK: true, message: "\(listen) can be listened on.")
         } catch {
             return Finding(
-                what: "metrics", isWell: false,
-                says: "\(error) (A worker that runs already holds it too: metrics.listen.)")
+                check: "metrics", isOK: false,
+                message: "\(error) (A worker that runs already holds it too: metrics.listen.)")
         }
     }
 
     /// Opens and queries an existing log; a missing embedded one will be created.
     private static func log(_ settings: Settings) async -> [Finding] {
         if let file = settings.embeddedLogFile, access(file, F_OK) != 0 {
-            let isWell = directory("data", settings.data).isWell
-            let says =
-                isWell
+            let isOK = directory("data", settings.data).isOK
+            let message =
+                isOK
                 ? "\(file) will be made by the first job or worker." : "\(file) cannot be made: see the data directory."
-            return [Finding(what: "log", isWell: isWell, says: says)]
+            return [Finding(check: "log", isOK: isOK, message: message)]
         }
         do {
             let notices = Mutex<[String]>([])
             let log = try await ChosenLog.open(settings, notice: { text in notices.withLock { $0.append(text) } }).log
-            let says = ["It answers; it has \(log.partitionCount) partitions."] + notices.withLock { $0 }
+            let message = ["It answers; it has \(log.partitionCount) partitions."] + notices.withLock { $0 }
             let clock = log.hasOwnClock ? await clock(log) : nil
             await log.close()
-            return [Finding(what: "log", isWell: true, says: says.joined(separator: " "))] + [clock].compactMap(\.self)
+            return [Finding(check: "log", isOK: true, message: message.joined(separator: " "))] + [clock].compactMap(\.self)
         } catch {
-            return [Finding(what: "log", isWell: false, says: "\(error)")]
+            return [Finding(check: "log", isOK: false, message: "\(error)")]
         }
     }
 
     /// Compares clocks by a tombstone that no reader uses: the brokers stamp it.
     private static func clock(_ log: any Log) async -> Finding {
-        func finding(_ isWell: Bool, _ says: String) -> Finding { Finding(what: "clock", isWell: isWell, says: says) }
+        func finding(_ isOK: Bool, _ message: String) -> Finding { Finding(check: "clock", isOK: isOK, message: message) }
         let written = SystemTime.wall
         let mark = NewRecord(
             topic: .origins, partition: OriginRow.partition, key: Array("doctor @clock".utf8), value: nil)

@@ -121,7 +121,7 @@ extension KafkaTopics {
         let name = configuration.name(topic)
         let plan = TopicPlan.all(configuration, partitions: fact.partitions, replication: fact.replicas)
             .first { $0.topic == topic }
-        let needed = (plan?.settings ?? []).filter(\.isNeeded).compactMap { needed -> TopicProblem? in
+        let needed = (plan?.settings ?? []).filter(\.isRequired).compactMap { needed -> TopicProblem? in
             let value = settings[needed.name]
             if needed.name == TopicPlan.inSync, let least = value.flatMap({ Int($0) }), least > fact.replicas {
                 let copies = fact.replicas == 1 ? "1 copy" : "\(fact.replicas) copies"

@@ -16,7 +16,7 @@ package struct TopicPlan: Sendable, Equatable {
         package let value: String
         /// Whether `check` must report another value because it breaks something; the cluster's operator may choose the
         /// other settings.
-        package let isNeeded: Bool
+        package let isRequired: Bool
     }
 
     /// Plans of all topics, under the configured prefix.
@@ -56,10 +56,10 @@ package struct TopicPlan: Sendable, Equatable {
 
     private static func settings(of topic: Topic, replication: Int) -> [Setting] {
         func need(_ name: String, _ value: some CustomStringConvertible) -> Setting {
-            Setting(name: name, value: value.description, isNeeded: true)
+            Setting(name: name, value: value.description, isRequired: true)
         }
         func wish(_ name: String, _ value: some CustomStringConvertible) -> Setting {
-            Setting(name: name, value: value.description, isNeeded: false)
+            Setting(name: name, value: value.description, isRequired: false)
         }
         let policy: [Setting] =
             switch topic {

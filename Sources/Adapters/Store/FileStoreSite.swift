@@ -28,16 +28,16 @@ package struct FileStoreSite: StoreSite {
     package func trial() async -> StoreTrial {
         let subject = "store directory"
         let found = Folder.trial(root)
-        guard found.isWell else { return StoreTrial(subject, isWell: false, found.message) }
+        guard found.isOK else { return StoreTrial(subject, isOK: false, found.message) }
         for path in [root, originals] {
             let other = Folder.trial(path)
-            guard other.isWell else { return StoreTrial(subject, isWell: false, other.message) }
+            guard other.isOK else { return StoreTrial(subject, isOK: false, other.message) }
             guard Folder.isFolder(path) else { continue }
             do throws(SystemFailure) { try BlobFolder(path, .own).tryWriting() } catch {
-                return StoreTrial(subject, isWell: false, FileStore.unwritable(path, error).description)
+                return StoreTrial(subject, isOK: false, FileStore.unwritable(path, error).description)
             }
         }
-        return StoreTrial(subject, isWell: true, found.message)
+        return StoreTrial(subject, isOK: true, found.message)
     }
 
     package func open(

@@ -4,7 +4,7 @@ internal import Glibc
 extension Folder {
     /// Checks, without creating anything, whether files can be created in a folder, or the folder itself if it does not
     /// exist. Returns a sentence for people.
-    package static func trial(_ path: String) -> (isWell: Bool, message: String) {
+    package static func trial(_ path: String) -> (isOK: Bool, message: String) {
         var place = path
         while access(place, F_OK) != 0, let slash = place.lastIndex(of: "/"), slash > place.startIndex {
             place = String(place[..<slash])

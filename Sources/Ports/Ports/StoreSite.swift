@@ -32,10 +32,10 @@ package struct StoreFolder: Sendable, Hashable {
 package struct StoreTrial: Sendable, Hashable {
     /// Object of the test.
     package let subject: String
-    package let isWell: Bool
+    package let isOK: Bool
     package let message: String
 
-    package init(_ subject: String, isWell: Bool, _ message: String) {
-        (self.subject, self.isWell, self.message) = (subject, isWell, message)
+    package init(_ subject: String, isOK: Bool, _ message: String) {
+        (self.subject, self.isOK, self.message) = (subject, isOK, message)
     }
 }

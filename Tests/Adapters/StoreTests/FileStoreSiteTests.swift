@@ -34,7 +34,7 @@ struct FileStoreSiteTests {
     @Test("A trial of folders that are not there is well, and makes nothing")
     func fresh() async throws {
         let trial = await site.trial()
-        #expect(trial.isWell && trial.subject == "store directory")
+        #expect(trial.isOK && trial.subject == "store directory")
         #expect(trial.message.hasPrefix("\(root) will be made, "))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
@@ -45,7 +45,7 @@ struct FileStoreSiteTests {
         _ = try await store.put(Blob.slice([1]), as: Blob.name())
         let before = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
         let trial = await site.trial()
-        #expect(trial.isWell && trial.message.hasPrefix("\(root) is writable, "))
+        #expect(trial.isOK && trial.message.hasPrefix("\(root) is writable, "))
         #expect(try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted() == before)
     }
 
@@ -70,7 +70,7 @@ struct FileStoreSiteTests {
     @Test("A trial of a store without a folder of drafts makes nothing there")
     func withoutDrafts() async throws {
         for folder in [root, originals] { try Folder.make(folder) }
-        #expect(await site.trial().isWell)
+        #expect(await site.trial().isOK)
         for folder in [root, originals] {
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
         }
@@ -81,7 +81,7 @@ struct FileStoreSiteTests {
         let path = isRoot ? root : originals
         try Data([1]).write(to: URL(filePath: path))
         let trial = await site.trial()
-        #expect(!trial.isWell && trial.message == "\(path) is not a directory. Name another in the settings.")
+        #expect(!trial.isOK && trial.message == "\(path) is not a directory. Name another in the settings.")
     }
 
     @Test(
@@ -89,7 +89,7 @@ struct FileStoreSiteTests {
         .enabled(if: access("/proc", W_OK) == 0, "needs root, whom access refuses nothing"))
     func refused() async {
         let trial = await site("/proc").trial()
-        #expect(!trial.isWell && trial.message.contains("Set store.directory"), "\(trial.message)")
+        #expect(!trial.isOK && trial.message.contains("Set store.directory"), "\(trial.message)")
     }
 
     @Test("It names its place, its folders and their room")

@@ -58,23 +58,23 @@ extension ClusterTests {
                 arguments: ["clang", "-shared", "-fPIC", "-o", folder.file("clock.so"), folder.file("clock.c")])
             compiler.waitUntilExit()
             #expect(compiler.terminationStatus == 0)
-            func told(ahead seconds: Int) throws -> (isWell: Bool, says: String) {
+            func told(ahead seconds: Int) throws -> (ok: Bool, message: String) {
                 let ended = try Built.run(
                     "mezzotint", cluster.place.programWords + ["doctor", "--json"], in: folder.url,
                     environment: ["LD_PRELOAD": folder.file("clock.so"), "AHEAD": "\(seconds)"])
                 let all = try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [[String: Any]]
-                let clock = try #require(all?.first { $0["what"] as? String == "clock" }, "\(ended.output)")
-                return (clock["isWell"] as? Bool == true, clock["says"] as? String ?? "")
+                let clock = try #require(all?.first { $0["check"] as? String == "clock" }, "\(ended.output)")
+                return (clock["ok"] as? Bool == true, clock["message"] as? String ?? "")
             }
             let right = try told(ahead: 0)
-            #expect(right.isWell && right.says.wholeMatch(of: /It agrees with the brokers' to \d+ ms\./) != nil)
+            #expect(right.ok && right.message.wholeMatch(of: /It agrees with the brokers' to \d+ ms\./) != nil)
             let wrong = try told(ahead: 3_600)
             // Less the time that the record took.
             let early = /It is (3600|359\d) s ahead of the brokers': jobs and sources expire that much too early\. Set the clock of this machine \(NTP\), or the brokers'\./
-            #expect(!wrong.isWell && wrong.says.wholeMatch(of: early) != nil, "\(wrong.says)")
+            #expect(!wrong.ok && wrong.message.wholeMatch(of: early) != nil, "\(wrong.message)")
             let behind = try told(ahead: -3_600)
             let late = /It is (3600|359\d) s behind the brokers': jobs and sources expire that much too late\. .*/
-            #expect(!behind.isWell && behind.says.wholeMatch(of: late) != nil, "\(behind.says)")
+            #expect(!behind.ok && behind.message.wholeMatch(of: late) != nil, "\(behind.message)")
         }
 
         @Test("variants shows what is stored; dead lists, shows and discards what a person must look at")

@@ -2,46 +2,46 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("mezzotint doctor: what a worker needs here, tried", .timeLimit(.minutes(1)))
+@Suite("mezzotint doctor: tries everything that a worker needs here", .timeLimit(.minutes(1)))
 struct DoctorCommandTests {
     private let folder: TemporaryFolder
     init() throws { folder = try TemporaryFolder() }
 
     private struct Finding: Decodable {
-        let what: String
-        let isWell: Bool
-        let isNeeded: Bool
-        let says: String
+        let check: String
+        let ok: Bool
+        let required: Bool
+        let message: String
     }
 
     private func findings(_ words: [String]) throws -> (status: Int32, findings: [String: Finding]) {
         let ended = try Built.run("mezzotint", ["doctor", "--json"] + words)
         let list = try JSONDecoder().decode([Finding].self, from: Data(ended.output.utf8))
-        return (ended.status, Dictionary(uniqueKeysWithValues: list.map { ($0.what, $0) }))
+        return (ended.status, Dictionary(uniqueKeysWithValues: list.map { ($0.check, $0) }))
     }
 
-    @Test("All is well here: children are refused what they must not do, and libraries tell their versions")
+    @Test("All is right here: each forbidden act of a child is blocked, and libraries report their versions")
     func well() throws {
         let (status, findings) = try findings(["--set", "data=\(folder.path)"])
-        #expect(status == 0, "\(findings.values.filter { !$0.isWell })")
+        #expect(status == 0, "\(findings.values.filter { !$0.ok })")
         for act in ["open", "exec", "socket", "signal", "share", "memory"] {
-            #expect(findings["sandbox, \(act)"]?.says.hasPrefix("blocked, as it should be") == true)
+            #expect(findings["sandbox, \(act)"]?.message.hasPrefix("blocked, as it should be") == true)
         }
         for library in ["libvips 8", "libjpeg-turbo 2", "libwebp 1", "LittleCMS 2"] {
-            #expect(findings["renderer"]?.says.contains(library) == true)
+            #expect(findings["renderer"]?.message.contains(library) == true)
         }
-        #expect(findings["version"]?.says == "0.2.0")
+        #expect(findings["version"]?.message == "0.2.0")
         // Each is tried, and none has to be there.
         for layer in [
             "user namespace", "network namespace", "process namespace", "mount namespace, empty root", "Landlock",
             "no capabilities",
         ] {
             let told = try #require(findings["sandbox, \(layer)"], "\(layer)")
-            #expect(!told.isNeeded && (told.isWell || told.says.hasPrefix("Not here (")))
+            #expect(!told.required && (told.ok || told.message.hasPrefix("Not here (")))
         }
-        #expect(findings["sandbox, open"]?.isNeeded == true)
-        #expect(findings["data directory"]?.says.contains("is writable") == true)
-        #expect(findings["log"]?.says.contains("will be made") == true)
+        #expect(findings["sandbox, open"]?.required == true)
+        #expect(findings["data directory"]?.message.contains("is writable") == true)
+        #expect(findings["log"]?.message.contains("will be made") == true)
     }
 
     /// The namespace of a user who may make no more of them, as containers have it.
@@ -51,7 +51,7 @@ struct DoctorCommandTests {
     }
 
     @Test(
-        "Where threads cannot be limited, doctor says what that means and what to do",
+        "Where threads cannot be limited, doctor names the effect and the next step",
         .enabled(if: (try? withoutNamespaces("true").status) == 0, "needs the right to forbid user namespaces"))
     func threads() throws {
         let ended = try Self.withoutNamespaces(
@@ -75,8 +75,8 @@ struct DoctorCommandTests {
     func missing(program: String) throws {
         let (status, findings) = try findings(["--set", "data=\(folder.path)", "--set", "render.program=\(program)"])
         #expect(status == 1)
-        #expect(findings["renderer"]?.isWell == false)
-        #expect(findings["renderer"]?.says.contains(program) == true)
+        #expect(findings["renderer"]?.ok == false)
+        #expect(findings["renderer"]?.message.contains(program) == true)
         #expect(findings["sandbox, open"] == nil)
     }
 
@@ -89,16 +89,16 @@ struct DoctorCommandTests {
             "--set", "data=\(folder.path)", "--set", "render.program=\(program)", "--set", "render.sandbox=\(sandbox)",
         ])
         #expect(status == (sandbox == "optional" ? 0 : 1))
-        #expect(findings["renderer"]?.isWell == true)
+        #expect(findings["renderer"]?.ok == true)
         let told = try #require(findings["sandbox"])
-        #expect(told.isWell == (sandbox == "optional"))
-        #expect(told.says.hasPrefix("This kernel accepts no filter for system calls (filter system calls: "))
-        #expect(told.says.contains(sandbox == "optional" ? "run without it" : "set render.sandbox to optional"))
-        #expect(!findings.values.contains { $0.what.hasPrefix("sandbox,") && $0.isNeeded })
+        #expect(told.ok == (sandbox == "optional"))
+        #expect(told.message.hasPrefix("This kernel accepts no filter for system calls (filter system calls: "))
+        #expect(told.message.contains(sandbox == "optional" ? "run without it" : "set render.sandbox to optional"))
+        #expect(!findings.values.contains { $0.check.hasPrefix("sandbox,") && $0.required })
     }
 
     @Test(
-        "The worker says so at its start too, and goes on only as render.sandbox allows",
+        "The worker reports it at its start too, and continues only as render.sandbox allows",
         .enabled(if: Python.isHere, Comment(rawValue: Python.absent)))
     func worker() throws {
         let program = try folder.programWithoutFilters(Built.program("mezzotint-renderer").path)
@@ -141,8 +141,8 @@ struct DoctorCommandTests {
         try Data("x".utf8).write(to: URL(filePath: file))
         let (status, findings) = try findings(["--set", "data=\(file)", "--set", "render.watermarks=\(file)s"])
         #expect(status == 1)
-        for what in ["data directory", "store directory", "log", "watermarks"] {
-            #expect(findings[what]?.isWell == false && findings[what]?.says.contains(file) == true, "\(what)")
+        for check in ["data directory", "store directory", "log", "watermarks"] {
+            #expect(findings[check]?.ok == false && findings[check]?.message.contains(file) == true, "\(check)")
         }
     }
 }
