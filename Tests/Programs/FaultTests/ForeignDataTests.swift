@@ -67,6 +67,25 @@ struct ForeignDataTests {
         #expect(summary["jobs"] == 12 && summary["unchanged"] == 12 && summary["fetches"] == 0)
     }
 
+    @Test("A log that was removed, and indexes of two workers: of each partition the later one's rows are published")
+    func differing() async throws {
+        let (ours, urls) = try await place(12)
+        let earlier = ours.folder.file("earlier")
+        try FileManager.default.copyItem(atPath: ours.folder.file("data/index"), toPath: earlier)
+        let more = Array(ours.draw(24).suffix(12))
+        try ours.publish(more.map { ($0, Self.variants, .fast) }, id: "more")
+        #expect(try await ours.work()["stored"] == 12)
+        try FileManager.default.removeItem(atPath: ours.folder.file("data/log"))
+        let restored = try ours.run(
+            "topics", "restore", "--index", earlier, "--index", ours.folder.file("data/index"))
+        #expect(restored.status == 0 && restored.output.contains("48 rows were published"), "\(restored.output)")
+        #expect(restored.errors.components(separatedBy: "another index of this partition is newer").count == 3)
+        #expect(!restored.output.contains(earlier), "\(restored.output)")
+        try ours.publish((urls + more).map { ($0, Self.variants, .fast) }, id: "again")
+        let summary = try Summary(try await ours.worker().ended())
+        #expect(summary["jobs"] == 24 && summary["unchanged"] == 24 && summary["fetches"] == 0)
+    }
+
     /// As a changelog that was copied from another cluster has it: far ahead of our jobs.
     @Test("A progress row of another: our jobs are done all the same")
     func progress() async throws {

@@ -15,16 +15,18 @@ struct UpgradeTests {
     /// Of 127/8, and none that anybody listens at.
     private static let origin = "http://127.83.27.5:18999"
 
-    private func place() throws -> Workplace {
+    private static let versions = ["454fb1b", "43cee9c"]
+
+    private func place(_ version: String) throws -> Workplace {
         let place = try Workplace(
             "log.partitions=1", "retry.attempts=2", "store.maxAge=3650d", "origins.freshness.ceiling=3650d")
-        try unpack(in: place)
+        try unpack(version, in: place)
         return place
     }
 
-    private func unpack(in place: Workplace) throws {
+    private func unpack(_ version: String, in place: Workplace) throws {
         let fixture = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "Fixtures/data-454fb1b.tar.gz")
+            .appending(path: "Fixtures/data-\(version).tar.gz")
         let unpacked = try Process.run(
             URL(filePath: "/usr/bin/tar"), arguments: ["-xzf", fixture.path, "-C", place.folder.url.path])
         unpacked.waitUntilExit()
@@ -33,7 +35,7 @@ struct UpgradeTests {
 
     @Test("Of 454fb1b: an original that lies among the variants is used where it is")
     func original() async throws {
-        let place = try place()
+        let place = try place("454fb1b")
         try place.publish([("\(Self.origin)/stored.png", ["40x40.png"], .fast)], id: "larger")
         try await place.work()
         let outcome = try #require(try await place.outcomes().first { $0.job == "larger-0" })
@@ -42,9 +44,10 @@ struct UpgradeTests {
         #expect(kept.contains { $0.hasSuffix("/original.png") })
     }
 
-    @Test("Of 454fb1b: what is stored is found, the retry goes on counting, and jobs that nobody took up are done")
-    func retries() async throws {
-        let place = try place()
+    @Test(
+        "What is stored is found, the retry goes on counting, and jobs that nobody took up are done", arguments: versions)
+    func retries(version: String) async throws {
+        let place = try place(version)
         try await goesOn(place)
         // Topics that it did not have are asked like any other.
         let lag = try place.run("lag", "--json")
@@ -62,7 +65,7 @@ struct UpgradeTests {
         let place = try await Workplace.onKafka(
             broker, partitions: 1, "retry.attempts=2", "store.maxAge=3650d", "origins.freshness.ceiling=3650d")
         let kafka = try #require(place.kafka)
-        try unpack(in: place)
+        try unpack("454fb1b", in: place)
         let newer = [Topic.retry10s, .retry1m, .retry10m, .retry1h, .origins, .events]
         let pattern = newer.map(\.rawValue).joined(separator: "|")
         _ = try await broker.tool("topics", "--delete", "--topic", "\(kafka.prefix)(\(pattern))")
@@ -97,8 +100,11 @@ struct UpgradeTests {
         try place.publish([("\(Self.origin)/stored.png", ["16x16.png"], .fast)], id: "again")
         let before = try await place.outcomes().map(\.job)
         #expect(before == ["stored"])
-        let waiting = try await place.records(.retry)
-        #expect(waiting.map { $0.header("ce_id") } == ["down"])
+        var waiting: [String?] = []
+        for topic in Topic.retries {
+            waiting += try await place.records(topic).map { $0.header("ce_id") }
+        }
+        #expect(waiting == ["down"])
 
         let summary = try await place.work()
         #expect(summary["jobs"] == 4 && summary["unchanged"] == 1 && summary["dead"] == 3)
