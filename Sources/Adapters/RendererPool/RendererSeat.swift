@@ -21,14 +21,14 @@ struct RendererSeat: Sendable {
         family.leave()
     }
 
-    /// Renders, and retries in a fresh process if needed. A used process may hold freed memory in fragments, so a
-    /// refusal of memory counts only from a fresh one. If a library aborts, only a second process shows whether this
-    /// picture or an earlier one caused it.
+    /// Renders, and retries in a fresh process if needed. A used process may hold freed memory in fragments, and an
+    /// earlier picture may have damaged it. So a refusal of memory and a library's abort count only from a fresh one.
     private func perform(_ render: PendingRender?) -> RenderQueue.Answer {
         guard let render else { return Result { () throws(RenderFailure) in try family.ready() }.map { [] } }
         let (answer, wasFresh) = attempt(render, isFresh: false)
         switch answer {
-        case .failure(.outOfMemory) where !wasFresh, .failure(.aborted): return attempt(render, isFresh: true).answer
+        case .failure(.outOfMemory) where !wasFresh, .failure(.aborted) where !wasFresh:
+            return attempt(render, isFresh: true).answer
         default: return answer
         }
     }

@@ -20,7 +20,7 @@ package enum RenderFailure: CodedFailure, Hashable {
     /// Two inspector processes ended while they read it.
     case uninspected(reason: String)
     case crashed(reason: String)
-    /// A library aborted two renderer processes while they worked on the image.
+    /// A library aborted a renderer process whose first image this was.
     case aborted(ImageFormat)
     /// The spec that was being rendered, if known; other specs may still fit into the memory.
     case outOfMemory(VariantSpec?, reason: String)
@@ -80,7 +80,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .crashed(let reason):
             "The renderer ended while it worked on the source (\(reason))."
         case .aborted(let format):
-            "A library aborted the renderer twice over the source, \(format.withArticle). Publish it in another form or format."
+            "A library aborted a fresh renderer over the source, \(format.withArticle). Publish it in another form or format."
         case .outOfMemory(let spec, let reason):
             "\(spec.map { "\($0)" } ?? "The source") needs more memory than a renderer may have, even a fresh one: \(reason). Ask for a smaller size or another format."
         case .deadline(let ms):
@@ -151,7 +151,7 @@ package enum RenderFailure: CodedFailure, Hashable {
             case .uninspected:
                 "The image's header could not be read: two inspector processes ended while they read it, or took too long."
             case .crashed: "The renderer process ended during the job."
-            case .aborted: "A library aborted two renderer processes, one after the other, over the image."
+            case .aborted: "A library aborted a renderer process over the image, its first one."
             case .outOfMemory: "A variant, or the image itself, needs more memory than a renderer process may have."
             case .deadline: "The render exceeded its deadline twice and was ended; the deadline grows with the pixels."
             case .unavailable: "No renderer process could be started."
