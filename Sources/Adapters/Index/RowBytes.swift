@@ -49,7 +49,8 @@ struct RowBytes: ~Copyable {
         put(facts.frames)
         put(facts.hasAlpha)
         put(facts.orientation)
-        bytes.append((facts.isTruncated ? 1 : 0) | (facts.ignoresProfile ? 2 : 0))
+        let isDrawing: UInt8 = facts.isDrawing.map { $0 ? 8 : 4 } ?? 0
+        bytes.append((facts.isTruncated ? 1 : 0) | (facts.ignoresProfile ? 2 : 0) | isDrawing)
     }
 
     mutating func put(_ size: PixelSize) {
@@ -178,8 +179,9 @@ struct RowParts {
             format: format(), frames: int(in: RowLimits.frames), hasAlpha: flag(),
             orientation: int(in: RowLimits.orientation))
         let flags = next() ?? .max
-        isBroken = isBroken || flags > 3
+        isBroken = isBroken || flags > 11
         (facts.isTruncated, facts.ignoresProfile) = (flags & 1 != 0, flags & 2 != 0)
+        facts.isDrawing = flags & 12 == 0 ? nil : flags & 8 != 0
         return facts
     }
 

@@ -189,6 +189,6 @@ extension RenderedOutput {
     fileprivate func rendition(of spec: VariantSpec) -> Rendition {
         Rendition(
             size: size, hasAlpha: hasAlpha, frames: frames, quality: quality ?? spec.quality, crop: crop,
-            placeholder: placeholder.thumbHash, colour: placeholder.colour)
+            placeholder: placeholder.thumbHash, colour: placeholder.colour, isOfDrawing: isOfDrawing)
     }
 }

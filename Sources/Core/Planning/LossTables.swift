@@ -12,9 +12,11 @@ package struct LossTables: Sendable, Hashable {
         (self.photographs, self.drawings) = (photographs, drawings)
     }
 
-    /// The table for variants of a donor's source. Sources in a format that cameras write, or in one that the row does not
-    /// know, count as photographs. The table of drawings errs on the safe side for photographs in other formats.
+    /// The table for variants of a donor's source. A source counts as a photograph if it has a format that cameras write
+    /// and was found to be no drawing, or if the row does not know its format. The table of drawings errs on the safe
+    /// side for all other photographs.
     func table(for donor: VariantRow) -> LossTable {
-        donor.facts.map(\.format.isOfCameras) == false ? drawings : photographs
+        guard let facts = donor.facts else { return photographs }
+        return facts.format.isOfCameras && facts.isDrawing == false ? photographs : drawings
     }
 }

@@ -54,12 +54,14 @@ package struct RenderSource: Sendable, Hashable {
         of spec: VariantSpec, as rendition: Rendition, facts: SourceFacts?, bytes: Int, digest: SHA256Digest,
         location: String, at now: WallTime
     ) -> VariantRow {
+        var facts = donorFacts ?? facts
+        if !isDonor { facts?.isDrawing = rendition.isOfDrawing }
         var row = VariantRow(
             source: source, spec: spec, version: version, size: rendition.size, bytes: bytes, digest: digest,
             location: location, madeFrom: madeFrom, sourceSize: sourceSize, region: region(of: spec, rendition),
             hasAlpha: rendition.hasAlpha, storedAt: now, expires: expires, frames: rendition.frames,
             quality: rendition.quality, placeholder: rendition.placeholder, colour: rendition.colour,
-            facts: donorFacts ?? facts)
+            facts: facts)
         if case .original = input { row.isFromKept = true }
         return row
     }

@@ -43,7 +43,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
                     step.across, step.down, of: plan.decoded, to: step.size, orientation, avx2: hasAVX2)
             )
         }
-        try reading { () throws(CodecFailure) in try decode(reader, plan, into: first.map(\.1)) }
+        let edges = try reading { () throws(CodecFailure) in try decode(reader, plan, into: first.map(\.1)) }
         for (index, resampler) in first {
             let canvas = resampler.canvas
             if traits.profile == .other, let profile = reader.profile { colours.convert(canvas, from: profile) }
@@ -62,18 +62,22 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
             let (bytes, quality) = try encoded(canvas, as: output, at: index)
             var rendered = RenderedOutput(size: canvas.size, bytes: bytes.count, hasAlpha: false)
             (rendered.quality, rendered.placeholder) = (quality, placeholders[output.crop] ?? Placeholder())
+            rendered.isOfDrawing = edges.areOfDrawing(isShrunk: plan.shrink > 1)
             try bytes.withUnsafeBufferPointer { bytes throws(EngineFailure) in
                 try write(rendered, UnsafeRawBufferPointer(bytes))
             }
         }
     }
 
-    /// Decodes every row once, through a ring that holds only the rows that the resamplers need.
+    /// Decodes every row once, through a ring that holds only the rows that the resamplers need; returns their colour
+    /// edges.
     private func decode(_ reader: borrowing JPEGReader, _ plan: RenderPlan, into resamplers: [Resampler])
-        throws(CodecFailure)
+        throws(CodecFailure) -> ColourEdges
     {
         let size = try reader.start(shrink: plan.shrink)
         let atOnce = 8
+        let apart = reader.hasHalfChroma ? 2 : 1
+        var edges = ColourEdges(size, pairs: size.height / atOnce, apart: apart)
         let stride = (size.width * 3 + 2 * Canvas.slack) / Canvas.slack * Canvas.slack
         let count = (resamplers.map(\.window).max() ?? 0) + atOnce
         let ring = UnsafeMutablePointer<UInt8>.allocate(capacity: count * stride + Canvas.slack)
@@ -89,6 +93,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
             while read < wanted {
                 read += try reader.read(UnsafeMutableBufferPointer(rebasing: rows[read..<wanted]))
             }
+            if wanted == atOnce, let above = rows[0], let below = rows[apart] { edges.take(above, below) }
             done += wanted
             for resampler in resamplers {
                 resampler.advance(min(done, plan.decoded.height), of: plan.decoded.height) {
@@ -97,6 +102,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
             }
         }
         // Data after the last row is not read, just as in libvips.
+        return edges
     }
 
     /// Resamples from pixels that are already upright.
@@ -136,7 +142,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
         var output = output
         output.hasChromaDetail =
             output.format.hasQuality
-            && ChromaDetail.shows(in: canvas.content, canvas.size, channels: canvas.layout.channels)
+            && ColourEdges(in: canvas.content, canvas.size, channels: canvas.layout.channels).needFullChroma
         let asked = output
         let found = try QualitySearch(asked).run { quality throws(EngineFailure) in
             var output = asked

@@ -40,6 +40,9 @@ struct JPEGReader: ~Copyable {
         return PixelSize(width: Int(reader.pointee.info.output_width), height: Int(reader.pointee.info.output_height))
     }
 
+    /// Whether the decoded picture has fewer columns of chroma than pixels, after `start`; for three components.
+    var hasHalfChroma: Bool { reader.pointee.info.comp_info[1].downsampled_width < reader.pointee.info.output_width }
+
     /// Decodes rows into the memory that `rows` points to; returns their number.
     func read(_ rows: UnsafeMutableBufferPointer<UnsafeMutablePointer<UInt8>?>) throws(CodecFailure) -> Int {
         let count = mz_jpeg_read(reader, rows.baseAddress, Int32(rows.count))

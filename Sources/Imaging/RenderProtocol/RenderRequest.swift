@@ -123,6 +123,8 @@ package struct RenderedOutput: Sendable, Hashable {
     /// Shown crop, if pixels decided it; nil: as requested.
     package var crop: Region?
     package var placeholder = Placeholder()
+    /// Whether the source has colour edges as drawings have them; nil: nobody looked.
+    package var isOfDrawing: Bool?
     package init(size: PixelSize, bytes: Int, hasAlpha: Bool) {
         (self.size, self.bytes, self.hasAlpha) = (size, bytes, hasAlpha)
     }

@@ -107,10 +107,10 @@ extension Raster {
         return few?.placeholder() ?? Placeholder()
     }
 
-    /// Whether chroma at half the resolution would be visible; needs eight-bit pixels in memory.
-    var hasChromaDetail: Bool {
-        guard format == VIPS_FORMAT_UCHAR, colourBands >= 3 else { return false }
-        return withPixels { ChromaDetail.shows(in: $0, size, channels: bands) } ?? false
+    /// Its colour edges; needs eight-bit pixels in memory. Without colours it has none.
+    var colourEdges: ColourEdges? {
+        guard format == VIPS_FORMAT_UCHAR else { return nil }
+        return withPixels { ColourEdges(in: $0, size, channels: colourBands < 3 ? 1 : bands) }
     }
 
     /// A placeholder from a few of its pixels; needs eight-bit pixels in memory.

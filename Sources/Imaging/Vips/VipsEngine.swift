@@ -151,7 +151,10 @@ package struct VipsEngine: RenderEngine {
             }
             results[index] = try encode(held, output, index, mayRepeat: isHeld)
         }
+        // A small output may have lost the edges that a larger one shows.
+        let looks = results.values.compactMap(\.output.isOfDrawing)
         for index in results.keys {
+            results[index]?.output.isOfDrawing = looks.isEmpty ? nil : looks.contains(true)
             results[index]?.output.placeholder =
                 placeholders[PlaceholderKey(request.outputs[index], of: request.facts)] ?? Placeholder()
         }
@@ -168,7 +171,8 @@ package struct VipsEngine: RenderEngine {
         do throws(RasterFailure) {
             let bare = try raster.withoutMetadata(keepsProfile: output.extras.keepsProfile)
             var asked = output
-            asked.hasChromaDetail = mayRepeat && output.format.hasQuality && raster.hasChromaDetail
+            let edges = mayRepeat ? raster.colourEdges : nil
+            asked.hasChromaDetail = output.format.hasQuality && edges?.needFullChroma ?? false
             let found = try QualitySearch(asked, mayRepeat: mayRepeat).run {
                 [asked] quality throws(RasterFailure) in
                 var output = asked
@@ -180,7 +184,7 @@ package struct VipsEngine: RenderEngine {
                 throw RasterFailure(reason: "it does not fit into \(budget) bytes (upto\(budget))")
             }
             var result = RenderedOutput(size: raster.size, bytes: found.bytes.count, hasAlpha: raster.hasAlpha)
-            result.quality = found.quality
+            (result.quality, result.isOfDrawing) = (found.quality, edges?.areOfDrawing(isShrunk: true))
             result.crop = output.isResolvedByPixels ? output.crop : nil
             return Encoded(output: result, bytes: found.bytes)
         } catch {

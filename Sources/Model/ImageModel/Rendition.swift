@@ -12,12 +12,15 @@ package struct Rendition: Sendable, Hashable {
     /// ThumbHash of the result; empty if none was computed.
     package var placeholder: [UInt8]
     package var colour: RGB?
+    /// Whether the input has colour edges as drawings have them; nil: not known.
+    package var isOfDrawing: Bool?
 
     package init(
         size: PixelSize, hasAlpha: Bool, frames: Int = 1, quality: Int, crop: Region? = nil, placeholder: [UInt8] = [],
-        colour: RGB? = nil
+        colour: RGB? = nil, isOfDrawing: Bool? = nil
     ) {
         (self.size, self.hasAlpha, self.frames, self.quality) = (size, hasAlpha, frames, quality)
         (self.crop, self.placeholder, self.colour) = (crop, placeholder, colour)
+        self.isOfDrawing = isOfDrawing
     }
 }

@@ -12,6 +12,8 @@ package struct SourceFacts: Sendable, Hashable {
     package var isTruncated: Bool
     /// Whether the embedded colour profile is too large to be read, so that colours count as sRGB.
     package var ignoresProfile: Bool
+    /// Whether it has colour edges as text, charts and screenshots have them; nil: not known, as in rows of 43cee9c.
+    package var isDrawing: Bool?
 
     package init(
         format: ImageFormat, frames: Int = 1, hasAlpha: Bool = false, orientation: Int = 1, isTruncated: Bool = false,

@@ -84,6 +84,7 @@ extension JSONWriter {
         field("orientation", facts.orientation)
         field("truncated", facts.isTruncated)
         if facts.ignoresProfile { field("profileIgnored", true) }
+        if let isDrawing = facts.isDrawing { field("drawing", isDrawing) }
         endObject()
     }
 }
@@ -102,7 +103,7 @@ extension JSONReader {
         var frames: Int?
         var hasAlpha: Bool?
         var orientation: Int?
-        var (isTruncated, ignoresProfile): (Bool?, Bool?)
+        var (isTruncated, ignoresProfile, isDrawing): (Bool?, Bool?, Bool?)
         try openObject()
         while let key = try nextKey() {
             switch key {
@@ -112,12 +113,15 @@ extension JSONReader {
             case "orientation": orientation = try integer(in: RowLimits.orientation)
             case "truncated": isTruncated = try boolean()
             case "profileIgnored": ignoresProfile = try boolean()
+            case "drawing": isDrawing = try boolean()
             default: try skip()
             }
         }
-        return SourceFacts(
+        var facts = SourceFacts(
             format: try format.field("format"), frames: frames ?? 1, hasAlpha: try hasAlpha.field("alpha"),
             orientation: orientation ?? 1, isTruncated: isTruncated ?? false,
             ignoresProfile: ignoresProfile ?? false)
+        facts.isDrawing = isDrawing
+        return facts
     }
 }

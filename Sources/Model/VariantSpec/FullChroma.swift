@@ -1,5 +1,5 @@
 /// Limits above and below which a variant always has full chroma resolution (4:4:4). For other variants the renderer
-/// decides by their pixels (`ChromaDetail`).
+/// decides by their pixels (`ColourEdges`).
 package enum FullChroma {
     /// Lowest quality at which JPEG and AVIF always have full chroma.
     package static let quality = 90

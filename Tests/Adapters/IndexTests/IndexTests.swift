@@ -177,6 +177,7 @@ struct IndexTests {
             row.facts = SourceFacts(
                 format: format, frames: number + 1, hasAlpha: number % 2 == 0, orientation: 8,
                 isTruncated: number % 3 == 0, ignoresProfile: number % 2 == 0)
+            row.facts?.isDrawing = [nil, false, true][number % 3]
             rows.variants.append(row)
         }
         try index.apply(rows.changes, upTo: .max)

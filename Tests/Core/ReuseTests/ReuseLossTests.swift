@@ -65,16 +65,15 @@ struct ReuseLossTests {
         hold(found)
     }
 
+    /// Seen to fail while a JPEG counted as a photograph: of 645 pairs 25 were beyond the budget, by up to 12.6 points, 23 of
+    /// them of screens and 20 from a PNG. With the edges of the donor in place of the source's 19 were: a screen of 480 px has
+    /// hardly more of them than a photograph.
     @Test(
         "On drawings that are JPEG, as on all others",
         .enabled(if: isHere, Comment(rawValue: Shared.absent)))
     func drawingsAsJPEG() async throws {
         let drawings = stride(from: 0, to: Drawing.count, by: 2).map { Subject.drawing($0, .jpeg) }
-        let found = try await Self.found(of: drawings)
-        // Of 645 pairs 25 were beyond it, by up to 12.6 points: 23 of screens, 20 from a PNG.
-        withKnownIssue("Nothing in a row tells a drawing that is a JPEG from a photograph.", isIntermittent: true) {
-            hold(found)
-        }
+        hold(try await Self.found(of: drawings))
     }
 
     private static func found(of subjects: [Subject]) async throws -> Found {

@@ -42,7 +42,10 @@ struct WireTests {
         (output.frames, output.quality) = (12, 41)
         output.crop = Region(x: 1.5, y: 2, width: 3, height: 4)
         (output.placeholder.thumbHash, output.placeholder.colour) = ([1, 2, 250], RGB(9, 8, 7))
-        #expect(RenderReply(message: RenderReply.rendered([output]).message) == .rendered([output]))
+        for isOfDrawing in [nil, false, true] {
+            output.isOfDrawing = isOfDrawing
+            #expect(RenderReply(message: RenderReply.rendered([output]).message) == .rendered([output]))
+        }
     }
 
     @Test(

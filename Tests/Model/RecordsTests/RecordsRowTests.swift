@@ -86,6 +86,7 @@ struct RecordsRowTests {
                 )
                 row.facts = SourceFacts(
                     format: .gif, frames: i + 1, hasAlpha: i % 2 == 0, orientation: 1 + i % 8, isTruncated: i % 10 == 0)
+                row.facts?.isDrawing = [nil, false, true][i / 5 % 3]
             }
             #expect(try entry(row.newRecord(partition: Fixture.partition)) == .change(.variant(row)))
         }

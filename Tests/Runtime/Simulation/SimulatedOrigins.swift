@@ -258,7 +258,9 @@ final class SimulatedRenderer: Renderer, @unchecked Sendable {
                                 "variant \(number) \(version) \(order.spec) \(order.output.width) \(order.output.height)"
                             return RenderedVariant(
                                 spec: order.spec,
-                                rendition: Rendition(size: order.output, hasAlpha: false, quality: order.spec.quality),
+                                rendition: Rendition(
+                                    size: order.output, hasAlpha: false, quality: order.spec.quality,
+                                    isOfDrawing: false),
                                 content: FileSlice(whole: file(of: Array(text.utf8))))
                         }))
             }

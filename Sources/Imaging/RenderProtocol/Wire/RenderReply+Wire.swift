@@ -27,6 +27,7 @@ extension RenderReply {
                 if let colour = output.placeholder.colour {
                     part.add(Wire.Tag.colour, [colour.red, colour.green, colour.blue])
                 }
+                if let isOfDrawing = output.isOfDrawing { part.add(Wire.Tag.isOfDrawing, isOfDrawing) }
                 fields.add(Wire.Tag.output, part.bytes)
             }
         case .failed(let failure):
@@ -86,6 +87,7 @@ extension RenderedOutput {
         frames = fields.int(Wire.Tag.frames, in: Wire.frames) ?? 1
         quality = fields.int(Wire.Tag.quality, in: Wire.quality)
         crop = Region(fields)
+        isOfDrawing = fields.bool(Wire.Tag.isOfDrawing)
         placeholder.thumbHash = Array(fields.all(Wire.Tag.placeholder).last?.prefix(ThumbHash.byteLimit) ?? [])
         if let bytes = fields.all(Wire.Tag.colour).last.map(Array.init), bytes.count == 3 {
             placeholder.colour = RGB(bytes[0], bytes[1], bytes[2])

@@ -58,6 +58,7 @@ package enum Wire {
         static let memory: UInt16 = 39
         static let ignoresProfile: UInt16 = 41
         static let region: UInt16 = 42
+        static let isOfDrawing: UInt16 = 43
         static let gamma: UInt16 = 60
         static let chromaticity: UInt16 = 61
     }

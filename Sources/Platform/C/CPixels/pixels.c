@@ -220,16 +220,15 @@ static inline int spread_of(int a, int b, int c, int d) {
     return (high > high2 ? high : high2) - (low < low2 ? low : low2);
 }
 
-size_t mz_chroma_edges(const uint8_t *pixels, int width, int height, int channels, int step, int limit) {
-    size_t found = 0, stride = (size_t)width * (size_t)channels;
-    for (int y = 0; y + 1 < height; y += 2 * step) {
-        const uint8_t *above = pixels + (size_t)y * stride, *below = above + stride;
-        for (int x = 0; x + 1 < width; x += 2) {
-            const uint8_t *a = above + x * channels, *b = a + channels, *c = below + x * channels, *d = c + channels;
-            int reds = spread_of(a[0] - a[1], b[0] - b[1], c[0] - c[1], d[0] - d[1]);
-            int blues = spread_of(a[2] - a[1], b[2] - b[1], c[2] - c[1], d[2] - d[1]);
-            found += (reds > limit) | (blues > limit);
-        }
+size_t mz_chroma_edges(
+    const uint8_t *above, const uint8_t *below, size_t blocks, size_t channels, size_t apart, int limit
+) {
+    size_t found = 0;
+    for (size_t i = 0; i < blocks; i++, above += 2 * apart * channels, below += 2 * apart * channels) {
+        const uint8_t *a = above, *b = above + apart * channels, *c = below, *d = below + apart * channels;
+        int reds = spread_of(a[0] - a[1], b[0] - b[1], c[0] - c[1], d[0] - d[1]);
+        int blues = spread_of(a[2] - a[1], b[2] - b[1], c[2] - c[1], d[2] - d[1]);
+        found += (reds > limit) | (blues > limit);
     }
     return found;
 }

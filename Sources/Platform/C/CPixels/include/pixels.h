@@ -29,9 +29,10 @@ void mz_add_row(bool floats, const void *row, void *sums, size_t count);
 // sums.
 void mz_take_means(bool floats, void *sums, size_t width, size_t channels, size_t across, size_t down, void *out);
 
-// In every `step`-th pair of rows, counts blocks of 2 × 2 pixels whose colours (R - G or B - G) differ by more than
-// `limit`.
-size_t mz_chroma_edges(const uint8_t *pixels, int width, int height, int channels, int step, int limit);
+// Counts blocks in a pair of rows whose four pixels, `apart` pixels from each other, differ in colour (R - G or B - G)
+// by more than `limit`.
+size_t mz_chroma_edges(
+    const uint8_t *above, const uint8_t *below, size_t blocks, size_t channels, size_t apart, int limit);
 
 // Filters a row of RGB by PNG's filter 4 (Paeth): each byte minus the neighbour that predicts it best.
 void mz_png_paeth(const uint8_t *row, const uint8_t *above, uint8_t *out, size_t bytes);
