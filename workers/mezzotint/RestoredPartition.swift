@@ -22,10 +22,10 @@ struct RestoredPartition {
     private(set) var missing = 0
     /// Workers take the partition up.
     private(set) var isOpen = false
-    mutating func run(from files: [(path: String, index: SQLiteVariantIndex)]) async throws {
-        let candidates = files.compactMap { file in
-            file.index.checkpoint.map {
-                ChangelogRestore.Candidate(path: file.path, checkpoint: $0, store: file.index.progress?.store)
+    mutating func run(from indexes: [SavedIndex]) async throws {
+        let candidates = indexes.compactMap { index in
+            index.checkpoint.map {
+                ChangelogRestore.Candidate(path: index.path, checkpoint: $0, store: index.progress?.store)
             }
         }
         let isUnread = !notes.isEmpty
@@ -34,7 +34,7 @@ struct RestoredPartition {
         let verdicts = changelog.verdicts(end: end, store: store.identity)
         for (candidate, verdict) in verdicts { note(candidate, verdict) }
         let newest = verdicts.first { $0.verdict == .newest }?.candidate
-        let source = files.first { $0.path == newest?.path }?.index
+        let source = indexes.first { $0.path == newest?.path }
         isOpen = changelog.isOpened
         // A topic that was not recreated needs no rows: compaction removed those that it lacks.
         guard source != nil || !isOpen else { return }
@@ -53,8 +53,7 @@ struct RestoredPartition {
         guard writes else { return }
         // Used again later, they would bring back dropped rows.
         for (candidate, verdict) in verdicts where verdict == .newest || verdict == .older {
-            files.first { $0.path == candidate.path }?.index.close()
-            SQLiteVariantIndexes.retire(candidate.path)
+            indexes.first { $0.path == candidate.path }?.retire()
         }
     }
 
@@ -79,7 +78,7 @@ struct RestoredPartition {
 
     /// Counts variants that outcomes name and that have no row. Outcomes from before the index's progress row are skipped,
     /// because a variant that they name and the index lacks was dropped.
-    private mutating func look(for index: SQLiteVariantIndex?, in changelog: ChangelogRestore) async throws {
+    private mutating func look(for index: SavedIndex?, in changelog: ChangelogRestore) async throws {
         var named: [String] = []
         var lost: Set<[UInt8]> = []
         _ = try await read(.outcomes, from: index?.progress?.answers?[.outcomes] ?? 0) { record in
@@ -89,7 +88,7 @@ struct RestoredPartition {
             }
             guard !variants.isEmpty else { return }
             // A damaged row is not published either.
-            let known = (try? index?.snapshot(of: source).variants.map(\.spec)) ?? []
+            let known = (try? index?.snapshot(of: source)?.variants.map(\.spec)) ?? []
             for variant in variants where !known.contains(variant.spec) {
                 guard lost.insert(RecordKey.variant(source, variant.spec).bytes).inserted else { continue }
                 if named.count < 3 { named.append("\(variant.spec) of \(report.url)") }
@@ -104,7 +103,7 @@ struct RestoredPartition {
                     : "They are rendered again when they are requested."))
     }
 
-    private mutating func publish(_ index: SQLiteVariantIndex, in changelog: ChangelogRestore) async throws {
+    private mutating func publish(_ index: SavedIndex, in changelog: ChangelogRestore) async throws {
         var place: Int64 = 0
         var damaged = 0
         while case let page = try index.page(after: place, limit: 256), let end = page.end {

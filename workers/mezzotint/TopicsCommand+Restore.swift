@@ -26,7 +26,7 @@ extension TopicsCommand {
         let store = try await ChosenStore.site(settings).open(hasRoom: { _ in true }).sight()
         let own = chosen.indexDirectory
         let named = arguments.values("index")
-        var files: [PartitionID: [(path: String, index: SQLiteVariantIndex)]] = [:]
+        var indexes: [PartitionID: [SavedIndex]] = [:]
         var notes: [PartitionID: [String]] = [:]
         for folder in named.isEmpty ? [own].filter(Folder.isFolder) : named {
             // Indexes of several clusters may lie beside each other.
@@ -35,7 +35,7 @@ extension TopicsCommand {
             }
             for (path, partition) in found {
                 do throws(IndexFailure) {
-                    files[partition, default: []].append((path, try SQLiteVariantIndexes.open(path, of: partition)))
+                    indexes[partition, default: []].append(try SavedIndex(path, of: partition))
                 } catch { notes[partition, default: []].append("\(error) It is not used.") }
             }
         }
@@ -44,7 +44,7 @@ extension TopicsCommand {
             var one = RestoredPartition(
                 partition: partition, log: chosen.log, store: store, allowsMissing: arguments.flag("allow-missing"),
                 writes: !arguments.flag("dry-run"), notes: notes[partition] ?? [])
-            try await one.run(from: files[partition] ?? [])
+            try await one.run(from: indexes[partition] ?? [])
             restored.append(one)
         }
         show(restored, isDry: arguments.flag("dry-run"), json: arguments.flag("json"))

@@ -1,7 +1,5 @@
 /// What rows of the changelog have in common, for zstd (`RowPacking`). `ops/row-dictionary` writes this file.
 enum RowDictionary {
-    /// Packed rows name it by this number.
-    static let id: UInt32 = 1
     static let bytes: [UInt8] = {
         let digits = Array(text.utf8)
         return stride(from: 0, to: digits.count, by: 2).map {

@@ -58,11 +58,11 @@ extension IndexFile {
         return rows
     }
 
-    func page(after place: Int64, limit: Int) throws(SQLiteFailure) -> SQLiteVariantIndex.Page {
+    func page(after place: Int64, limit: Int) throws(SQLiteFailure) -> SavedIndex.Page {
         defer { pages.reset() }
         pages.bind(1, place)
         pages.bind(2, Int64(limit))
-        var page = SQLiteVariantIndex.Page()
+        var page = SavedIndex.Page()
         while try pages.step() {
             page.end = pages.integer(0)
             if case .snapshot(let snapshot)? = pages.withBytes(1, RowCoding.decode) {

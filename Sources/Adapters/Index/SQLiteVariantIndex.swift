@@ -15,8 +15,6 @@ internal import SQLite
 /// - Failure: damage found while reading puts the file aside at once, so that opening it again gives an empty index.
 package final class SQLiteVariantIndex: VariantIndex {
     private let path: String
-    /// Whether the file is renamed if it is damaged, so that an empty one takes its place.
-    private let renamesDamaged: Bool
     private var file: IndexFile?
     package private(set) var checkpoint: IndexCheckpoint?
     package private(set) var progress: ProgressRow?
@@ -28,17 +26,13 @@ package final class SQLiteVariantIndex: VariantIndex {
     /// Most records that are read again after a restart because there is no file.
     private static let memoryRecords: Int64 = 1_024
 
-    init(
-        _ path: String, _ file: IndexFile, _ checkpoint: IndexCheckpoint?, _ progress: ProgressRow?,
-        renamesDamaged: Bool = true
-    ) {
+    init(_ path: String, _ file: IndexFile, _ checkpoint: IndexCheckpoint?, _ progress: ProgressRow?) {
         (self.path, self.file, self.checkpoint, self.progress) = (path, file, checkpoint, progress)
-        self.renamesDamaged = renamesDamaged
     }
 
     /// Starts without a file.
     init(_ path: String, make: @escaping () throws(SQLiteFailure) -> IndexFile.Opened) {
-        (self.path, self.make, renamesDamaged) = (path, make, true)
+        (self.path, self.make) = (path, make)
     }
 
     package func isEmpty() throws(IndexFailure) -> Bool {
@@ -60,20 +54,6 @@ package final class SQLiteVariantIndex: VariantIndex {
         }
         let rows = try using { (file) throws(SQLiteFailure) in try file.rows(of: sources) }
         return { rows.snapshots }
-    }
-
-    /// Rows of some sources. Places count from 1, and stay as long as rows are only changed.
-    package struct Page: Sendable {
-        package var snapshots: [SourceSnapshot] = []
-        /// Rows that cannot be read, and are left out.
-        package var damaged = 0
-        /// Place of the last row, damaged or not; nil: there is none.
-        package var end: Int64?
-    }
-
-    /// Rows of the sources after a place, in order of place.
-    package func page(after place: Int64, limit: Int) throws(IndexFailure) -> Page {
-        try using { (file) throws(SQLiteFailure) in try file.page(after: place, limit: limit) }
     }
 
     package func apply(
@@ -170,7 +150,6 @@ package final class SQLiteVariantIndex: VariantIndex {
 
     private func setAside(_ reason: String) -> IndexFailure {
         close()
-        guard renamesDamaged else { return .unavailable(path: path, reason: reason) }
         IndexFile.setAside(path)
         return .corrupt(path: path, reason: reason)
     }

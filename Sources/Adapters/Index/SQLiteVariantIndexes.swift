@@ -66,24 +66,8 @@ package struct SQLiteVariantIndexes: VariantIndexes {
         return found
     }
 
-    /// Opens such a file, and leaves it in place if it cannot be read.
-    package static func open(_ path: String, of partition: PartitionID) throws(IndexFailure) -> SQLiteVariantIndex {
-        let opened: IndexFile.Opened
-        do throws(SQLiteFailure) { opened = try IndexFile.open(path, cacheBytes: 512 << 10) } catch {
-            throw IndexFailure(error, path)
-        }
-        switch opened {
-        case .sound(let file, let checkpoint, let progress):
-            return SQLiteVariantIndex(path, file, checkpoint, row(progress, partition), renamesDamaged: false)
-        case .unfit(let why): throw .unavailable(path: path, reason: why)
-        }
-    }
-
-    /// Renames a file whose rows were published.
-    package static func retire(_ path: String) { IndexFile.setAside(path, as: ".restored") }
-
     /// A damaged one is as none: what it would spare is done again.
-    private static func row(_ json: [UInt8]?, _ partition: PartitionID) -> ProgressRow? {
+    static func row(_ json: [UInt8]?, _ partition: PartitionID) -> ProgressRow? {
         json.flatMap { ProgressRow(partition: partition, stored: $0) }
     }
 }
