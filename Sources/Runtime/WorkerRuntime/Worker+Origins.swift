@@ -2,6 +2,7 @@ internal import Canonical
 internal import Clocks
 internal import Hosts
 internal import ImageModel
+internal import Ledger
 internal import Partition
 internal import Permits
 internal import Ports
@@ -47,28 +48,32 @@ extension Worker {
     /// row, too.
     private func sweepRows() async {
         guard !partitions.isEmpty else { return }
-        if case .begin = duties.hosts.sweepStep(at: monotonic) {
-            // A refused question is asked again in a second.
-            guard let bounds = try? await ports.log.bounds(.origins, OriginRow.partition) else { return }
-            duties.hosts.beginSweep(bounds)
-        }
-        if case .page(let next) = duties.hosts.sweepStep(at: monotonic) {
-            guard
-                let records = try? await ports.log.read(
-                    .origins, OriginRow.partition, from: next, limit: OriginSweep.page)
-            else { return }
-            let rows = await rows(of: records, slotsAlone: partitions[OriginRow.partition] == nil)
-            duties.hosts.sweep(records, rows, mayGo: mayGo)
-        }
-        guard case .delete = duties.hosts.sweepStep(at: monotonic) else { return }
-        var slots: [PartitionID: [NewRecord]] = [:]
-        var rows: [NewRecord] = []
-        for (tombstone, place) in duties.hosts.tombstones(at: monotonic) {
-            if let place { slots[place, default: []].append(tombstone) } else { rows.append(tombstone) }
-        }
-        if !rows.isEmpty, partitions[OriginRow.partition] != nil { _ = await ports.log.append(rows) }
-        for (place, rows) in slots {
-            if let owner = partitions[place]?.ownership { _ = await ports.log.append(rows, as: owner) }
+        while true {
+            switch duties.hosts.sweepStep(at: monotonic) {
+            case .none: return
+            case .begin:
+                // A refused question is asked again in a second.
+                guard let bounds = try? await ports.log.bounds(.origins, OriginRow.partition) else { return }
+                duties.hosts.beginSweep(bounds)
+            case .page(let next):
+                guard
+                    let records = try? await ports.log.read(
+                        .origins, OriginRow.partition, from: next, limit: OriginSweep.page)
+                else { return }
+                let rows = await rows(of: records, slotsAlone: partitions[OriginRow.partition] == nil)
+                if !duties.hosts.sweep(records, rows, mayGo: mayGo) { return }
+            case .delete:
+                var slots: [PartitionID: [NewRecord]] = [:]
+                var rows: [NewRecord] = []
+                for (tombstone, place) in duties.hosts.tombstones(at: monotonic) {
+                    if let place { slots[place, default: []].append(tombstone) } else { rows.append(tombstone) }
+                }
+                if !rows.isEmpty, partitions[OriginRow.partition] != nil { _ = await ports.log.append(rows) }
+                for (place, rows) in slots {
+                    if let owner = partitions[place]?.ownership { _ = await ports.log.append(rows, as: owner) }
+                }
+                return
+            }
         }
     }
 

@@ -312,11 +312,7 @@ struct OriginRowTests {
 
     @Test("A sweep finds keys whose newest row may go, so many at most, and looks at each record once")
     func sweep() {
-        let old = (0..<OriginSweep.limit + 5).map { number in
-            var row = row("one", .open, age: 7_200_000)
-            row.host = "https://\(number).example"
-            return row
-        }
+        let old = (0..<OriginSweep.limit + 5).map { OriginRow(host: "https://\($0).example", by: "one", at: Self.now - .hours(2)) }
         var again = old[7]
         again.at = Self.now
         let all = records(old + [again])
@@ -336,11 +332,7 @@ struct OriginRowTests {
 
     @Test("A sweep ends though workers write more than it reads, and finds no row that was written meanwhile")
     func busy() {
-        let old = (0..<20).map { number in
-            var row = row("one", .open, age: 7_200_000)
-            row.host = "https://\(number).example"
-            return row
-        }
+        let old = (0..<20).map { OriginRow(host: "https://\($0).example", by: "one", at: Self.now - .hours(2)) }
         var all = records(old)
         var sweep = OriginSweep(0..<Int64(all.count))
         var looks = 0

@@ -148,8 +148,10 @@ extension HostBoard {
         sweep = OriginSweep(bounds.lowerBound..<max(bounds.lowerBound, next))
     }
 
-    mutating func sweep(_ records: [Record], _ rows: [OriginRow?], mayGo: (OriginRow) -> Bool) {
+    /// Examines a page. Returns whether it was the last one.
+    mutating func sweep(_ records: [Record], _ rows: [OriginRow?], mayGo: (OriginRow) -> Bool) -> Bool {
         sweep?.take(records, rows, mayGo: mayGo)
+        return sweep?.hasRead ?? false
     }
 
     /// Tombstones to append now. If the log does not accept them, the next sweep finds the rows again.
