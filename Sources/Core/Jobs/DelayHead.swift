@@ -26,7 +26,7 @@ package struct DelayHead: Sendable {
     private var awaited: HostLane?
     private var isAwaitedKnown = false
     /// Number of records that may still move on to another delay topic.
-    package var moves = Moves()
+    package private(set) var moves = Moves()
 
     /// Numbers of records that may move on, by reason.
     package struct Moves: Sendable, Equatable {
@@ -46,6 +46,9 @@ package struct DelayHead: Sendable {
     }
     /// Whether the first record waits for `moves`, or the last one taken had to.
     package private(set) var isHeldUp = false
+
+    /// Sets the numbers of records that may move on now. Unused ones lapse.
+    package mutating func allow(_ moves: Moves) { self.moves = moves }
 
     /// Number of records that are read at once.
     package static let limit = 64

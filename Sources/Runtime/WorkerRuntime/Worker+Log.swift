@@ -142,13 +142,13 @@ extension Worker: LogListener {
             }
             for (topic, head) in owned.heads {
                 if head.isHeldUp { heldUp.append(TierTurns.Place(owned.id, topic)) }
-                if head.moves != DelayHead.Moves() { owned.heads[topic]?.moves = DelayHead.Moves() }
+                if head.moves != DelayHead.Moves() { owned.heads[topic]?.allow(DelayHead.Moves()) }
             }
         }
         guard let place = tierTurns.next(of: heldUp), let owned = partitions[place.partition] else { return }
         // A job that comes now and then would meet a long turn between two others.
         let isBusy = underWay > 0 || monotonic - busyAt < .seconds(1)
-        owned.heads[place.topic]?.moves = TierTurns.moves(isBusy: isBusy, isHurried: configuration.patience != nil)
+        owned.heads[place.topic]?.allow(TierTurns.moves(isBusy: isBusy, isHurried: configuration.patience != nil))
     }
 
     /// Hosts that may be asked now and whose jobs are behind others in delay topics; nil: not all heads were examined.

@@ -81,11 +81,12 @@ struct DelayTierTests {
         head.add((1...5).map { record($0, at: 100) }, at: 1_000)
         #expect(take(&head, at: 10_099) == [] && !head.isHeldUp)
         #expect(take(&head, at: 10_100) == [] && head.isHeldUp)
-        head.moves = DelayHead.Moves(due: 1)
+        head.allow(DelayHead.Moves(due: 1))
         #expect(take(&head, at: 10_100) == [1] && head.isHeldUp)
         room = 1
         #expect(take(&head, at: 10_100) == [2] && head.isHeldUp)
-        (room, head.moves) = (0, DelayHead.Moves(due: 1, searched: 9))
+        room = 0
+        head.allow(DelayHead.Moves(due: 1, searched: 9))
         #expect(take(&head, at: 10_100) == [3, 4] && head.isHeldUp)
         room = 1
         #expect(take(&head, at: 0) == [5] && !head.isHeldUp && head.isEmpty)
@@ -95,7 +96,7 @@ struct DelayTierTests {
     func searched() {
         let share = HostLane(OriginHost(of: "http://dead.example/"), .fast)
         var head = DelayHead(.tenSeconds)
-        head.moves = DelayHead.Moves(due: 1, searched: 3)
+        head.allow(DelayHead.Moves(due: 1, searched: 3))
         head.add([10, 11, 50, 51, 52].map { record(Int64($0), at: WallTime($0)) }, at: 1_000)
         #expect(head.take(9, at: 20_000, search: 20, awaited: { _ in share }).map(\.offset) == [10, 11, 50])
         #expect(head.isHeldUp && head.moves == DelayHead.Moves(searched: 1))

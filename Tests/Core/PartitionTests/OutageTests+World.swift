@@ -211,9 +211,9 @@ extension OutageTests {
                 search.look(for: hosts, at: now.wall, isOpen: permits.isOpen)
             }
             let heldUp = heads.filter(\.value.isHeldUp).map { TierTurns.Place(PartitionID(0), $0.key) }
-            for topic in heads.keys { heads[topic]?.moves = DelayHead.Moves() }
+            for topic in heads.keys { heads[topic]?.allow(DelayHead.Moves()) }
             if let place = turns.next(of: heldUp) {
-                heads[place.topic]?.moves = TierTurns.moves(isBusy: !fetches.isEmpty)
+                heads[place.topic]?.allow(TierTurns.moves(isBusy: !fetches.isEmpty))
             }
             for topic in Topic.retries + Self.lanes {
                 // A worker goes on with a tier as long as records of it are taken up.
