@@ -33,48 +33,33 @@ struct ExtremeTimeTests {
 
     @Test("Every time of a record, on its way to a dead letter", arguments: times, [Lane.fast, .slow])
     func through(time: WallTime, lane: Lane) throws {
-        var state = PartitionState(PartitionID(0), rules: PartitionRules(reuse: ReuseRules()), seed: 1)
-        var scheduler = PermitScheduler(PermitRules(fetch: 1, render: 1, slow: 1, slowWait: 1))
+        var world = Performer(
+            PartitionRules(reuse: ReuseRules()), PermitRules(fetch: 1, render: 1, slow: 1, slowWait: 1))
+        world.now = Moment(Self.now)
         let job = Job(
             id: "j", url: "http://o/a", source: Self.source,
             variants: [VariantSpec(width: 10, height: 10, format: .webp)], lane: lane,
             expires: RecordLimits.time(.distantFuture))
-        var pending: [PartitionEvent] = []
         for (offset, topic) in [Topic.retry, .retry, .jobs(lane)].enumerated() {
             let record = Self.record(topic, offset: Int64(offset), at: time, offset == 0 ? Self.now + 1 : time)
             let note = try RetryNote(record)
-            pending.append(
+            world.feed(
                 .arrived(
                     PendingJob(
                         job: job, record: record, attempts: note.attempt, firstSeen: note.firstSeen,
                         notBefore: topic == .retry ? note.notBefore : 0)))
         }
-        var answers: [Disposition] = []
-        var clock = Self.now
-        while true {
-            var work: [Effect] = []
-            if pending.isEmpty {
-                clock += 40_000
-                pending = scheduler.grants(at: Moment(clock)).map { .granted($0.kind, $0.flight) }
-                guard !pending.isEmpty || clock < Self.now + 200_000 else { break }
-                pending.append(.tick)
+        var isOver = false
+        while !isOver {
+            world.now += 40_000
+            world.grant()
+            isOver = world.fetches.isEmpty && world.now.wall >= Self.now + 200_000
+            while let fetch = world.fetches.popLast() {
+                world.feed(.failed(fetch.flight, FailureNote(code: "fetch.status", message: "503", verdict: .retry)))
             }
-            state.run(pending.removeFirst(), at: Moment(clock), permits: &scheduler, into: &work) { _ in
-                SourceSnapshot()
-            }
-            for piece in work {
-                switch piece {
-                case .fetch(let id, _):
-                    pending.append(.failed(id, FailureNote(code: "fetch.status", message: "503", verdict: .retry)))
-                case .answer(let record, let disposition):
-                    answers.append(disposition)
-                    pending.append(.acknowledged([RecordPlace(record)]))
-                case .abort(let id): scheduler.forget(id)
-                case .await, .checked, .stoodIn, .putOff, .render, .commit, .tell:
-                    break
-                }
-            }
+            world.feed(.tick)
         }
+        let answers = world.answers.map(\.disposition)
         let dead = answers.count { if case .dead(let letter, _) = $0 { letter.attempts == 1_000_001 } else { false } }
         let isFar = time > Self.now
         // One that is not due for eight thousand years waits, in a retry topic.

@@ -19,72 +19,66 @@ struct HaltTests {
     enum Fault: String, CaseIterable { case store, log }
 
     private struct World: ~Copyable {
-        var state = PartitionState(
-            PartitionID(0),
-            rules: PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 4, base: 10, cap: 100)), seed: 7)
-        var permits = PermitScheduler(PermitRules(fetch: 3, render: 2))
+        var core = Performer(
+            PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 4, base: 10, cap: 100)),
+            PermitRules(fetch: 3, render: 2))
         var isHalted = true
         let fault: Fault
         var fetches = 0
         var ended: [String] = []
-        var now: Moment = 1_000
         /// Jobs on their way through a retry topic.
         private var later: [(due: WallTime, pending: PendingJob)] = []
-        private var offset: Int64 = 0
 
-        init(_ fault: Fault) { self.fault = fault }
-
-        mutating func add(_ pending: PendingJob, as topic: Topic) {
-            offset += 1
-            let record = Record(
-                topic: topic, partition: PartitionID(0), offset: offset, timestamp: now.wall, key: [], value: [],
-                headers: [])
-            feed(
-                .arrived(
-                    PendingJob(
-                        job: pending.job, record: record, attempts: pending.attempts, firstSeen: pending.firstSeen,
-                        notBefore: pending.notBefore, heldSince: pending.heldSince)))
+        init(_ fault: Fault) {
+            self.fault = fault
+            core.now = 1_000
         }
 
         mutating func step() {
-            now += .milliseconds(50)
-            let due = later.filter { $0.due <= now.wall }
-            later.removeAll { $0.due <= now.wall }
-            for (_, pending) in due { add(pending, as: .retry10s) }
-            feed(.tick)
-            for (kind, flight) in permits.grants(at: now) { feed(.granted(kind, flight)) }
+            core.now += .milliseconds(50)
+            let now = core.now.wall
+            let due = later.filter { $0.due <= now }
+            later.removeAll { $0.due <= now }
+            for (_, pending) in due {
+                core.feed(
+                    .arrived(
+                        PendingJob(
+                            job: pending.job, record: core.record(.retry10s), attempts: pending.attempts,
+                            firstSeen: pending.firstSeen, notBefore: pending.notBefore, heldSince: pending.heldSince)))
+            }
+            core.feed(.tick)
+            core.grant()
+            work()
         }
 
-        mutating func feed(_ event: PartitionEvent) {
-            var work: [Effect] = []
-            state.run(event, at: now, permits: &permits, into: &work) { _ in SourceSnapshot() }
-            for piece in work { perform(piece) }
-        }
-
-        private mutating func perform(_ piece: Effect) {
-            switch piece {
-            case .fetch(let id, let request):
-                fetches += 1
-                feed(.fetched(id, FetchedPicture(Array(request.url.fetched.utf8))))
-            case .render(let id, let task):
-                feed(.rendered(id))
-                if isHalted, fault == .store {
-                    return feed(.failed(id, FailureNote(code: "store.full", message: "full", verdict: .wait)))
+        private mutating func work() {
+            while !core.fetches.isEmpty || !core.renders.isEmpty {
+                for (id, request) in exchange(&core.fetches, with: []) {
+                    fetches += 1
+                    core.feed(.fetched(id, FetchedPicture(Array(request.url.fetched.utf8))))
                 }
-                permits.announce(id)
-                if isHalted {
-                    return feed(.unannounced(id, FailureNote(code: "log.unavailable", message: "away", verdict: .wait)))
-                }
-                feed(.announced(id, original: nil, rows: task.rows(at: now.wall), position: 1))
-                feed(.folded(1))
-            case .answer(let record, let disposition):
+                for (id, task) in exchange(&core.renders, with: []) { end(id, task) }
+            }
+            for (_, disposition) in exchange(&core.answers, with: []) {
                 if let outcome = disposition.outcome { ended.append(outcome.job) }
                 if case .retry(let pending, let tier, _) = disposition {
-                    later.append((max(pending.notBefore, now.wall + tier.wait), pending))
+                    later.append((max(pending.notBefore, core.now.wall + tier.wait), pending))
                 }
-                feed(.acknowledged([RecordPlace(record)]))
-            default: break
             }
+        }
+
+        private mutating func end(_ id: FlightID, _ task: RenderTask) {
+            core.feed(.rendered(id))
+            if isHalted, fault == .store {
+                return core.feed(.failed(id, FailureNote(code: "store.full", message: "full", verdict: .wait)))
+            }
+            core.permits.announce(id)
+            if isHalted {
+                let note = FailureNote(code: "log.unavailable", message: "away", verdict: .wait)
+                return core.feed(.unannounced(id, note))
+            }
+            core.feed(.announced(id, original: nil, rows: task.rows(at: core.now.wall), position: 1))
+            core.feed(.folded(1))
         }
     }
 
@@ -96,16 +90,13 @@ struct HaltTests {
                 id: "job \(number)", url: SourceURL("http://origin/\(number % 3)"),
                 source: .numbered(number % 3), variants: [VariantSpec(width: 640, height: 640, format: .webp)],
                 lane: .fast)
-            let record = Record(
-                topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: world.now.wall, key: [], value: [],
-                headers: [])
-            world.add(PendingJob(job: job, record: record), as: .jobsFast)
+            world.core.publish(job)
         }
-        while world.now.wall < 40_000 { world.step() }
+        while world.core.now.wall < 40_000 { world.step() }
         // Three may be under way at the first failure; then it is one in two seconds.
         #expect((10...3 + 20).contains(world.fetches) && world.ended.isEmpty, "\(world.fetches) fetches")
         world.isHalted = false
-        while world.ended.count < 60, world.now.wall < 400_000 { world.step() }
+        while world.ended.count < 60, world.core.now.wall < 400_000 { world.step() }
         #expect(Set(world.ended).count == 60 && world.ended.count == 60)
     }
 }

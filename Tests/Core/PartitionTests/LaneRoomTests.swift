@@ -4,8 +4,9 @@ import Digest
 import Failures
 import Hosts
 import ImageModel
-@testable import Jobs
+import Jobs
 import Ledger
+import Partition
 import Permits
 import Planning
 import Ports
@@ -15,8 +16,6 @@ import TestSupport
 import Testing
 import VariantSpec
 
-@testable import Partition
-
 @Suite("Each lane of a host has a share of the memory to itself", .timeLimit(.minutes(1)))
 struct LaneRoomTests {
     private static let share = 64
@@ -24,87 +23,57 @@ struct LaneRoomTests {
 
     /// One partition and the permits of its worker; no fetch ends by itself.
     private struct World: ~Copyable {
-        var state: PartitionState
-        var permits: PermitScheduler
-        /// In the order in which they began: the flight, and its source's number.
-        var fetches: [(flight: FlightID, number: Int)] = []
-        /// Jobs that went to tiers: their numbers, lanes and records there.
-        var passed: [(number: Int, lane: Lane, record: Record, note: RetryNote)] = []
-        private var offsets: [Topic: Int64] = [:]
+        var core: Performer
+        /// Jobs that went to tiers: their lanes and records there.
+        var passed: [(lane: Lane, record: Record)] = []
 
         init(slowFetches: Int = .max) {
             let origins = OriginRules(concurrency: 12)
             var rules = PartitionRules(reuse: ReuseRules())
             (rules.hostShare, rules.origins) = (LaneRoomTests.share, origins)
-            state = PartitionState(PartitionID(0), rules: rules, seed: 1)
             var permitRules = PermitRules(render: 2, origins: origins)
             permitRules.slowFetches = slowFetches
-            permits = PermitScheduler(permitRules)
+            core = Performer(rules, permitRules)
         }
 
-        mutating func feed(_ event: PartitionEvent, at now: Moment = 0) {
-            var work: [Effect] = []
-            state.run(event, at: now, permits: &permits, into: &work) { _ in SourceSnapshot() }
-            for piece in work {
-                switch piece {
-                case .fetch(let id, let request): fetches.append((id, Self.number(of: request)))
-                case .answer(let record, .retry(let pending, let tier, let cause)):
-                    pass(pending, to: tier.topic, cause, record, at: now)
-                    feed(.acknowledged([RecordPlace(record)]), at: now)
-                case .answer(let record, _): feed(.acknowledged([RecordPlace(record)]), at: now)
-                default: break
-                }
+        /// Requests in the order in which they began.
+        var numbers: [Int] { core.fetches.map { LaneRoomTests.number(of: $0.request) } }
+
+        private mutating func pass() {
+            for (record, disposition) in exchange(&core.answers, with: []) {
+                guard case .retry(let pending, let tier, let cause) = disposition else { continue }
+                let note = RetryNote(
+                    job: pending.job.id, lane: pending.job.lane, attempt: 0, notBefore: 0,
+                    firstSeen: pending.firstSeen, cause: cause, origin: record.jobOrigin)
+                let new = note.newRecord(topic: tier.topic, key: [], body: [], partition: PartitionID(0), at: 0)
+                passed.append((pending.job.lane, core.record(tier.topic, headers: new.headers)))
             }
         }
 
-        private static func number(of request: FetchRequest) -> Int {
-            Int(request.url.fetched.split(separator: "/").last ?? "") ?? -1
-        }
-
-        private mutating func pass(
-            _ pending: PendingJob, to topic: Topic, _ cause: FailureNote, _ record: Record, at now: Moment
-        ) {
-            let note = RetryNote(
-                job: pending.job.id, lane: pending.job.lane, attempt: 0, notBefore: 0, firstSeen: pending.firstSeen,
-                cause: cause, origin: record.jobOrigin)
-            let new = note.newRecord(topic: topic, key: [], body: [], partition: PartitionID(0), at: now.wall)
-            let offset = offsets[topic, default: 0]
-            offsets[topic] = offset + 1
-            let copy = Record(
-                topic: topic, partition: PartitionID(0), offset: offset, timestamp: now.wall, key: [], value: [],
-                headers: new.headers)
-            passed.append((Int(pending.job.id) ?? -1, pending.job.lane, copy, note))
-        }
-
-        mutating func settle(at now: Moment = 0) {
-            for (kind, flight) in permits.grants(at: now) { feed(.granted(kind, flight), at: now) }
-        }
-
-        /// A job of the host for the source of this number.
-        mutating func publish(_ number: Int, _ lane: Lane, at now: Moment = 0) {
-            let topic = Topic.jobs(lane)
-            let offset = offsets[topic, default: 0]
-            offsets[topic] = offset + 1
-            let record = Record(
-                topic: topic, partition: PartitionID(0), offset: offset, timestamp: now.wall, key: [], value: [],
-                headers: []
-            )
-            feed(.arrived(PendingJob(job: job(number, lane), record: record)), at: now)
-        }
-
-        func job(_ number: Int, _ lane: Lane) -> Job {
+        /// Publishes a job of the host for the source of this number.
+        mutating func publish(_ number: Int, _ lane: Lane) {
             let url = "http://o.example/\(number)"
-            return Job(
-                id: "\(number)", url: SourceURL(url), source: SourceKey(SHA256.digest(of: Array(url.utf8))),
-                variants: [PartitionStateTests.small], lane: lane)
+            core.publish(
+                Job(
+                    id: "\(number)", url: SourceURL(url), source: SourceKey(SHA256.digest(of: Array(url.utf8))),
+                    variants: [PartitionStateTests.small], lane: lane))
+            pass()
         }
 
-        func jobs(_ lane: Lane) -> Int { state.held[HostLane(LaneRoomTests.host, lane)] ?? 0 }
+        func jobs(_ lane: Lane) -> Int { core.state.held[HostLane(LaneRoomTests.host, lane)] ?? 0 }
 
-        mutating func end(_ flight: FlightID, at now: Moment = 0) {
+        /// Ends the request at this place. Returns its number.
+        @discardableResult
+        mutating func end(at place: Int) -> Int {
+            let (flight, request) = core.fetches.remove(at: place)
             let note = FailureNote(code: "fetch.not-found", message: "no", verdict: .fail)
-            feed(.unfetched(flight, Unfetched(note, .answered(bytes: 0))), at: now)
+            core.feed(.unfetched(flight, Unfetched(note, .answered(bytes: 0))))
+            return LaneRoomTests.number(of: request)
         }
+    }
+
+    private static func number(of request: FetchRequest) -> Int {
+        Int(request.url.fetched.split(separator: "/").last ?? "") ?? -1
     }
 
     @Test(
@@ -125,11 +94,10 @@ struct LaneRoomTests {
         #expect(held == (slow - passedSlow, fast - passedFast))
         // Each fast one is asked for before each slow one, though these came first.
         for _ in 0..<fast - passedFast {
-            world.settle()
-            guard !world.fetches.isEmpty else { break }
-            let (flight, number) = world.fetches.removeFirst()
+            world.core.grant()
+            guard !world.numbers.isEmpty else { break }
+            let number = world.end(at: 0)
             #expect(number >= slow)
-            world.end(flight)
         }
         let left = world.jobs(.fast)
         #expect(left == 0)
@@ -141,22 +109,22 @@ struct LaneRoomTests {
     func promoted(number: Int) {
         var world = World()
         for number in 0..<200 { world.publish(number, .slow) }
-        world.settle()
-        let asked = world.fetches.map(\.number)
+        world.core.grant()
+        let asked = world.numbers
         #expect(asked == [0])
         let (passed, slow) = (world.passed.count, world.jobs(.slow))
         world.publish(number, .fast)
         world.publish(1_000, .fast)
-        world.settle()
+        world.core.grant()
         // By the request that runs, which makes room for another slow one, or by the next: it came before the other fast job.
-        let next = world.fetches.dropFirst().map(\.number)
+        let next = Array(world.numbers.dropFirst())
         #expect(next == (number == 0 ? [1_000, 1] : [number, 1_000]) && world.passed.count == passed)
         // A copy that is in memory is in the fast lane's share now, as its flight is.
         let isJoined = number < 64
         let held = (world.jobs(.slow), world.jobs(.fast))
         #expect(held == (isJoined ? slow - 1 : slow, isJoined ? 3 : 2))
-        for fetch in world.fetches { world.end(fetch.flight) }
-        let left = world.state.held.values.reduce(0, +)
+        while !world.numbers.isEmpty { world.end(at: 0) }
+        let left = world.core.state.held.values.reduce(0, +)
         #expect(left == (isJoined ? 62 : 63))
     }
 
@@ -170,12 +138,12 @@ struct LaneRoomTests {
         for number in 0..<20 { world.publish(100 + number, .fast) }
         var (begun, most): ([Int], Int) = ([], 0)
         while begun.count < 80 {
-            let before = world.fetches.count
-            world.settle()
-            begun += world.fetches[before...].map(\.number)
-            most = max(most, world.fetches.count { $0.number < 100 })
-            let ended = try #require(world.fetches.indices.randomElement(using: &random))
-            world.end(world.fetches.remove(at: ended).flight)
+            let before = world.numbers.count
+            world.core.grant()
+            begun += world.numbers[before...]
+            most = max(most, world.numbers.count { $0 < 100 })
+            let ended = try #require(world.numbers.indices.randomElement(using: &random))
+            world.end(at: ended)
         }
         #expect(begun.filter { $0 < 100 } == Array(0..<60) && begun.filter { $0 >= 100 } == Array(100..<120))
         // A third of what the host bears.
@@ -195,14 +163,14 @@ struct LaneRoomTests {
         for number in 0..<70 { world.publish(number, .slow) }
         for number in 0..<fast { world.publish(100 + number, .fast) }
         for _ in 0..<ended {
-            world.settle()
-            let place = try #require(world.fetches.firstIndex { $0.number >= 100 })
-            world.end(world.fetches.remove(at: place).flight)
+            world.core.grant()
+            let place = try #require(world.numbers.firstIndex { $0 >= 100 })
+            world.end(at: place)
         }
         var head = DelayHead(.minute)
         let record = try #require(world.passed.first { $0.lane == first }).record
         head.add([record], at: 0)
-        let hosts = world.state.hostsBehind([head], in: world.permits, at: Moment(0)) { record in
+        let hosts = world.core.state.hostsBehind([head], in: world.core.permits, at: Moment(0)) { record in
             (try? RetryNote(record)).map { HostLane(Self.host, $0.lane) }
         }
         #expect(hosts == (isLookedFor ? [Self.host] : []))

@@ -4,8 +4,9 @@ import Digest
 import Failures
 import Hosts
 import ImageModel
-@testable import Jobs
+import Jobs
 import Ledger
+import Partition
 import Permits
 import Planning
 import Ports
@@ -13,8 +14,6 @@ import Positions
 import Records
 import TestSupport
 import VariantSpec
-
-@testable import Partition
 
 extension OutageTests {
     /// One partition, its lanes and tiers, permits, and hosts of which one may be away. Jobs whose host answers are done
@@ -24,14 +23,13 @@ extension OutageTests {
         static let lanes: [Topic] = [.jobsFast, .jobsSlow]
 
         let dead = "http://dead.example/"
-        var now: Moment = 1_000_000
+        var now: Moment { core.now }
         /// How long an answer takes: of the one host, and of others.
         var times: (slow: Duration, others: Duration) = (100, 20)
         var isAway = false
         /// One in so many of the one host's URLs, here and there, answers 503; 0: none.
         var brokenOf = 0
-        var state: PartitionState
-        var permits: PermitScheduler
+        var core: Performer
         var logs: [Topic: [Record]] = [:]
         var read: [Topic: Int] = [:]
         var heads: [Topic: DelayHead] = [:]
@@ -58,9 +56,9 @@ extension OutageTests {
             rules.hostShare = Self.readAhead / 4
             let origins = OriginRules()
             rules.origins = origins
-            state = PartitionState(PartitionID(0), rules: rules, seed: 1)
-            permits = PermitScheduler(PermitRules(render: 2, origins: origins))
-            for topic in Self.lanes { state.begin(topic, at: 0) }
+            core = Performer(rules, PermitRules(render: 2, origins: origins))
+            core.now = 1_000_000
+            for topic in Self.lanes { core.state.begin(topic, at: 0) }
         }
 
         mutating func publish(_ url: String, _ lane: Lane) {
@@ -99,7 +97,7 @@ extension OutageTests {
         }
 
         private mutating func take(_ topic: Topic) -> [Record] {
-            let room = Self.readAhead - (state.unfinished(topic) - state.waiting(topic))
+            let room = Self.readAhead - (core.state.unfinished(topic) - core.state.waiting(topic))
             guard let tier = DelayTier(topic) else { return next(topic, room) }
             var head = heads[topic] ?? DelayHead(tier)
             if head.isEmpty { head.add(next(topic, DelayHead.limit), at: now.wall) }
@@ -108,7 +106,7 @@ extension OutageTests {
             let records = head.take(room, at: now.wall, search: search.before) {
                 Self.awaited(by: $0, at: moment.wall)
             } room: {
-                state.room(for: $0, atMost: permits.use(of: $0.host, at: moment))
+                core.state.room(for: $0, atMost: core.permits.use(of: $0.host, at: moment))
             }
             heads[topic] = head
             search.note(moved: moves - head.moves.searched)
@@ -122,41 +120,40 @@ extension OutageTests {
         }
 
         private mutating func feed(_ event: PartitionEvent) {
-            var work: [Effect] = []
-            state.run(event, at: now, permits: &permits, into: &work) { _ in SourceSnapshot() }
-            for piece in work {
-                switch piece {
-                case .fetch(let id, let request):
-                    let url = request.url
-                    let isOne = url.fetched.hasPrefix(dead)
-                    if isOne { requests.append(now.wall) } else { others.append(now.wall) }
-                    fetches.append((now + (isOne ? times.slow : times.others), id, url.fetched))
-                case .answer(let record, let disposition):
-                    switch disposition {
-                    case .retry(let pending, let tier, let cause):
-                        appends[pending.job.id, default: 0] += 1
-                        if record.topic.isRetry { moved += 1 }
-                        let note = RetryNote(
-                            job: pending.job.id, lane: pending.job.lane, attempt: pending.attempts,
-                            notBefore: pending.notBefore, firstSeen: pending.firstSeen, heldSince: pending.heldSince,
-                            failingSince: pending.failingSince, cause: cause, origin: record.jobOrigin)
-                        append(
-                            note.newRecord(
-                                topic: tier.topic, key: [], body: record.value ?? [], partition: PartitionID(0),
-                                at: now.wall
-                            ))
-                    case .dead(let letter, let outcome):
-                        dead_ += 1
-                        failures.formUnion(outcome.variants.map { $0.failure?.code })
-                        causes.insert("\(letter.cause.code): \(letter.cause.message)")
-                    case .outcome(let outcome):
-                        done += 1
-                        if let begin = published.removeValue(forKey: outcome.job) { took.append(now.wall - begin) }
-                    case .owing, .paid, .changed: done += 1
-                    case .rekey: break
-                    }
-                    feed(.acknowledged([RecordPlace(record)]))
-                default: break
+            core.feed(event)
+            collect()
+        }
+
+        private mutating func collect() {
+            for (id, request) in exchange(&core.fetches, with: []) {
+                let url = request.url.fetched
+                let isOne = url.hasPrefix(dead)
+                if isOne { requests.append(now.wall) } else { others.append(now.wall) }
+                fetches.append((now + (isOne ? times.slow : times.others), id, url))
+            }
+            for (record, disposition) in exchange(&core.answers, with: []) {
+                switch disposition {
+                case .retry(let pending, let tier, let cause):
+                    appends[pending.job.id, default: 0] += 1
+                    if record.topic.isRetry { moved += 1 }
+                    let note = RetryNote(
+                        job: pending.job.id, lane: pending.job.lane, attempt: pending.attempts,
+                        notBefore: pending.notBefore, firstSeen: pending.firstSeen, heldSince: pending.heldSince,
+                        failingSince: pending.failingSince, cause: cause, origin: record.jobOrigin)
+                    append(
+                        note.newRecord(
+                            topic: tier.topic, key: [], body: record.value ?? [], partition: PartitionID(0),
+                            at: now.wall
+                        ))
+                case .dead(let letter, let outcome):
+                    dead_ += 1
+                    failures.formUnion(outcome.variants.map { $0.failure?.code })
+                    causes.insert("\(letter.cause.code): \(letter.cause.message)")
+                case .outcome(let outcome):
+                    done += 1
+                    if let begin = published.removeValue(forKey: outcome.job) { took.append(now.wall - begin) }
+                case .owing, .paid, .changed: done += 1
+                case .rekey: break
                 }
             }
         }
@@ -189,7 +186,7 @@ extension OutageTests {
 
         /// One tick of the worker.
         mutating func step() {
-            now += 50
+            core.now += 50
             while let place = fetches.firstIndex(where: { $0.ends.wall <= now.wall }) {
                 let (_, flight, url) = fetches.remove(at: place)
                 let answer: OriginAnswer =
@@ -205,10 +202,10 @@ extension OutageTests {
             feed(.tick)
             let before = moved
             if now.wall.milliseconds.isMultiple(of: TierSearch.interval.milliseconds) {
-                let hosts = state.hostsBehind(heads.values, in: permits, at: now) { [now] in
+                let hosts = core.state.hostsBehind(heads.values, in: core.permits, at: now) { [now] in
                     Self.awaited(by: $0, at: now.wall)
                 }
-                search.look(for: hosts, at: now.wall, isOpen: permits.isOpen)
+                search.look(for: hosts, at: now.wall, isOpen: core.permits.isOpen)
             }
             let heldUp = heads.filter(\.value.isHeldUp).map { TierTurns.Place(PartitionID(0), $0.key) }
             for topic in heads.keys { heads[topic]?.allow(DelayHead.Moves()) }
@@ -229,13 +226,13 @@ extension OutageTests {
             }
             let running = fetches.count { $0.url.hasPrefix(dead) }
             most = (
-                max(most.memory, state.unfinished), max(most.fetches, running), max(most.moves, moved - before)
+                max(most.memory, core.state.unfinished), max(most.fetches, running), max(most.moves, moved - before)
             )
         }
 
         private mutating func settle() {
-            for (kind, flight) in permits.grants(at: now) { feed(.granted(kind, flight)) }
-            for (flight, hold) in permits.takeHeld(at: now) { feed(.held(flight, hold)) }
+            core.grant()
+            collect()
         }
 
         mutating func run(until end: Moment, _ isOver: (borrowing World) -> Bool = { _ in false }) {

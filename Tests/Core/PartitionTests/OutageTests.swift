@@ -89,7 +89,7 @@ struct OutageTests {
         world.run(until: world.now + .minutes(40))
         (world.isAway, world.requests) = (false, [])
         let now = world.now
-        world.permits.set(OriginHost(of: world.dead), blockedFor: nil, because: "operator", at: now)
+        world.core.permits.set(OriginHost(of: world.dead), blockedFor: nil, because: "operator", at: now)
         world.run(until: now + .minutes(10)) { $0.done == 500 }
         #expect(world.done == 500 && world.requests.first == now.wall + 50)
     }
@@ -101,7 +101,7 @@ struct OutageTests {
         var world = World()
         let (gone, host) = (OriginHost(of: "http://gone.example/"), OriginHost(of: "http://healthy.example/"))
         for host in [gone, host] {
-            world.permits.set(host, blockedFor: .hours(3), because: "operator", at: world.now)
+            world.core.permits.set(host, blockedFor: .hours(3), because: "operator", at: world.now)
         }
         for number in 0..<dead { world.publish("http://gone.example/\(number)", .slow) }
         // They wait where jobs of a host that is blocked for three hours do.
@@ -111,7 +111,7 @@ struct OutageTests {
         world.run(until: world.now + 10_000)
         #expect(world.others.isEmpty && world.logs[.retry1h]?.count == dead + waiting + 3)
         let (now, before) = (world.now, world.moved)
-        world.permits.set(host, blockedFor: nil, because: "operator", at: now)
+        world.core.permits.set(host, blockedFor: nil, because: "operator", at: now)
         world.run(until: now + 30_000) { $0.done == 3 }
         let turns = (dead + waiting) / TierTurns.moves(isBusy: false).searched + 2
         let wait = (world.others.first ?? .distantFuture) - now.wall
@@ -119,14 +119,14 @@ struct OutageTests {
         // What has moved on waits as before, and is not moved again.
         world.run(until: world.now + 60_000)
         #expect(world.moved - before <= dead + waiting + 3 && world.others.count == 3)
-        #expect(world.state.hostWaits[gone]?.sum ?? 0 == dead)
+        #expect(world.core.state.hostWaits[gone]?.sum ?? 0 == dead)
     }
 
     @Test("A job whose host was left alone until its time was over is told so, not that it waits")
     func givenUp() {
         var world = World()
         let host = OriginHost(of: world.dead)
-        world.permits.set(host, blockedFor: .days(3), because: "operator", at: world.now)
+        world.core.permits.set(host, blockedFor: .days(3), because: "operator", at: world.now)
         for _ in 0..<3 { world.publish(world.dead, .slow) }
         world.run(until: world.now + .days(2)) { $0.dead_ == 3 }
         #expect(world.dead_ == 3 && world.requests.isEmpty)

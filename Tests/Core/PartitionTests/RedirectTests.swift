@@ -23,14 +23,7 @@ struct RedirectTests {
         static let front = OriginHost(of: "http://front.example/")
         static let target = OriginHost(of: "http://target.example/")
 
-        var state: PartitionState
-        var permits: PermitScheduler
-        var now: Moment = 0
-        /// What was asked for and not answered: whom, and from which flight.
-        var requests: [(flight: FlightID, request: FetchRequest)] = []
-        /// Jobs that went to tiers.
-        var passed: [(pending: PendingJob, tier: DelayTier, cause: FailureNote)] = []
-        var outcomes: [Outcome] = []
+        var core: Performer
         private var count: Int64 = 0
 
         init(groups: [OriginGroup] = [], ceiling: Int = 2, hostShare: Int = 64) {
@@ -38,47 +31,27 @@ struct RedirectTests {
             origins.groups = groups
             var rules = PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 3))
             (rules.origins, rules.hostShare) = (origins, hostShare)
-            state = PartitionState(PartitionID(0), rules: rules, seed: 1)
-            permits = PermitScheduler(PermitRules(fetch: 8, render: 2, origins: origins))
+            core = Performer(rules, PermitRules(fetch: 8, render: 2, origins: origins))
         }
 
-        mutating func feed(_ event: PartitionEvent) {
-            var work: [Effect] = []
-            state.run(event, at: now, permits: &permits, into: &work) { _ in SourceSnapshot() }
-            for piece in work {
-                switch piece {
-                case .fetch(let id, let request): requests.append((id, request))
-                case .answer(_, .retry(let pending, let tier, let cause)): passed.append((pending, tier, cause))
-                case .answer(_, let disposition): outcomes += disposition.outcome.map { [$0] } ?? []
-                default: break
-                }
-            }
+        /// What was asked for and not answered: whom, and from which flight.
+        var requests: [(flight: FlightID, request: FetchRequest)] {
+            get { core.fetches }
+            set { core.fetches = newValue }
         }
-
-        /// As the worker does after each event.
-        mutating func settle() {
-            passOnHeld()
-            for (kind, flight) in permits.grants(at: now) { feed(.granted(kind, flight)) }
-            passOnHeld()
-        }
-
-        private mutating func passOnHeld() {
-            for (flight, hold) in permits.takeHeld(at: now) { feed(.held(flight, hold)) }
-        }
+        var passed: [(pending: PendingJob, tier: DelayTier, cause: FailureNote)] { core.retries }
+        var outcomes: [Outcome] { core.answers.compactMap(\.disposition.outcome) }
 
         /// A job whose URL's host is the front, or another.
         mutating func publish(_ host: String = "front", awaited: OriginHost? = nil) {
-            let record = Record(
-                topic: awaited == nil ? .jobsFast : .retry10s, partition: PartitionID(0), offset: count,
-                timestamp: now.wall,
-                key: [], value: [], headers: [])
+            let record = core.record(awaited == nil ? .jobsFast : .retry10s)
             let url = SourceURL("http://\(host).example/\(count)")
             let job = Job(
                 id: "\(count)", url: url, source: SourceKey(SHA256.digest(of: Array(url.fetched.utf8))),
                 variants: [PartitionStateTests.small], lane: .fast)
             count += 1
-            feed(.arrived(PendingJob(job: job, record: record, awaited: awaited)))
-            settle()
+            core.feed(.arrived(PendingJob(job: job, record: record, awaited: awaited)))
+            core.grant()
         }
 
         /// The oldest request is answered with a redirect.
@@ -86,19 +59,19 @@ struct RedirectTests {
             let (flight, request) = requests.removeFirst()
             let url = "http://\(host).example/there"
             let hop = (request.redirect?.hop ?? 0) + 1
-            feed(.redirected(flight, Redirect(to: url, at: OriginHost(of: url), hop: hop, spent: .seconds(1))))
-            settle()
+            core.feed(.redirected(flight, Redirect(to: url, at: OriginHost(of: url), hop: hop, spent: .seconds(1))))
+            core.grant()
         }
 
         /// The oldest request is answered with a status.
         mutating func fail(_ status: Int = 500) {
             let (flight, request) = requests.removeFirst()
-            feed(.unfetched(flight, Unfetched(FetchFailure.status(url: request.url, status))))
-            settle()
+            core.feed(.unfetched(flight, Unfetched(FetchFailure.status(url: request.url, status))))
+            core.grant()
         }
 
-        func inUse(_ host: OriginHost) -> Int { permits.origins[host]?.inUse.all ?? 0 }
-        func isOpen(_ host: OriginHost) -> Bool { permits.origins[host].map { $0.phase == .open } ?? true }
+        func inUse(_ host: OriginHost) -> Int { core.permits.origins[host]?.inUse.all ?? 0 }
+        func isOpen(_ host: OriginHost) -> Bool { core.permits.origins[host].map { $0.phase == .open } ?? true }
         var asked: [String] { requests.map { $0.request.redirect?.url ?? $0.request.url.fetched } }
     }
 
@@ -111,7 +84,7 @@ struct RedirectTests {
             world.redirect(to: next)
             let asked = world.asked
             #expect(asked == ["http://\(next).example/there"])
-            let (running, hosts) = (world.permits.running(.fetch), world.permits.origins.count)
+            let (running, hosts) = (world.core.permits.running(.fetch), world.core.permits.origins.count)
             #expect(running == 1 && hosts == 1)
         }
     }
@@ -138,18 +111,18 @@ struct RedirectTests {
         var world = World()
         for number in 0..<6 {
             world.publish("front\(number)")
-            world.now += 1
+            world.core.now += 1
         }
         for _ in 0..<6 {
             world.redirect()
-            world.now += 1
+            world.core.now += 1
         }
         var asked = world.asked
         #expect(asked == ["http://target.example/there", "http://target.example/there"])
         world.publish("target")
         for left in (0..<4).reversed() {
             world.fail(404)
-            let waiting = world.permits.waiting(.fetch, on: .fast)
+            let waiting = world.core.permits.waiting(.fetch, on: .fast)
             #expect(waiting == left + 1 && world.inUse(World.target) == 2)
         }
         asked = world.asked
@@ -162,7 +135,7 @@ struct RedirectTests {
         "Where the target may not be asked, the job waits for it in a tier, without an attempt, and asks nobody there")
     func blocked() throws {
         var world = World()
-        world.permits.set(World.target, blockedFor: 60_000, because: "test", at: Moment(0))
+        world.core.permits.set(World.target, blockedFor: 60_000, because: "test", at: Moment(0))
         world.publish()
         world.redirect()
         let asked = world.asked
@@ -171,29 +144,29 @@ struct RedirectTests {
         #expect(passed.pending.awaited == World.target && passed.pending.attempts == 0 && passed.tier == .minute)
         #expect(passed.cause.code == RetryCause.Code.hostBlocked.rawValue)
         let (isFrontOpen, isIdle, hasFlights) = (
-            world.isOpen(World.front), world.permits.isIdle, world.state.hasFlights
+            world.isOpen(World.front), world.core.permits.isIdle, world.core.state.hasFlights
         )
-        #expect(isFrontOpen && isIdle && !hasFlights && world.state.held.isEmpty)
-        #expect(world.state.hostWaits == [World.target: ByLane([.fast: 1])])
+        #expect(isFrontOpen && isIdle && !hasFlights && world.core.state.held.isEmpty)
+        #expect(world.core.state.hostWaits == [World.target: ByLane([.fast: 1])])
         // It comes back: it is in the target's share of the memory from the beginning.
         let again = Record(
             topic: .retry1m, partition: PartitionID(0), offset: 0, timestamp: 0, key: [], value: [], headers: [])
-        world.feed(
+        world.core.feed(
             .arrived(
                 PendingJob(job: passed.pending.job, record: again, heldBy: passed.cause.hold, awaited: World.target)))
-        #expect(world.state.hostWaits.isEmpty && world.state.held == [HostLane(World.target, .fast): 1])
+        #expect(world.core.state.hostWaits.isEmpty && world.core.state.held == [HostLane(World.target, .fast): 1])
     }
 
     @Test("A job that has waited for a target does not ask its own host again while that is left alone")
     func unasked() {
         var world = World()
-        world.permits.set(World.target, blockedFor: 60_000, because: "test", at: Moment(0))
-        world.now = 30_000
+        world.core.permits.set(World.target, blockedFor: 60_000, because: "test", at: Moment(0))
+        world.core.now = 30_000
         world.publish(awaited: World.target)
         let (asked, passed) = (world.asked, world.passed.map(\.pending))
         #expect(asked.isEmpty && passed.map(\.awaited) == [World.target] && passed.map(\.attempts) == [0])
         // It goes there as soon as one may, to see whether it answers, and others wait until then.
-        world.now = 60_000
+        world.core.now = 60_000
         world.publish(awaited: World.target)
         world.redirect()
         world.publish(awaited: World.target)
@@ -207,8 +180,8 @@ struct RedirectTests {
         for _ in 0..<2 { world.publish(awaited: World.target) }
         let (asked, passed) = (world.asked.count, world.passed.count)
         #expect(asked == 1 && passed == 0)
-        world.permits.set(World.target, blockedFor: 60_000, because: "test", at: Moment(0))
-        world.settle()
+        world.core.permits.set(World.target, blockedFor: 60_000, because: "test", at: Moment(0))
+        world.core.grant()
         #expect(world.passed.map(\.pending.awaited) == [World.target])
     }
 
@@ -225,7 +198,7 @@ struct RedirectTests {
             world.isOpen(World.target), (0..<3).map { world.isOpen(OriginHost(of: "http://front\($0).example/")) }
         )
         #expect(!target && fronts == [true, true, true])
-        #expect(world.requests.isEmpty && world.permits.isIdle)
+        #expect(world.requests.isEmpty && world.core.permits.isIdle)
     }
 
     @Test("What has waited behind a target that nobody asks again is not kept")
@@ -251,7 +224,7 @@ struct RedirectTests {
         let passed = world.passed.map(\.cause.code)
         #expect(passed == [String](repeating: RetryCause.Code.hostCrowded.rawValue, count: 2))
         #expect(
-            world.state.held == [HostLane(World.target, .fast): 3]
+            world.core.state.held == [HostLane(World.target, .fast): 3]
                 && world.passed.allSatisfy { $0.pending.awaited == World.target })
         // One that waited for it asks its own host only once there is room.
         world.publish("front9", awaited: World.target)
@@ -267,15 +240,15 @@ struct RedirectTests {
         for number in 0..<4 { world.publish("front\(number)") }
         for _ in 0..<2 { world.redirect() }
         // One is fetched there, one waits for that, and two are asked for at their own hosts.
-        if isLeaving { world.feed(.leaving) } else { world.permits.drain() }
+        if isLeaving { world.core.feed(.leaving) } else { world.core.permits.drain() }
         let (there, others) = (world.requests.removeLast(), world.requests)
         #expect(there.request.redirect != nil && others.count == 2)
         for _ in others { world.redirect() }
         world.requests.append(there)
         world.fail(404)
-        let isIdle = world.permits.isIdle
+        let isIdle = world.core.permits.isIdle
         #expect(isIdle && world.requests.isEmpty && world.passed.isEmpty && world.outcomes.count == 1)
-        let isUnderWay = world.state.isUnderWay
+        let isUnderWay = world.core.state.isUnderWay
         #expect(!isLeaving || !isUnderWay)
     }
 }
