@@ -99,18 +99,21 @@ let package = Package(
                 "Canonical", "Clocks", "Failures", "HTTPCache", "ImageModel", "Images", "Ledger", "Ports", "Records",
                 "VariantSpec",
             ]),
-        module("Permits", in: "Core", needs: ["Canonical", "Clocks", "Hosts", "ImageModel", "Ledger", "Records"]),
+        module("Quarantine", in: "Core", needs: ["Canonical", "Clocks", "ImageModel", "Ledger", "Records"]),
+        module(
+            "Permits", in: "Core",
+            needs: ["Canonical", "Clocks", "Hosts", "ImageModel", "Ledger", "Quarantine", "Records"]),
         module(
             "Jobs", in: "Core",
             needs: [
                 "Canonical", "Clocks", "Failures", "HTTPCache", "Hosts", "ImageModel", "Images", "Ledger", "Permits",
-                "Planning", "Ports", "Positions", "Records", "VariantSpec",
+                "Planning", "Ports", "Positions", "Quarantine", "Records", "VariantSpec",
             ]),
         module(
             "Partition", in: "Core",
             needs: [
                 "Canonical", "Clocks", "Failures", "Hosts", "ImageModel", "Jobs", "Ledger", "Permits", "Planning",
-                "Ports", "Positions", "Records", "VariantSpec",
+                "Ports", "Positions", "Quarantine", "Records", "VariantSpec",
             ]),
 
         // Adapters. Implementations of the ports.
@@ -151,7 +154,7 @@ let package = Package(
         module("Telemetry", in: "Runtime", needs: ["Clocks", "JSONText"]),
         module(
             "WorkerRuntime", in: "Runtime",
-            needs: ["Hosts", "Jobs", "Ledger", "Permits", "Positions", "Clocks", 
+            needs: ["Hosts", "Jobs", "Ledger", "Permits", "Positions", "Clocks", "Quarantine",
                 "Digest", "Failures", "VariantSpec", "Canonical", "Images", "ImageModel", "Records", "JSONText",
                 "Planning", "Partition", "Ports", "Posix", "Telemetry",
             ]),
@@ -224,7 +227,7 @@ let package = Package(
         // Three workers of the product in a world of one seed, and the program that runs seeds; neither is installed.
         .target(
             name: "Simulation",
-            dependencies: ["Hosts", "Jobs", "Ledger", "Permits", "Positions", "Clocks", 
+            dependencies: ["Hosts", "Jobs", "Ledger", "Permits", "Positions", "Clocks", "Quarantine",
                 "Canonical", "Digest", "Failures", "HTTPCache", "Images", "ImageModel", "Partition", "Planning",
                 "Ports", "Posix", "Records", "Telemetry", "VariantSpec", "WorkerRuntime",
             ],
@@ -319,7 +322,7 @@ let package = Package(
             data: ["private-authority.pem", "private-host.pem", "private_host.py"]),
         tests(
             "Partition", in: "Core",
-            needs: ["Hosts", "Jobs", "Ledger", "Permits", "Positions", 
+            needs: ["Hosts", "Jobs", "Ledger", "Permits", "Positions", "Quarantine",
                 "Failures", "VariantSpec", "Canonical", "HTTPCache", "Images", "ImageModel", "Records", "Partition",
                 "Planning", "Digest", "Ports", "Posix",
             ]),

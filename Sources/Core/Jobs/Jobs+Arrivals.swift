@@ -14,8 +14,7 @@ internal import VariantSpec
 /// Intake of jobs: each joins the flight of its source, gets its outcome at once, or gets a flight.
 extension Jobs {
     package mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) {
-        suspects.note(pending.place, deaths: pending.deaths)
-        if suspects.isCondemned(pending.place) { return condemn(pending, now, &effects) }
+        if isCondemned(pending) { return condemn(pending, now, &effects) }
         resume(pending, now, &effects)
     }
 
@@ -52,7 +51,7 @@ extension Jobs {
             flight.late.append(pending)
         }
         flights[id] = flight
-        if suspects.runsAlone(pending.place) { isolate(flight, &effects) }
+        isolate(flight, joinedBy: pending, &effects)
     }
 
     /// Plans a job: it gets its outcome at once, expires, joins the flight of its source, or gets a flight.
@@ -144,7 +143,7 @@ extension Jobs {
         _ place: RecordPlace, isPressed: Bool, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         // While flights are named, a job in progress must keep its position.
-        if suspects.isNaming { return }
+        if isNaming { return }
         for flight in flights.all {
             // A job of a flood may run no longer than it takes to read a similar number of records behind it.
             let isBrief = isPressed && isCrowded(flight.hostLane)

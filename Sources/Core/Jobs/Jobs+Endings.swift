@@ -66,9 +66,7 @@ extension Jobs {
     private mutating func answer(
         _ flight: Flight, _ note: FailureNote?, _ lastPass: WallTime, _ now: Moment, _ effects: inout [JobEffect]
     ) {
-        if suspects.isNaming, flight.course != nil {
-            for pending in flight.pendingJobs { suspects.outlive(pending.place) }
-        }
+        if flight.course != nil { outlive(flight.pendingJobs) }
         var flight = flight
         // Stored variants do not fail with the others.
         if note != nil, !flight.mustAsk { flight.keep(plan(flight.missing, flight, now).unchanged) }

@@ -6,7 +6,7 @@ internal import Hosts
 package import ImageModel
 internal import Images
 package import Ledger
-package import Permits
+internal import Permits
 internal import Planning
 package import Ports
 package import Records
@@ -54,11 +54,7 @@ extension Jobs {
     /// Requests a permit. A partition that is leaving starts nothing, because its queued jobs belong to the next owner.
     func request(_ kind: PermitKind, for flight: Flight, _ effects: inout [JobEffect]) {
         if isLeaving, flight.course == nil { return }
-        if flight.course == nil, runsAlone(flight) {
-            let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.asked)
-            let patience = suspects.patience(for: flight.pendingJobs.lazy.map(\.place))
-            return effects.append(.permit(.isolate(request, patience: patience)))
-        }
+        if flight.course == nil, let isolated = isolatedRun(of: flight, kind) { return effects.append(.permit(isolated)) }
         effects.append(
             .permit(
                 .request(kind, flight.id, flight.lane, since: flight.since, flight.asked, behind: flight.behind)))
@@ -118,7 +114,7 @@ extension Jobs {
         }
         guard flight.pendingJobs.contains(where: isLate) else { return false }
         for pending in flight.pendingJobs where isLate(pending) {
-            if suspects.isNaming, flight.course != nil { suspects.outlive(pending.place) }
+            if flight.course != nil { outlive([pending]) }
             if pending.job.isChange {
                 end(change: pending, .expired, flight.snapshot, at: now, &effects)
             } else {
@@ -221,7 +217,7 @@ extension Jobs {
         effects.append(.permit(.release(.render, id)))
         guard let flight = flights[id], case .rendering(let task, let course) = flight.stage else { return }
         flights[id]?.stage = .announcing(task, course)
-        for pending in flight.pendingJobs { suspects.clear(pending.place) }
+        clear(flight.pendingJobs.lazy.map(\.place))
     }
 
     package mutating func announced(

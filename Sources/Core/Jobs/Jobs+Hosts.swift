@@ -42,7 +42,7 @@ extension Jobs {
     mutating func setLate(_ flight: inout Flight, _ isLate: (PendingJob) -> Bool) {
         let others = flight.pendingJobs.filter(isLate)
         if others.isEmpty { return }
-        if suspects.isNaming { for pending in others { suspects.outlive(pending.place) } }
+        outlive(others)
         flight.pendingJobs.removeAll(where: isLate)
         flight.late.insert(contentsOf: others, at: 0)
     }
@@ -101,10 +101,8 @@ extension Jobs {
         guard let flight = flights[flight.id] else { return }
         flights[flight.id] = nil
         effects.append(.permit(.forget(flight.id)))
-        for pending in flight.pendingJobs {
-            if suspects.isNaming, flight.course != nil { suspects.outlive(pending.place) }
-            pass(&self, pending, &effects)
-        }
+        if flight.course != nil { outlive(flight.pendingJobs) }
+        for pending in flight.pendingJobs { pass(&self, pending, &effects) }
         for pending in flight.late { effects.append(.lookUp(pending)) }
     }
 
@@ -174,7 +172,7 @@ extension Jobs {
     ) {
         let later = pending.passedOn(
             awaiting: host == origin(of: pending) ? nil : host, failingSince: failingSince,
-            deaths: suspects.deaths(of: pending.place))
+            deaths: crashes(of: pending))
         let tier = DelayTier(
             within: wait, later.lane(at: now.wall, rules.retry), atMost: timeLeft(of: later, at: now.wall))
         hostJobs.goAway(host, later.job.lane, isUrgent: later.isUrgent)
@@ -272,9 +270,6 @@ extension Jobs {
             }
         }
     }
-
-    /// Takes over the counts that an earlier owner reported.
-    package mutating func leave(_ away: [ProgressRow.Away]) { hostJobs.inherit(away) }
 
     /// Counts for the next owner.
     package var away: [ProgressRow.Away] { hostJobs.told }

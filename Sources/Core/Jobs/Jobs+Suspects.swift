@@ -1,25 +1,127 @@
-internal import Clocks
+package import Clocks
 internal import Failures
+internal import Hosts
 internal import ImageModel
-package import Ledger
+internal import Ledger
+internal import Permits
 internal import Positions
+package import Quarantine
 package import Records
 
-/// Jobs that may have crashed owners: which are named, which run alone, and which are not run again.
+/// The door to jobs that may have crashed owners (`Suspects`): which are named, which run alone, and which are not run
+/// again. While no owner has crashed, none is.
 extension Jobs {
-    /// Whether a durable row must name the flight before it starts.
-    package func needsName(_ id: FlightID) -> Bool {
-        suspects.isNaming && (!hasBegun(id) || flights[id]?.redirect != nil)
-            && !places(of: id).isSubset(of: suspects.named)
+    /// Takes over the suspects and the counts that earlier owners left. `isOwn`: this worker wrote the row itself.
+    package mutating func takeOver(_ left: ProgressRow?, isOwn: Bool) {
+        suspects = Suspects(after: left, isOwn: isOwn)
+        hostJobs.inherit(left?.away ?? [])
     }
 
-    /// Positions of every job that waits for the flight.
-    private func places(of id: FlightID) -> Set<RecordPlace> { Set(flights[id]?.pendingJobs.map(\.place) ?? []) }
+    /// Notes that the topic's log is another one: before its first record is read, the rows of owners that crashed may
+    /// be about this log.
+    package mutating func noteNewLog(of topic: Topic, isFirst: Bool) {
+        if isFirst { suspects.doubt(topic) } else { suspects.forget(topic) }
+    }
 
-    /// Positions that a row names: jobs of these flights, and of flights that have had a permit. Offsets of a log that
-    /// was replaced are left out, because they belong to other records now.
-    package func names(with begun: some Sequence<FlightID>) -> Set<RecordPlace> {
-        let begun = Set(begun)
+    /// Ends the series of crashes, because the owner has lived long enough.
+    package mutating func outliveCrashes() { suspects.outlive() }
+
+    /// Forgets suspects below the offset, because all records there are finished.
+    package mutating func forgetSuspects(_ topic: Topic, below offset: Int64) { suspects.forget(topic, below: offset) }
+
+    /// Whether flights are named before they start.
+    var isNaming: Bool { suspects.isNaming }
+
+    /// Number of owners that crashed while the job was in progress, or may have been.
+    func crashes(of pending: PendingJob) -> Int { suspects.deaths(of: pending.place) }
+
+    /// Whether the job is not run again, by its record's crashes or this owner's knowledge.
+    mutating func isCondemned(_ pending: PendingJob) -> Bool {
+        suspects.note(pending.place, deaths: pending.deaths)
+        return suspects.isCondemned(pending.place)
+    }
+
+    func condemn(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) {
+        let cause = FailureNote(JobFailure.poison(job: pending.job.id, url: pending.job.url))
+        effects.setAside(pending, cause, attempts: pending.attempts, at: now)
+    }
+
+    /// Clears records that are completed, or whose render the worker survived.
+    mutating func clear(_ places: some Sequence<RecordPlace>) { for place in places { suspects.clear(place) } }
+
+    /// Notes that the flight of these jobs is over, with any result.
+    mutating func outlive(_ pendingJobs: [PendingJob]) {
+        if isNaming { for pending in pendingJobs { suspects.outlive(pending.place) } }
+    }
+
+    /// Whether nothing else may be in progress while the flight is, because a suspect waits for it.
+    func runsAlone(_ flight: Flight) -> Bool {
+        isNaming && flight.pendingJobs.contains { suspects.runsAlone($0.place) }
+    }
+
+    /// Request for an isolated run, if the flight needs one.
+    func isolatedRun(of flight: Flight, _ kind: PermitKind) -> PermitChange? {
+        guard runsAlone(flight) else { return nil }
+        let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.asked)
+        return .isolate(request, patience: suspects.patience(for: flight.pendingJobs.lazy.map(\.place)))
+    }
+
+    /// Requests the permit again as an isolated run, if a suspect joined a flight that had not begun.
+    func isolate(_ flight: Flight, joinedBy pending: PendingJob, _ effects: inout [JobEffect]) {
+        guard suspects.runsAlone(pending.place), case .queued(let kind) = flight.stage, runsAlone(flight) else { return }
+        request(kind, for: flight, &effects)
+    }
+}
+
+/// Names of flights in progress rows.
+extension Jobs {
+    /// Whether a durable row must name the flight before it starts with its permit. If so, `named` returns the grant.
+    package mutating func awaitsName(_ grant: Naming.Grant, at now: Instant) -> Bool {
+        guard isNaming, needsName(grant.flight) else { return false }
+        naming.add(grant, at: now)
+        return true
+    }
+
+    private func needsName(_ id: FlightID) -> Bool {
+        (!hasBegun(id) || flights[id]?.redirect != nil)
+            && !(flights[id]?.pendingJobs.allSatisfy { suspects.named.contains($0.place) } ?? true)
+    }
+
+    /// Whether flights wait for the next row.
+    package var awaitsNames: Bool { naming.isWaiting }
+
+    /// Positions that the next row names: jobs of the waiting flights, and of flights that have had a permit.
+    package mutating func beginNaming() -> Set<RecordPlace> { names(with: naming.begin()) }
+
+    /// Applies the names of a durable row. Returns the flights that start now.
+    package mutating func named(by row: ProgressRow, at now: Instant) -> [Naming.Grant] {
+        suspects.name(names(in: row), isAlone: row.suspects.contains { $0.begun == .alone })
+        return naming.named(at: now)
+    }
+
+    /// Returns the waiting flights, because the log does not accept a row with their names.
+    package mutating func giveUpNaming() -> [Naming.Grant] { naming.giveUp() }
+
+    /// Returns the waiting flights if they have waited too long.
+    package mutating func giveUpLateNaming(at now: Instant) -> [Naming.Grant] {
+        naming.isLate(at: now) ? naming.giveUp() : []
+    }
+
+    /// Positions named by the newest row that are still in progress.
+    package var namedStill: Set<RecordPlace> {
+        suspects.named.isEmpty ? [] : suspects.named.intersection(names(with: []))
+    }
+
+    /// Drops names that the row being written does not contain. They must be named again before they start again.
+    package mutating func forgetNames(but row: ProgressRow) {
+        if !suspects.named.isEmpty {
+            suspects.name(suspects.named.intersection(names(in: row)), isAlone: suspects.isAlone)
+        }
+    }
+
+    /// Jobs of these flights, and of flights that have had a permit. Offsets of a log that was replaced are left out,
+    /// because they belong to other records now.
+    private func names(with begun: [FlightID]) -> Set<RecordPlace> {
         var places: Set<RecordPlace> = []
         // Between two hosts a flight runs nothing that could crash an owner.
         for flight in flights.all
@@ -31,43 +133,11 @@ extension Jobs {
         return places
     }
 
-    /// Positions named by the newest row that are still in progress.
-    package var namedStill: Set<RecordPlace> {
-        suspects.named.isEmpty ? [] : suspects.named.intersection(names(with: []))
-    }
-
-    /// Applies the names of a durable row.
-    package mutating func name(by row: ProgressRow) {
-        suspects.name(names(in: row), isAlone: row.suspects.contains { $0.begun == .alone })
-    }
-
-    /// Drops names that the row being written does not contain. They must be named again before they start again.
-    package mutating func forgetNames(but row: ProgressRow) {
-        if !suspects.named.isEmpty {
-            suspects.name(suspects.named.intersection(names(in: row)), isAlone: suspects.isAlone)
-        }
-    }
-
     private func names(in row: ProgressRow) -> Set<RecordPlace> {
         var places: Set<RecordPlace> = []
         for suspect in row.suspects where suspect.begun != nil {
             places.insert(RecordPlace(suspect.topic, suspect.offset, incarnation: incarnations[suspect.topic]))
         }
         return places
-    }
-
-    /// Requests the permit again as an isolated run, because a suspect joined a flight that had not begun.
-    func isolate(_ flight: Flight, _ effects: inout [JobEffect]) {
-        if case .queued(let kind) = flight.stage, runsAlone(flight) { request(kind, for: flight, &effects) }
-    }
-
-    /// Whether nothing else may be in progress while the flight is.
-    func runsAlone(_ flight: Flight) -> Bool {
-        suspects.isNaming && flight.pendingJobs.contains { suspects.runsAlone($0.place) }
-    }
-
-    func condemn(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) {
-        let cause = FailureNote(JobFailure.poison(job: pending.job.id, url: pending.job.url))
-        effects.setAside(pending, cause, attempts: pending.attempts, at: now)
     }
 }

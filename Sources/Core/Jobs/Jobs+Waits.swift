@@ -100,7 +100,7 @@ extension Jobs {
         _ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect],
         because cause: FailureNote = FailureNote(RetryCause.deferred)
     ) {
-        let pending = pending.told(deaths: suspects.deaths(of: pending.place))
+        let pending = pending.told(deaths: crashes(of: pending))
         let rest = pending.due - now.wall
         // The wait of the worker's own jobs is spread, and must not end with a topic's delay.
         let limit = pending.job.isOwn ? rest : timeLeft(of: pending, at: now.wall)

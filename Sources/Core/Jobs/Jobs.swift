@@ -5,6 +5,7 @@ internal import Hosts
 package import Ledger
 package import Permits
 internal import Positions
+package import Quarantine
 package import Records
 
 /// The jobs of one partition that are in memory: jobs of flights and jobs that wait for their time. It also keeps the
@@ -20,8 +21,9 @@ package struct Jobs: ~Copyable, Sendable {
     var origins = RecentOrigins()
     var hostJobs = HostJobs()
     var waits = ShortWaits()
-    /// Jobs that may have crashed earlier owners.
-    package var suspects = Suspects()
+    /// Jobs that may have crashed earlier owners, and flights that start once a row names them (`Jobs+Suspects`).
+    package internal(set) var suspects = Suspects()
+    var naming = Naming()
     /// Flights that fetch, or did at the last tick.
     var fetching: Set<FlightID> = []
     /// Flights whose outcomes wait for the index, by the position that they wait for.
@@ -62,7 +64,7 @@ package struct Jobs: ~Copyable, Sendable {
     /// Forgets records whose outcomes are acknowledged.
     package mutating func forget(_ places: [RecordPlace]) {
         waits.forget(places)
-        for place in places { suspects.clear(place) }
+        clear(places)
     }
 
     /// Fails a flight. A flight that is not known is from an ownership that is over, and shows nothing about this

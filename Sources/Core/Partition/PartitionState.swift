@@ -7,6 +7,7 @@ package import Ledger
 package import Permits
 package import Planning
 package import Positions
+package import Quarantine
 package import Records
 
 /// State of one partition. It routes each event to its jobs and its positions, and returns the effects that the runtime
@@ -34,7 +35,9 @@ package struct PartitionState: ~Copyable, Sendable {
     /// more.
     package mutating func begin(
         _ topic: Topic, at position: Int64, finished: [Int64] = [], answered: [Int64: WallTime] = [:],
-        letters: [Int64: LoneLetter] = [:], waits: [TopicProgress.Wait] = [], end: Int64? = nil
+        letters: [Int64: LoneLetter] = [:], waits: [TopicProgress.Wait] = [], end: Int64? = nil,
+        isNewLog: Bool = false
+        if isNewLog { jobs.noteNewLog(of: topic, isFirst: positions.finished(topic) == nil) }
     ) {
         positions.begin(topic, at: position, finished: finished, answered: answered, letters: letters)
         jobs.begin(topic, at: position, incarnation: positions.incarnation(topic), waits: waits, end: end)
@@ -131,7 +134,7 @@ package struct PartitionState: ~Copyable, Sendable {
     private mutating func acknowledged(_ places: [RecordPlace], _ effects: inout [JobEffect]) {
         jobs.forget(places)
         for (topic, committable) in positions.finish(places) {
-            jobs.suspects.forget(topic, below: committable)
+            jobs.forgetSuspects(topic, below: committable)
             effects.append(.work(.commit(topic, committable)))
         }
     }
@@ -204,15 +207,24 @@ extension PartitionState {
     ) -> [OriginHost] {
         jobs.hostsBehind(heads, in: permits, at: now, awaited: awaited)
     }
-    package mutating func leave(_ away: [ProgressRow.Away]) { jobs.leave(away) }
     package var away: [ProgressRow.Away] { jobs.away }
-    package var suspects: Suspects {
-        _read { yield jobs.suspects }
-        _modify { yield &jobs.suspects }
+}
+
+/// Queries and changes of suspects (`Jobs+Suspects`).
+extension PartitionState {
+    package var suspects: Suspects { jobs.suspects }
+    package mutating func takeOver(_ left: ProgressRow?, isOwn: Bool) { jobs.takeOver(left, isOwn: isOwn) }
+    package mutating func outliveCrashes() { jobs.outliveCrashes() }
+    package mutating func awaitsName(_ grant: Naming.Grant, at now: Instant) -> Bool {
+        jobs.awaitsName(grant, at: now)
     }
-    package func needsName(_ flight: FlightID) -> Bool { jobs.needsName(flight) }
-    package func names(with begun: some Sequence<FlightID>) -> Set<RecordPlace> { jobs.names(with: begun) }
+    package var awaitsNames: Bool { jobs.awaitsNames }
+    package mutating func beginNaming() -> Set<RecordPlace> { jobs.beginNaming() }
+    package mutating func named(by row: ProgressRow, at now: Instant) -> [Naming.Grant] {
+        jobs.named(by: row, at: now)
+    }
+    package mutating func giveUpNaming() -> [Naming.Grant] { jobs.giveUpNaming() }
+    package mutating func giveUpLateNaming(at now: Instant) -> [Naming.Grant] { jobs.giveUpLateNaming(at: now) }
     package var namedStill: Set<RecordPlace> { jobs.namedStill }
-    package mutating func name(by row: ProgressRow) { jobs.name(by: row) }
     package mutating func forgetNames(but row: ProgressRow) { jobs.forgetNames(but: row) }
 }

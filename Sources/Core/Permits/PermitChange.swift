@@ -3,6 +3,7 @@ package import Clocks
 package import Hosts
 package import ImageModel
 package import Ledger
+package import Quarantine
 
 /// A flight's message to its worker's permits.
 package enum PermitChange: Sendable {

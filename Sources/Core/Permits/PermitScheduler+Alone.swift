@@ -1,5 +1,6 @@
 package import Clocks
 package import Ledger
+internal import Quarantine
 
 /// Isolated runs of suspects: flights in progress get the permits that they need to end, and nothing else starts.
 extension PermitScheduler {

@@ -1,6 +1,6 @@
 internal import Hosts
 package import ImageModel
-internal import Ledger
+package import Ledger
 
 extension PermitScheduler {
     package func checkInvariants() {

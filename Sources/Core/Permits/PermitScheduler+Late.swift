@@ -2,6 +2,7 @@ package import Canonical
 internal import Clocks
 internal import Hosts
 internal import ImageModel
+internal import Ledger
 
 /// Late fetches: a fetch that takes long leaves its permit to others. Otherwise hosts that are silent, or send a little
 /// at a time, would hold all permits until their deadlines, and quick hosts would wait.

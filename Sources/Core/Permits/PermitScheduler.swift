@@ -3,6 +3,7 @@ package import Clocks
 package import Hosts
 package import ImageModel
 package import Ledger
+package import Quarantine
 package import Records
 
 /// Decides which flight of this worker may fetch or render next. It is pure, and one serves all partitions.

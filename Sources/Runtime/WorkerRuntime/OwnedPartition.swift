@@ -62,7 +62,6 @@ final class OwnedPartition {
     /// The same of each topic, or what this worker knows itself where it wrote that row or read it last (`kept`).
     var leftTopics: [Topic: TopicProgress] { takenOver?.topics ?? topics(of: left) }
     var store: StoreIdentity? { takenOver?.store }
-    var naming = Naming()
     /// Of sampled jobs, those that have ended.
     var steps: [RecordPlace: [Step]] = [:]
     /// By topic: each has its own while a slice of it is being decoded.
@@ -90,8 +89,7 @@ final class OwnedPartition {
         let left = index.progress
         takenOver = (left, topics(of: left), store)
         let isOwn = kept.map { $0.isOwn && $0.row == left } ?? false
-        state.suspects = Suspects(after: left, isOwn: isOwn)
-        state.leave(left?.away ?? [])
+        state.takeOver(left, isOwn: isOwn)
         lost = left?.lost
     }
 

@@ -1,5 +1,6 @@
 package import Clocks
 package import ImageModel
+internal import Ledger
 internal import Partition
 internal import Permits
 internal import Records

@@ -1,6 +1,7 @@
 internal import Ledger
 internal import Partition
 internal import Permits
+internal import Quarantine
 
 /// Permits: granted work starts, and flights that their host holds back wait elsewhere.
 extension Worker {
@@ -13,7 +14,9 @@ extension Worker {
                 scheduler.forget(flight)
                 continue
             }
-            if !waitsForName(kind, flight, owned) { feed(granted(kind, flight), to: owned) }
+            if !owned.state.awaitsName(Naming.Grant(kind, flight), at: monotonic) {
+                feed(granted(kind, flight), to: owned)
+            }
         }
         // A granted flight may be a probe. All others of its host then wait elsewhere.
         passOnHeld()

@@ -6,6 +6,7 @@ internal import Partition
 internal import Permits
 internal import Ports
 internal import Positions
+internal import Quarantine
 internal import Records
 internal import Telemetry
 
@@ -79,9 +80,10 @@ extension Worker {
             answered: owned.answers?.answered(topic) ?? [:],
             answeredBelow: owned.answers?.answeredBelow(topic) ?? OffsetSet(), proof: proof)
         tell(start.finding, topic, owned, first: start.position)
+        var isNewLog = false
         if case .anotherLog = start.finding {
+            isNewLog = true
             try ports.consumer.restart(topic, owned.id, at: start.position)
-            if found.isFirst { owned.state.suspects.doubt(topic) } else { owned.state.suspects.forget(topic) }
         } else {
             // The log's own reading began at the group's offset.
             if start.position != committed ?? sight.bounds.lowerBound {
@@ -93,7 +95,7 @@ extension Worker {
         owned.state.begin(
             topic, at: start.position, finished: start.finished, answered: start.answered,
             letters: start.isNew ? [:] : owned.answers?.letters(topic) ?? [:], waits: start.waits,
-            end: sight.bounds.upperBound)
+            end: sight.bounds.upperBound, isNewLog: isNewLog)
         owned.answers?.drop(topic)
         owned.told.begin(topic, start.finding)
         owned.heads[topic] = DelayTier(topic).map { DelayHead($0, end: sight.bounds.upperBound) }
@@ -216,7 +218,7 @@ extension Worker {
         if let failure {
             counters.countFailure(failure.code)
             owned.ledger.failed(row, at: monotonic)
-            giveUpNaming(owned, FailureNote(failure))
+            end(owned.state.giveUpNaming(), of: owned, FailureNote(failure))
             // The partition goes without the row, and its successor repeats the jobs that were finished ahead. But the
             // row may be in the log, and name a job that runs alone.
             if owned.isLeaving, !owned.state.isUnderWay, owned.outbox.isEmpty, !owned.ledger.blames {

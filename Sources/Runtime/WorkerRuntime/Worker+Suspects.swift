@@ -6,20 +6,14 @@ internal import Partition
 internal import Permits
 internal import Ports
 internal import Positions
+internal import Quarantine
 internal import Records
 internal import Telemetry
 
 /// After an owner crashed, its successor names the jobs that it starts. See `Suspects`.
 extension Worker {
-    /// Whether the flight starts only once a durable row names it.
-    func waitsForName(_ kind: PermitKind, _ flight: FlightID, _ owned: OwnedPartition) -> Bool {
-        guard owned.state.needsName(flight) else { return false }
-        owned.naming.add(Naming.Grant(kind, flight), at: monotonic)
-        return true
-    }
-
     func nameWaiting() {
-        for owned in partitions.values where owned.naming.isWaiting { name(owned) }
+        for owned in partitions.values where owned.state.awaitsNames { name(owned) }
     }
 
     /// Ends an isolated run. Others start again, once no durable row says that nothing else runs.
@@ -35,35 +29,33 @@ extension Worker {
     /// Writes a row that names the flights in progress and those that wait to start, unless another is being written.
     func name(_ owned: OwnedPartition) {
         guard owned.ledger.beginMarker() else { return }
-        let places = owned.state.names(with: owned.naming.begin())
+        let places = owned.state.beginNaming()
         // The newest progress shows to which logs these offsets belong.
         write(marked(newestProgress(of: owned) ?? owned.ledger.written, owned, naming: places), of: owned)
     }
 
     /// Starts the flights that a durable row names.
     func named(by row: ProgressRow, _ owned: OwnedPartition) {
-        owned.state.name(by: row)
         // Some may have been released meanwhile.
-        for grant in owned.naming.named(at: monotonic) where scheduler.holds(grant.kind, grant.flight) {
+        for grant in owned.state.named(by: row, at: monotonic) where scheduler.holds(grant.kind, grant.flight) {
             feed(granted(grant.kind, grant.flight), to: owned)
         }
     }
 
     /// Ends the waiting flights, because the log does not accept the row. They end like flights whose rows it does not
     /// accept.
-    func giveUpNaming(_ owned: OwnedPartition, _ cause: FailureNote) {
-        for grant in owned.naming.giveUp() where scheduler.holds(grant.kind, grant.flight) {
+    func end(_ unnamed: [Naming.Grant], of owned: OwnedPartition, _ cause: FailureNote) {
+        for grant in unnamed where scheduler.holds(grant.kind, grant.flight) {
             feed(.unannounced(grant.flight, cause), to: owned)
         }
     }
 
     func tickNaming(_ owned: OwnedPartition) {
-        if owned.naming.isLate(at: monotonic) {
-            giveUpNaming(owned, FailureNote(LogFailure.unavailable(reason: "it has not accepted a row for a second")))
-        }
+        let late = owned.state.giveUpLateNaming(at: monotonic)
+        end(late, of: owned, FailureNote(LogFailure.unavailable(reason: "it has not accepted a row for a second")))
         if owned.state.suspects.deaths > 0, let since = owned.lifecycle.ownedSince, monotonic - since >= Suspects.trial
         {
-            owned.state.suspects.outlive()
+            owned.state.outliveCrashes()
         }
     }
 

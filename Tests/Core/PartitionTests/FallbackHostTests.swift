@@ -132,7 +132,7 @@ extension CachingTests {
             ProgressRow.Away("http://o", ByLane([.fast: 3, .slow: 1])), ProgressRow.Away("x", ByLane([.slow: 2])),
         ]
         var driver = PartitionStateTests.Driver()
-        driver.state.leave(told)
+        driver.state.takeOver(ProgressRow(partition: PartitionID(0), topics: [:], away: told, at: 1), isOwn: false)
         for tier in DelayTier.allCases {
             driver.state.begin(tier.topic, at: 0, end: tier == .minute ? 3 : tier == .hour ? 1 : 0)
         }

@@ -1,6 +1,5 @@
 import Ledger
-import Partition
-import Permits
+import Quarantine
 import Records
 import TestSupport
 import Testing

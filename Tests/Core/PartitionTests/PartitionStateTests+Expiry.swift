@@ -5,6 +5,7 @@ import Failures
 internal import Hosts
 import ImageModel
 internal import Jobs
+internal import Ledger
 import Partition
 import Permits
 import Planning

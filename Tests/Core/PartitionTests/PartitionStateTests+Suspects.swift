@@ -7,6 +7,7 @@ import Jobs
 import Ledger
 import Partition
 import Permits
+import Quarantine
 import Records
 import TestSupport
 import Testing
@@ -20,11 +21,14 @@ extension PartitionStateTests {
         /// A partition whose record 0 of the fast lane was under way when an owner died.
         private func driver(_ begun: ProgressRow.Suspect.Begun?, deaths: Int) -> PartitionStateTests.Driver {
             var driver = PartitionStateTests.Driver()
-            driver.state.suspects = Suspects(
-                after: ProgressRow(
-                    partition: PartitionID(0), topics: [:], isClean: false, deaths: deaths,
-                    suspects: begun.map { [.init(.jobsFast, 0, deaths: min(deaths, 2), begun: $0)] } ?? [], at: 1))
+            driver.state.takeOver(row(begun, deaths: deaths), isOwn: false)
             return driver
+        }
+
+        private func row(_ begun: ProgressRow.Suspect.Begun?, deaths: Int) -> ProgressRow {
+            ProgressRow(
+                partition: PartitionID(0), topics: [:], isClean: false, deaths: deaths,
+                suspects: begun.map { [.init(.jobsFast, 0, deaths: min(deaths, 2), begun: $0)] } ?? [], at: 1)
         }
 
         private func isolated(_ effects: [JobEffect]) -> (FlightID, patience: Duration)? {
@@ -71,13 +75,17 @@ extension PartitionStateTests {
             var driver = driver(nil, deaths: 0)
             let pending = driver.pending("j", tests.source, [PartitionStateTests.large])
             let flight = try #require(tests.flight(driver.feed(.arrived(pending))))
-            #expect(driver.state.needsName(flight) == true)
-            #expect(driver.state.names(with: []) == [] && driver.state.names(with: [flight]) == [pending.place])
+            let first = driver.state.beginNaming()
+            let grant = Naming.Grant(.fetch, flight)
+            var isAwaited = driver.state.awaitsName(grant, at: 0)
+            let places = driver.state.beginNaming()
+            #expect(first == [] && isAwaited && places == [pending.place])
             let row = ProgressRow(
                 partition: PartitionID(0), topics: [:], isClean: false, deaths: 1,
                 suspects: driver.state.suspects.rows(naming: [pending.place], isAlone: false), at: 1)
-            driver.state.name(by: row)
-            #expect(driver.state.needsName(flight) == false)
+            let begun = driver.state.named(by: row, at: 0)
+            isAwaited = driver.state.awaitsName(grant, at: 0)
+            #expect(begun == [grant] && !isAwaited)
             _ = driver.feed(.granted(.fetch, flight))
             #expect(driver.state.namedStill == [pending.place])
             // A row on its way without it: it must be named again.
@@ -87,7 +95,8 @@ extension PartitionStateTests {
             var calm = PartitionStateTests.Driver()
             let other = try #require(
                 tests.flight(calm.feed(.arrived(calm.pending("j", tests.source, [PartitionStateTests.large])))))
-            #expect(calm.state.needsName(other) == false)
+            isAwaited = calm.state.awaitsName(Naming.Grant(.fetch, other), at: 0)
+            #expect(!isAwaited)
         }
 
         @Test("Nothing begins beside it: what is under way ends first, and others wait until its row is replaced")
@@ -148,7 +157,7 @@ extension PartitionStateTests {
         @Test("One that goes through a retry topic runs alone in the next one's order, too", arguments: [2, 9])
         func retried(deaths: Int) throws {
             var first = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 3, base: 60_000, cap: 60_000))
-            first.state.suspects = driver(.beside, deaths: 1).state.suspects
+            first.state.takeOver(row(.beside, deaths: 1), isOwn: false)
             let asked = try #require(
                 isolated(first.feed(.arrived(first.pending("j", tests.source, [PartitionStateTests.large])))))
             _ = first.feed(.granted(.fetch, asked.0))
@@ -172,7 +181,7 @@ extension PartitionStateTests {
         func stays() throws {
             for deaths in [0, 1] {
                 var driver = PartitionStateTests.Driver(holdLimit: 1_000)
-                if deaths > 0 { driver.state.suspects = self.driver(nil, deaths: deaths).state.suspects }
+                if deaths > 0 { driver.state.takeOver(row(nil, deaths: deaths), isOwn: false) }
                 let flight = try #require(
                     tests.flight(driver.feed(.arrived(driver.pending("j", tests.source, [PartitionStateTests.large])))))
                 _ = driver.feed(.granted(.fetch, flight))

@@ -3,6 +3,7 @@ import Failures
 import ImageModel
 import Images
 import Jobs
+internal import Ledger
 import Partition
 import Permits
 import Planning

@@ -4,6 +4,7 @@ import ImageModel
 import Ledger
 import Partition
 import Permits
+import Quarantine
 import Records
 import TestSupport
 import Testing

@@ -6,6 +6,7 @@ import Jobs
 import Ledger
 import Partition
 import Permits
+import Quarantine
 import Records
 import TestSupport
 import Testing

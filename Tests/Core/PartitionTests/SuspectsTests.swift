@@ -1,5 +1,4 @@
-import Jobs
-import Partition
+import Quarantine
 import Records
 import TestSupport
 import Testing

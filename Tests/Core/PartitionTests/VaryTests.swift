@@ -2,6 +2,7 @@ import Canonical
 import HTTPCache
 import ImageModel
 import Jobs
+internal import Ledger
 import Partition
 import Permits
 import Ports

@@ -1,5 +1,6 @@
 internal import Canonical
 internal import ImageModel
+internal import Ledger
 internal import Partition
 internal import Permits
 internal import Records

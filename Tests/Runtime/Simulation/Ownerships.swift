@@ -2,6 +2,7 @@ internal import Clocks
 internal import Jobs
 internal import Partition
 internal import Ports
+internal import Quarantine
 internal import Records
 
 /// What owners found when they began and how they went: by that a job that is answered again has a cause or none.

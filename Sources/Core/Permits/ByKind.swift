@@ -1,7 +1,4 @@
-/// A permit's purpose: one fetch, or one render.
-package enum PermitKind: Sendable, Hashable, CaseIterable {
-    case fetch, render
-}
+internal import Ledger
 
 /// One value for each kind of permit.
 struct ByKind<Value: Sendable>: Sendable {

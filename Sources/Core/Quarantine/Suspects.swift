@@ -13,7 +13,7 @@ package import Records
 /// A kill for another reason must hardly ever hit a job that runs alone. So suspects wait first, longer the more owners
 /// crashed in a row, and a suspect that is rendered or completed is cleared. A suspect that is retried for another
 /// reason is not, because it may not have reached the fatal step.
-package struct Suspects: Sendable, Hashable {
+package struct Suspects: Sendable, Equatable {
     /// Number of crashed owners since one last lived long enough. Owners in between that ended cleanly may have met no
     /// suspect.
     package private(set) var deaths = 0

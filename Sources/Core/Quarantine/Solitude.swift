@@ -23,9 +23,9 @@ package struct Solitude: Sendable {
     package struct Request: Sendable {
         package let kind: PermitKind
         package let flight: FlightID
-        let lane: Lane
-        let since: WallTime
-        let host: OriginHost
+        package let lane: Lane
+        package let since: WallTime
+        package let host: OriginHost
 
         package init(_ kind: PermitKind, _ flight: FlightID, _ lane: Lane, since: WallTime, _ host: OriginHost) {
             (self.kind, self.flight, self.lane, self.since, self.host) = (kind, flight, lane, since, host)
@@ -47,7 +47,7 @@ package struct Solitude: Sendable {
     package init() {}
 
     /// Whether a flight waits for its isolated run.
-    var isWanted: Bool { !waiting.isEmpty }
+    package var isWanted: Bool { !waiting.isEmpty }
 
     /// Whether only flights in progress, and `flight`, get permits.
     package var isClosed: Bool { if case .open = phase { false } else { true } }
