@@ -8,11 +8,18 @@ internal import Records
 final class AwaitedIndex: VariantIndex {
     private let failure: IndexFailure
     /// Time of the last attempt to create its file.
-    var triedAt: Instant
+    private var triedAt: Instant
     var checkpoint: IndexCheckpoint? { nil }
     var progress: ProgressRow? { nil }
 
     init(_ failure: IndexFailure, at now: Instant) { (self.failure, triedAt) = (failure, now) }
+
+    /// Whether it is time to try again.
+    func beginAttempt(at now: Instant) -> Bool {
+        guard now - triedAt >= .milliseconds(500) else { return false }
+        triedAt = now
+        return true
+    }
 
     func isEmpty() throws(IndexFailure) -> Bool { throw failure }
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot { throw failure }

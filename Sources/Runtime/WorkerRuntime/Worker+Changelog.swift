@@ -56,20 +56,7 @@ extension Worker {
         giveUp(owned.id)
         // Its next owner finds out.
         if isLeaving { return }
-        stopped[owned.id] = .recreated(topic: .variants, partition: owned.id, why)
-        noteStopped()
-    }
-
-    /// Repeats the failure every ten seconds, because metrics and the page go by it.
-    func noteStopped() {
-        guard let (partition, failure) = stopped.min(by: { $0.key < $1.key }),
-            told[failure.code].map({ monotonic - $0 >= .seconds(10) }) ?? true
-        else { return }
-        note(
-            failure,
-            [
-                "code": .string(failure.code), "partition": .string("\(partition)"),
-                "stopped": .int(Int64(stopped.count)),
-            ])
+        let failure = LogFailure.recreated(topic: .variants, partition: owned.id, why)
+        duties.stopped.add(owned.id, failure, at: monotonic).forEach(perform)
     }
 }

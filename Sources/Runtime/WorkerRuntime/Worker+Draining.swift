@@ -29,7 +29,7 @@ extension Worker {
             rest, asked: asked, isQuiet: isQuiet(for: patience), at: now, tools: ports.log.toolTopic)
         guard let ending else { return }
         if case .without(let failure) = ending { undone = failure }
-        if let failure = stopped.min(by: { $0.key < $1.key })?.value { undone = failure }
+        if let failure = duties.stopped.failure { undone = failure }
         drain()
     }
 

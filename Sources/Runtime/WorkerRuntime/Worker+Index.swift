@@ -39,11 +39,7 @@ extension Worker {
     }
 
     /// Retries to open an index that the disk had no space for.
-    func awaitIndex(of owned: OwnedPartition) {
-        guard let awaited = owned.index as? AwaitedIndex, monotonic - awaited.triedAt >= .milliseconds(500) else {
-            return
-        }
-        awaited.triedAt = monotonic
+    func openAwaited(_ owned: OwnedPartition) {
         do throws(IndexFailure) {
             let index = try openIndex(owned.id, owned.lifecycle.changelogStart..<owned.lifecycle.restoreEnd)
             if !(index is AwaitedIndex) { restart(owned) { () throws(IndexFailure) in index } }

@@ -207,7 +207,7 @@ extension Worker: LogListener {
     /// - Parameter patience: jobs that become due later than this do not count.
     func isQuiet(for patience: Duration?) -> Bool {
         guard underWay == 0, isAnswered, !ports.consumer.isAwaiting,
-            !partitions.isEmpty || !stopped.isEmpty || ports.consumer.ownsNothing
+            !partitions.isEmpty || duties.stopped.failure != nil || ports.consumer.ownsNothing
         else { return false }
         return partitions.values.allSatisfy {
             $0.isRestored && $0.lifecycle.isClean && $0.answers != nil && $0.decoding.isEmpty
@@ -245,7 +245,7 @@ extension Worker: LogListener {
 
     /// Counts the jobs of this worker's partitions that have no outcome, as far as the log shows.
     func countWaiting() async {
-        let own = partitions.keys.sorted() + stopped.keys.sorted()
+        let own = partitions.keys.sorted() + duties.stopped.ids
         for offsets in (try? await ports.log.partitionOffsets(Topic.worked, own)) ?? [] {
             waiting += Int(offsets.unfinished(partitions[offsets.partition]?.finished(offsets.topic)))
             hidden += Int(offsets.hidden)

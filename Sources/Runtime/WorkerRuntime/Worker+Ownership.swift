@@ -91,7 +91,7 @@ extension Worker {
 
     /// The partition goes to another owner: what runs is finished, and nothing new is begun.
     func leave(_ partition: PartitionID) {
-        stopped[partition] = nil
+        duties.stopped.remove(partition)
         guard let owned = partitions[partition] else { return ports.consumer.release(partition) }
         owned.lifecycle.leave()
         // Idle ones are gone at once: said for each, it would be dozens of lines.
@@ -119,7 +119,7 @@ extension Worker {
     /// Fetches are cancelled; whatever else still runs finishes unseen: its results find no partition to go to. Permits
     /// are free when what holds them has ended.
     func giveUp(_ partition: PartitionID) {
-        stopped[partition] = nil
+        duties.stopped.remove(partition)
         guard let owned = partitions.removeValue(forKey: partition) else { return }
         idle.interrupt()
         for flight in owned.state.flightIDs {

@@ -30,8 +30,6 @@ package actor Worker {
     /// Indexes of partitions that went, in case they come back.
     var keptIndexes: [PartitionID: any VariantIndex] = [:]
     var keptProgress: [PartitionID: KeptProgress] = [:]
-    /// Partitions that this worker holds and does not work on, because their changelog was recreated.
-    var stopped: [PartitionID: LogFailure] = [:]
     var looks = LogLooks()
     var tierTurns = TierTurns()
     /// Time of the last check whether jobs in delay topics could start behind others.
@@ -187,23 +185,13 @@ package actor Worker {
         ticked.store(ports.time.monotonic.nanoseconds, ordering: .relaxed)
         for owned in partitions.values {
             owned.lifecycle.checkInvariants()
-            awaitIndex(of: owned)
-            feed(.tick, to: owned)
-            owned.snapshots.tick(monotonic)
-            republish(owned)
-            // An index that could not give the data for the fence is asked again, even if no rows arrive.
-            noteRestored(owned)
-            look(at: owned)
-            if !owned.isLeaving { writeProgress(of: owned) }
-            tickNaming(owned)
-            if phase.isRunning { passGaps(owned) }
+            for duty in PartitionDuty.allCases where owned.isDue(duty, at: monotonic) { perform(duty, of: owned) }
         }
         scheduler.checkInvariants()
         let restoring = partitions.values.count { !$0.isRestored }
         // In this order, a pause between the two does not look like a jump of the clock.
         let wall = ports.time.wall
         duties.tick(WorkerView(now: moment, wall: wall, restoring: restoring, isRunning: phase.isRunning)).forEach(perform)
-        noteStopped()
         settle()
         moveHeldUp()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
@@ -213,7 +201,7 @@ package actor Worker {
     func perform(_ effect: DutyEffect) {
         switch effect {
         case .log(let level, let text, let notes): logger.log(level, "\(text)", notes)
-        case .note(let failure): note(failure)
+        case .note(let failure, let notes): note(failure, notes)
         case .tell(let standstill): hanging.withLock { $0 = standstill }
         case .shareHosts: tasks.yield { await self.shareHosts() }
         case .askStore: duties.store.heard(ports.store.absence).forEach(perform)

@@ -64,7 +64,7 @@ extension Worker {
         let rules = scheduler.rules
         return WorkerStatus(
             counters: counters, restore: duties.restore, owned: partitions.keys.sorted(), assignments: assignments,
-            stopped: stopped.count, restoring: restoring.count, rowsLeft: restoring.reduce(0) { $0 + $1.lifecycle.rowsLeft },
+            stopped: duties.stopped.ids.count, restoring: restoring.count, rowsLeft: restoring.reduce(0) { $0 + $1.lifecycle.rowsLeft },
             unfinished: records { $0.unfinished($1) },
             oldestTimes: partitions.mapValues { owned in Self.byTopic { owned.state.oldestTime($0) } },
             finished: partitions.mapValues { owned in Self.byTopic { owned.finished($0) } },

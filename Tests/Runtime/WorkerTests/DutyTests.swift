@@ -93,10 +93,26 @@ struct DutyTests {
         let other = StoreFailure.full(StorePlace("/store"))
         store.missed(other)
         #expect(store.absence?.code == away.code, "the first reason stands until the store is asked")
-        let notes = store.heard(other).compactMap { if case .note(let failure) = $0 { failure.code } else { nil } }
+        let notes = store.heard(other).compactMap { if case .note(let failure, _) = $0 { failure.code } else { nil } }
         #expect(notes == [away.code] && store.absence?.code == other.code)
         let resumes = store.heard(nil).contains { if case .resumeJobs = $0 { true } else { false } }
         #expect(resumes && store.absence == nil && !asks(60_000))
+    }
+
+    @Test("The first stopped partition's failure is repeated every ten seconds, until the partition goes")
+    func stopped() {
+        var stopped = StoppedPartitions()
+        func notes(_ effects: [DutyEffect]) -> Int { effects.count { if case .note = $0 { true } else { false } } }
+        #expect(stopped.tick(Self.view(50_000)).isEmpty && stopped.failure == nil)
+        for number: Int32 in [4, 3] {
+            let failure = LogFailure.recreated(topic: .variants, partition: PartitionID(number), .unopened)
+            let effects = stopped.add(PartitionID(number), failure, at: Self.view(60_000).now.monotonic)
+            #expect(notes(effects) == (number == 4 ? 1 : 0))
+        }
+        #expect(stopped.ids.map(\.number) == [3, 4] && "\(stopped.failure as Any)".contains("3"))
+        #expect(notes(stopped.tick(Self.view(69_950))) == 0 && notes(stopped.tick(Self.view(70_000))) == 1)
+        for partition in stopped.ids { stopped.remove(partition) }
+        #expect(notes(stopped.tick(Self.view(90_000))) == 0)
     }
 
     private enum End: Equatable { case goesOn, done, hidden, unread }

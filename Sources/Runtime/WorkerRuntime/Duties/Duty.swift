@@ -25,7 +25,7 @@ struct WorkerView: Sendable {
 enum DutyEffect: Sendable {
     case log(Logger.Level, String, Logger.Metadata = [:])
     /// Counts the failure, and logs it once in ten seconds.
-    case note(any StageFailure)
+    case note(any StageFailure, Logger.Metadata = [:])
     /// Reports liveness to readers of the worker's health.
     case tell(Standstill?)
     /// Reads and writes rows of hosts. `HostBoard.shared` follows.
@@ -42,8 +42,10 @@ struct Duties: Sendable {
     var store = StoreDuty()
     var standstill: StandstillWatch
     var clock = ClockDuty()
+    var stopped = StoppedPartitions()
 
     mutating func tick(_ view: WorkerView) -> [DutyEffect] {
         hosts.tick(view) + restore.tick(view) + store.tick(view) + standstill.tick(view) + clock.tick(view)
+            + stopped.tick(view)
     }
 }
