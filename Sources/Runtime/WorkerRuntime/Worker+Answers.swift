@@ -68,6 +68,17 @@ extension Worker {
             ])
     }
 
+    /// Counts and logs a partition's failure.
+    func report(_ failure: some StageFailure, of partition: PartitionID, times: Int = 1) {
+        counters.countFailure(failure.code, times: times)
+        logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(partition)")])
+    }
+
+    /// Counts a partition's failure each time, and logs it now and then.
+    func note(_ failure: some StageFailure, of partition: PartitionID) {
+        note(failure, ["code": .string(failure.code), "partition": .string("\(partition)")])
+    }
+
     /// Counts the failure each time, and logs it now and then.
     func note(_ failure: some StageFailure, _ notes: Logger.Metadata = [:]) {
         counters.countFailure(failure.code)

@@ -42,30 +42,32 @@ extension Worker {
 
     /// Appends the epoch row that opens the ownership, behind the first progress row and the valid rows of ignored keys: it
     /// takes the place of the epoch row by which those are known.
-    func fence(_ owner: Ownership, _ attempt: Int) async {
+    func fence(_ owner: Ownership, _ attempt: Int) async { await untilOver { await appendFence(owner, attempt) } }
+
+    private func appendFence(_ owner: Ownership, _ attempt: Int) async -> Bool {
+        guard let owned = fencing(owner, attempt) else { return true }
+        let isProven = await proveIndex(of: owned)
+        let progress = isProven ? await firstProgressRow(of: owned) : nil
         // An index that was found damaged meanwhile is restored first: it knows nothing of what holds.
-        while let owned = fencing(owner, attempt) {
-            let isProven = await proveIndex(of: owned)
-            let progress = isProven ? await firstProgressRow(of: owned) : nil
-            guard fencing(owner, attempt) === owned else { continue }
-            guard let (progress, store) = progress else {
-                await pauseAfterRefusal()
-                continue
-            }
-            let keys = owned.lifecycle.fencedKeys
-            guard let rows = validRows(of: keys.keys, owned) else { return owned.lifecycle.abandonFence() }
-            owned.takeOver(store)
-            let first = marked(progress, owned, naming: []).newRecord(in: owned.epoch)
-            let results = await ports.log.append(rows + [first, epochRow(of: owned, isClean: false)], as: owner)
-            if let offset = results.last?.offset, results.allSatisfy({ $0.offset != nil }) {
-                guard fencing(owner, attempt) === owned else { return }
-                owned.lifecycle.fenced(at: offset, republished: keys)
-                noteRestored(owned)
-                return settle()
-            }
-            if let failure = results.lazy.compactMap(\.failure).first { note(failure) }
-            await pauseAfterRefusal()
+        guard fencing(owner, attempt) === owned else { return true }
+        guard let (progress, store) = progress else { return false }
+        let keys = owned.lifecycle.fencedKeys
+        guard let rows = validRows(of: keys.keys, owned) else {
+            owned.lifecycle.abandonFence()
+            return true
         }
+        owned.takeOver(store)
+        let first = marked(progress, owned, naming: []).newRecord(in: owned.epoch)
+        let results = await ports.log.append(rows + [first, epochRow(of: owned, isClean: false)], as: owner)
+        guard let offset = results.last?.offset, results.allSatisfy({ $0.offset != nil }) else {
+            if let failure = results.lazy.compactMap(\.failure).first { note(failure) }
+            return false
+        }
+        guard fencing(owner, attempt) === owned else { return true }
+        owned.lifecycle.fenced(at: offset, republished: keys)
+        noteRestored(owned)
+        settle()
+        return true
     }
 
     /// The partition, if this fence is still to be appended.

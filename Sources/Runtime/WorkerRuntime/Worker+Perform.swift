@@ -95,8 +95,12 @@ extension Worker {
         partitions[owner.partition].flatMap { $0.ownership == owner ? $0 : nil }
     }
 
-    /// Waits before a retry of an operation that the log, the store or the index refused, because a log that is full
-    /// refuses at once.
+    /// Repeats an attempt until it is over: done, or not wanted any more. False: the log, the store or the index refused.
+    func untilOver<Failure: Error>(_ attempt: () async throws(Failure) -> Bool) async throws(Failure) {
+        while try await !attempt() { await pauseAfterRefusal() }
+    }
+
+    /// Waits, because a log that is full refuses at once.
     nonisolated func pauseAfterRefusal() async { await ports.time.sleep(for: .milliseconds(500)) }
 
     /// Whether the flight's ownership still holds.

@@ -8,27 +8,29 @@ internal import Telemetry
 /// Recovery of outcomes: jobs whose outcome a killed owner left in the log are not repeated.
 extension Worker {
     /// Reads the outcomes that no progress row covers. The partition's topics begin after that.
-    func recoverAnswers(_ owner: Ownership) async {
-        while let owned = recovering(owner) {
-            do throws(LogFailure) {
-                var committed: [Topic: Int64] = [:]
-                for topic in Topic.worked { committed[topic] = ports.consumer.committed(topic, owner.partition) }
-                // The topics begin with the progress that was left, and so must the outcomes. This owner's own row may
-                // cover later ones: a zombie's row came between two attempts to append it.
-                let row = owned.left?.answers == nil ? owned.index.progress : owned.left
-                let tail = try await answers(of: owner.partition, into: AnswerTail(after: row, committed: committed))
-                guard let owned = recovering(owner) else { return }
-                owned.answers = tail
-                if tail.count > 0 {
-                    logger.info(
-                        "Jobs that an earlier owner completed before it ended are not repeated.",
-                        ["partition": .string("\(owner.partition)"), "jobs": .int(Int64(tail.count))])
-                }
-                look(at: owned)
-            } catch {
-                note(error, ["code": .string(error.code), "partition": .string("\(owner.partition)")])
-                await pauseAfterRefusal()
+    func recoverAnswers(_ owner: Ownership) async { await untilOver { await readAnswers(of: owner) } }
+
+    private func readAnswers(of owner: Ownership) async -> Bool {
+        guard let owned = recovering(owner) else { return true }
+        do throws(LogFailure) {
+            var committed: [Topic: Int64] = [:]
+            for topic in Topic.worked { committed[topic] = ports.consumer.committed(topic, owner.partition) }
+            // The topics begin with the progress that was left, and so must the outcomes. This owner's own row may
+            // cover later ones: a zombie's row came between two attempts to append it.
+            let row = owned.left?.answers == nil ? owned.index.progress : owned.left
+            let tail = try await answers(of: owner.partition, into: AnswerTail(after: row, committed: committed))
+            guard let owned = recovering(owner) else { return true }
+            owned.answers = tail
+            if tail.count > 0 {
+                logger.info(
+                    "Jobs that an earlier owner completed before it ended are not repeated.",
+                    ["partition": .string("\(owner.partition)"), "jobs": .int(Int64(tail.count))])
             }
+            look(at: owned)
+            return true
+        } catch {
+            note(error, of: owner.partition)
+            return false
         }
     }
 
@@ -56,7 +58,7 @@ extension Worker {
             case .success(let sight): bounds = sight.bounds
             case .failure(let failure) where topic == .outcomes: throw failure
             case .failure(let failure):
-                await note(failure, ["code": .string(failure.code), "partition": .string("\(partition)")])
+                await note(failure, of: partition)
                 continue
             }
             let unread = tail.unread(topic, in: bounds)

@@ -116,17 +116,18 @@ package actor Worker {
     /// Starts to own partitions. It waits while the disk is full: nothing is lost meanwhile, and a worker that ended
     /// would be restarted at once. False if it was told to stop before there was space.
     private func startWithRoom() async throws -> Bool {
-        while phase.isRunning {
-            do throws(LogFailure) {
-                try await ports.consumer.start(self)
-                return true
-            } catch {
+        var isStarted = false
+        try await untilOver { () throws(LogFailure) in
+            guard phase.isRunning else { return true }
+            do throws(LogFailure) { try await ports.consumer.start(self) } catch {
                 guard case .full = error else { throw error }
                 note(error)
+                return false
             }
-            await pauseAfterRefusal()
+            isStarted = true
+            return true
         }
-        return false
+        return isStarted
     }
 
     func end(_ failure: any StageFailure) {
