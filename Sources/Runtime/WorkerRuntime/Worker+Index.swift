@@ -53,7 +53,7 @@ extension Worker {
         do throws(IndexFailure) {
             switch flaw {
             case .foreign(let why):
-                tellForeign(partition, why)
+                report(IndexFailure.foreign(partition, reason: why), of: partition)
                 try index.setAside()
             case .truncated(let why) where (try? index.isEmpty()) == false:
                 tellOutdated(index, partition, "\(why). Its file is kept under another name")
@@ -65,12 +65,6 @@ extension Worker {
             }
         } catch { guard case .corrupt = error else { throw error } }
         return try ports.indexes.open(partition).index
-    }
-
-    private func tellForeign(_ partition: PartitionID, _ why: String) {
-        let failure = IndexFailure.foreign(partition, reason: why)
-        counters.countFailure(failure.code)
-        logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(partition)")])
     }
 
     /// Reports an outdated index. An index without rows, as quiet partitions have, is not reported.
@@ -124,8 +118,7 @@ extension Worker {
     /// Replaces a damaged index, whose file was renamed, with an empty one, and reads the changelog again. Jobs of the
     /// partition wait until the new index holds as much as the old.
     func rebuild(_ owned: OwnedPartition, _ failure: IndexFailure) {
-        counters.countFailure(failure.code)
-        logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+        report(failure, of: owned.id)
         owned.index.close()
         restart(owned) { () throws(IndexFailure) in try ports.indexes.open(owned.id).index }
     }
@@ -170,9 +163,8 @@ extension Worker {
                 rebuild(owned, error)
                 return nil
             }
-            counters.countFailure(error.code)
             // An unreadable index costs work, never a job: everything is planned as if nothing were stored.
-            logger.error("\(error)", ["code": .string(error.code), "partition": .string("\(owned.id)")])
+            report(error, of: owned.id)
             return SourceSnapshot()
         }
     }

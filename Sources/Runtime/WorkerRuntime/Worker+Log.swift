@@ -66,11 +66,10 @@ extension Worker: LogListener {
             failure.endsWorker ? end(failure) : suspect(.variants, owned, failure)
         } catch let failure as IndexFailure {
             if case .corrupt = failure { return rebuild(owned, failure) }
-            counters.countFailure(failure.code)
-            // Reported once, and retried at every tick.
-            guard !owned.isStuck else { return }
+            // Logged once, and retried at every tick.
+            if owned.isStuck { return counters.countFailure(failure.code) }
             owned.isStuck = true
-            logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+            report(failure, of: owned.id)
         } catch {}
     }
 

@@ -44,7 +44,7 @@ extension Worker {
             guard let owned = owned(by: look.owner) else { continue }
             do throws(LogFailure) { try looked(look, try sight.get(), owned) } catch {
                 owned.watches[look.point.topic].failed(at: monotonic)
-                note(error, ["code": .string(error.code), "partition": .string("\(owned.id)")])
+                note(error, of: owned.id)
             }
         }
         beginLooks()
@@ -111,18 +111,16 @@ extension Worker {
     private func tell(
         _ finding: StartingPoint.Finding, _ topic: Topic, _ owned: OwnedPartition, first position: Int64
     ) {
-        func error(_ failure: LogFailure, times: Int = 1) {
-            counters.countFailure(failure.code, times: times)
-            logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
-        }
         switch finding {
         case .none: break
-        case .anotherLog(let why): error(.recreated(topic: topic, partition: owned.id, why))
+        case .anotherLog(let why):
+            report(LogFailure.recreated(topic: topic, partition: owned.id, why), of: owned.id)
         case .expired(let count):
             let before = owned.lost.flatMap { $0.isRecent(at: now) ? $0.records : nil } ?? 0
             owned.lost = ProgressRow.Lost(records: min(ProgressRow.Lost.most, before + min(ProgressRow.Lost.most, count)), at: now)
             // Counted once for each lost record.
-            error(.expired(topic: topic, partition: owned.id, count: count, first: position), times: Int(count))
+            let failure = LogFailure.expired(topic: topic, partition: owned.id, count: count, first: position)
+            report(failure, of: owned.id, times: Int(count))
         case .skip(let count):
             logger.warning(
                 "The committed offset of \(topic.rawValue), partition \(owned.id), is \(position), and \(count) records below it have no answer in the log. They are not read. If someone set the offset forward, set it back to run those jobs. Otherwise they were mis-keyed and run in another partition, or they are transaction markers.",
@@ -144,7 +142,7 @@ extension Worker {
             owned.watches[topic].suspect(why)
         } else {
             owned.watches[topic].suspect()
-            note(failure, ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+            note(failure, of: owned.id)
         }
         look(at: owned)
     }

@@ -41,9 +41,9 @@ extension Worker {
             if row.answers == nil { row.answers = try await answers(of: owned.id, into: AnswerTail(after: [:])).ends }
             return (row, store)
         } catch let failure as StoreFailure {
-            note(failure, ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+            note(failure, of: owned.id)
         } catch let failure as LogFailure {
-            note(failure, ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+            note(failure, of: owned.id)
         } catch let failure as IndexFailure {
             if case .corrupt = failure { rebuild(owned, failure) } else { note(failure) }
         } catch {}
