@@ -6,7 +6,7 @@ let program = Command(
     "mezzotint-bench", abstract: "Measure Mezzotint and compare it with alternatives.",
     examples: ["mezzotint-bench render --pictures ../shared/images/photos --json"],
     subcommands: [
-        RenderBenchmark.command, InspectBenchmark.command, LargeBenchmark.command, PipelineBenchmark.command,
+        RenderBenchmark.command, LargeBenchmark.command, PipelineBenchmark.command,
         SkipBenchmark.command,
         MemoryBenchmark.command, OutageBenchmark.command, LanesBenchmark.command,
         ReuseBenchmark.command, LossBenchmark.command, DrawingsCommand.command, TruthCommand.command,

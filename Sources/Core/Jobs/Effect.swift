@@ -1,5 +1,4 @@
 package import Canonical
-internal import Clocks
 package import Failures
 package import Ledger
 package import Permits

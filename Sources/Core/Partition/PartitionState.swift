@@ -17,7 +17,6 @@ package import Records
 /// a seed.
 package struct PartitionState: ~Copyable, Sendable {
     package let partition: PartitionID
-    package var rules: PartitionRules { jobs.rules }
     private var jobs: Jobs
     private var positions = Positions()
     /// Buffers reused between events.
@@ -37,8 +36,8 @@ package struct PartitionState: ~Copyable, Sendable {
         _ topic: Topic, at position: Int64, finished: [Int64] = [], answered: [Int64: WallTime] = [:],
         letters: [Int64: LoneLetter] = [:], waits: [TopicProgress.Wait] = [], end: Int64? = nil,
         isNewLog: Bool = false
-        if isNewLog { jobs.noteNewLog(of: topic, isFirst: positions.finished(topic) == nil) }
     ) {
+        if isNewLog { jobs.noteNewLog(of: topic, isFirst: positions.finished(topic) == nil) }
         positions.begin(topic, at: position, finished: finished, answered: answered, letters: letters)
         jobs.begin(topic, at: position, incarnation: positions.incarnation(topic), waits: waits, end: end)
     }
@@ -164,8 +163,6 @@ extension PartitionState {
     /// Accepted records that are not finished. Reading continues while there is space.
     package var unfinished: Int { positions.unfinished }
     package func unfinished(_ topic: Topic) -> Int { positions.unfinished(topic) }
-    /// Records from the oldest unfinished one to the last accepted.
-    package func span(_ topic: Topic) -> Int { positions.span(topic) }
     /// Finished records behind an unfinished one. A successor processes them again.
     package func finishedAhead(_ topic: Topic) -> Int { positions.finishedAhead(topic) }
     package func finishedRecords(_ topic: Topic) -> FinishedRecords? { positions.finishedRecords(topic) }
@@ -178,7 +175,7 @@ extension PartitionState {
     /// Bounds of reading ahead: unfinished records without those that wait in memory, and the span. Both come from one
     /// call, because each access to a part of a class's state copies that part.
     package func reading(_ topic: Topic) -> (unfinished: Int, span: Int) {
-        (unfinished(topic) - waiting(topic), span(topic))
+        (unfinished(topic) - waiting(topic), positions.span(topic))
     }
     /// Whether all accepted records wait in memory, until later than `limit`.
     package func waits(beyond limit: Instant) -> Bool { jobs.waits(unfinished, beyond: limit) }
@@ -187,7 +184,6 @@ extension PartitionState {
 /// Queries of the jobs.
 extension PartitionState {
     package func has(_ flight: FlightID) -> Bool { jobs.has(flight) }
-    package func hasBegun(_ flight: FlightID) -> Bool { jobs.hasBegun(flight) }
     package func isAtWork(_ flight: FlightID) -> Bool { jobs.isAtWork(flight) }
     package var isUnderWay: Bool { jobs.isUnderWay }
     package func isInFlight(_ source: SourceKey) -> Bool { jobs.isInFlight(source) }

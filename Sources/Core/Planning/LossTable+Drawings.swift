@@ -1,4 +1,3 @@
-internal import ImageModel
 internal import VariantSpec
 
 extension LossTable {
