@@ -6,15 +6,14 @@ import Testing
 struct ContributingTests {
     @Test("The tests that it names for findings of the review are there")
     func named() throws {
-        let folders = try FileManager.default.contentsOfDirectory(atPath: Project.file("Tests").path)
+        let files = try FileManager.default.subpathsOfDirectory(atPath: Project.file("Tests").path)
         let page = try Project.text("CONTRIBUTING.md")
-        let named = page.matches(of: #/`(\w+Tests\/\w+Tests)(?:\.(\w+))?`/#)
+        let named = page.matches(of: #/`(\w+Tests)\/(\w+Tests)(?:\.(\w+))?`/#)
         #expect(named.count >= 30)
         for test in named {
-            let paths = folders.map { "Tests/\($0)/\(test.1).swift" }
-            let path = paths.first { FileManager.default.fileExists(atPath: Project.file($0).path) }
-            let file = try Project.text(try #require(path, "\(test.0)"))
-            if let name = test.2 { #expect(file.contains("func \(name)("), "\(test.0)") }
+            let path = files.first { $0.contains("/\(test.1)/") && $0.hasSuffix("/\(test.2).swift") }
+            let file = try Project.text("Tests/\(try #require(path, "\(test.0)"))")
+            if let name = test.3 { #expect(file.contains("func \(name)("), "\(test.0)") }
         }
     }
 }
