@@ -46,7 +46,7 @@ extension Worker {
         } catch { end(error) }
     }
 
-    /// Empties an index. Rows that maybe no changelog has any longer are kept aside.
+    /// Empties an index. Rows of another changelog are kept aside, because maybe no topic has them any longer.
     private func emptied(
         _ index: any VariantIndex, _ partition: PartitionID, _ flaw: IndexCheckpoint.Flaw
     ) throws(IndexFailure) -> any VariantIndex {
@@ -55,9 +55,7 @@ extension Worker {
             case .foreign(let why):
                 report(IndexFailure.foreign(partition, reason: why), of: partition)
                 try index.setAside()
-            case .truncated(let why) where (try? index.isEmpty()) == false:
-                tellOutdated(index, partition, "\(why). Its file is kept under another name")
-                try index.setAside()
+            // Compaction alone takes old rows away, too, so a copy of each such index would fill the disk.
             case .truncated(let why), .outdated(let why):
                 tellOutdated(index, partition, why)
                 try index.wipe()

@@ -64,27 +64,6 @@ struct DamagedIndexTests {
         }
         #expect(failure?.code == "log.recreated")
     }
-
-    @Test("An index whose changelog lost the rows that it applied is kept aside, and its successor does the jobs")
-    func truncated() async throws {
-        try await publish(["a"])
-        try await bench.work()
-        try await publish(["a", "b"])
-        let claiming = Mutex<ClaimingIndexes?>(nil)
-        let counters = try await bench.work(indexes: { inner in
-            let indexes = ClaimingIndexes(inner) {
-                let anchor = LogAnchor(offset: 1 << 40, timestamp: 1)
-                return IndexCheckpoint(
-                    position: $0.position, epoch: $0.epoch, at: $0.at, anchors: ChangelogAnchors([anchor]))
-            }
-            claiming.withLock { $0 = indexes }
-            return indexes
-        })
-        #expect(counters.jobs == 2 && counters.failed == 0)
-        #expect(claiming.withLock { $0?.asides.withLock { $0.count } } == 1, "empty indexes are not kept")
-        let kept = try FileManager.default.contentsOfDirectory(atPath: bench.folder.file("index"))
-        #expect(kept.contains { $0.hasSuffix(".foreign") })
-    }
 }
 
 /// Indexes whose first checkpoint of each partition says something else.
@@ -92,8 +71,6 @@ private final class ClaimingIndexes: VariantIndexes {
     private let inner: any VariantIndexes
     private let claim: @Sendable (IndexCheckpoint) -> IndexCheckpoint
     private let opened = Mutex<Set<PartitionID>>([])
-    /// Those that were set aside.
-    let asides = Mutex<[PartitionID]>([])
 
     init(_ inner: any VariantIndexes, _ claim: @escaping @Sendable (IndexCheckpoint) -> IndexCheckpoint) {
         (self.inner, self.claim) = (inner, claim)
@@ -102,21 +79,19 @@ private final class ClaimingIndexes: VariantIndexes {
     func open(_ partition: PartitionID) throws(IndexFailure) -> (index: any VariantIndex, rebuilt: String?) {
         let (index, rebuilt) = try inner.open(partition)
         guard opened.withLock({ $0.insert(partition).inserted }) else { return (index, rebuilt) }
-        return (ClaimingIndex(index, claim) { self.asides.withLock { $0.append(partition) } }, rebuilt)
+        return (ClaimingIndex(index, claim), rebuilt)
     }
 }
 
 private final class ClaimingIndex: VariantIndex {
     private let inner: any VariantIndex
     private let claim: (IndexCheckpoint) -> IndexCheckpoint
-    private let noteAside: () -> Void
     var progress: ProgressRow? { inner.progress }
     var checkpoint: IndexCheckpoint? { inner.checkpoint.map(claim) }
 
-    init(
-        _ inner: any VariantIndex, _ claim: @escaping (IndexCheckpoint) -> IndexCheckpoint,
-        noteAside: @escaping () -> Void
-    ) { (self.inner, self.claim, self.noteAside) = (inner, claim, noteAside) }
+    init(_ inner: any VariantIndex, _ claim: @escaping (IndexCheckpoint) -> IndexCheckpoint) {
+        (self.inner, self.claim) = (inner, claim)
+    }
 
     func isEmpty() throws(IndexFailure) -> Bool { try inner.isEmpty() }
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot { try inner.snapshot(of: source) }
@@ -128,10 +103,6 @@ private final class ClaimingIndex: VariantIndex {
     }
 
     func wipe() throws(IndexFailure) { try inner.wipe() }
-    func setAside() throws(IndexFailure) {
-        noteAside()
-        try inner.setAside()
-    }
     func close() { inner.close() }
 }
 
