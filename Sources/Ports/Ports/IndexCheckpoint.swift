@@ -23,8 +23,6 @@ package struct IndexCheckpoint: Sendable, Hashable {
     package enum Flaw: Sendable, Hashable {
         /// The index is of another changelog.
         case foreign(String)
-        /// The changelog has lost rows that the index applied, so the index may hold the only copy.
-        case truncated(String)
         /// The index is of this changelog, but cannot continue from its checkpoint.
         case outdated(String)
     }
@@ -34,7 +32,7 @@ package struct IndexCheckpoint: Sendable, Hashable {
     /// - Parameter tombstonesKept: time for which the changelog keeps tombstones. If the index missed more than that,
     ///   dropped rows may have lost their tombstones, and would stay in the index for ever.
     package func flaw(in changelog: Range<Int64>, tombstonesKept: Duration?, at now: WallTime) -> Flaw? {
-        if position < changelog.lowerBound { return .truncated("the changelog does not reach back to where it stopped") }
+        if position < changelog.lowerBound { return .outdated("the changelog does not reach back to where it stopped") }
         if position > changelog.upperBound {
             return .foreign(
                 "its changelog reached offset \(position), but this one ends at \(changelog.upperBound)")

@@ -55,8 +55,8 @@ extension Worker {
             case .foreign(let why):
                 report(IndexFailure.foreign(partition, reason: why), of: partition)
                 try index.setAside()
-            // Compaction alone takes old rows away, too, so a copy of each such index would fill the disk.
-            case .truncated(let why), .outdated(let why):
+            // Compaction alone takes old rows away, so a copy of each such index would fill the disk.
+            case .outdated(let why):
                 tellOutdated(index, partition, why)
                 try index.wipe()
                 return index
@@ -75,7 +75,7 @@ extension Worker {
     /// index is rebuilt, or the log cannot be asked now.
     func proveIndex(of owned: OwnedPartition) async -> Bool {
         guard let anchors = owned.unproven else { return true }
-        var flaw = IndexCheckpoint.Flaw.truncated("none of the rows that it applied last is left in the changelog")
+        var flaw = IndexCheckpoint.Flaw.outdated("none of the rows that it applied last is left in the changelog")
         do throws(LogFailure) {
             for anchor in anchors.newestFirst {
                 let point = LogPoint(.variants, owned.id, anchor.offset)
