@@ -8,8 +8,8 @@ import Permits
 import Ports
 import Records
 
-/// One partition and the permits of its worker, run as `Worker` runs them, over an index without rows. What is appended
-/// is acknowledged at once; the test decides what comes of fetches and renders.
+/// One partition and the permits of its worker, run as `Worker` runs them, over an index without rows. Appends
+/// are acknowledged at once; the test decides how fetches and renders end.
 struct Performer: ~Copyable {
     var state: PartitionState
     var permits: PermitScheduler

@@ -158,7 +158,7 @@ struct DonorTests {
     /// Seen to fail while one table of photographs stood for all: text came out by up to 12 points worse. Seen to fail while
     /// each JPEG counted as a photograph: a screen that was one came out by up to 12 points worse.
     @Test(
-        "A source that no camera wrote, and one not known to be no drawing, is a drawing: nothing resampled stands in",
+        "A source in no camera's format, or not known as a photograph, counts as a drawing: no resampled variant is reused",
         arguments: [
             (.jpeg, false, nil), (.jpeg, true, .unmeasured), (.jpeg, nil, .unmeasured), (.heic, false, nil),
             (.heic, nil, .unmeasured), (nil, nil, nil), (.png, false, .unmeasured), (.webp, nil, .unmeasured),

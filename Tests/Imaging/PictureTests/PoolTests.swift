@@ -232,7 +232,7 @@ struct PoolTests {
     }
 
     @Test(
-        "An abort of a renderer that had other pictures before is not blamed on this one: a fresh renderer tells",
+        "An abort of a renderer that had other images before is not blamed on this image: a fresh renderer decides",
         .enabled(if: Python.isHere, Comment(rawValue: Python.absent)))
     func abortedLater() async throws {
         let (taken, reply) = (
@@ -247,7 +247,7 @@ struct PoolTests {
     }
 
     /// Seen to fail as well: librsvg 2.54 panics over a tile of nothing.
-    @Test("An SVG that its library aborts over is no job for another attempt, and costs one renderer")
+    @Test("An SVG over which its library aborts gets no other attempt, and costs one renderer")
     func abortingSVG() async throws {
         var configuration = Workshop.configuration(count: 1)
         configuration.limits.formats = Set(ImageFormat.allCases)

@@ -45,7 +45,7 @@ struct UpgradeTests {
     }
 
     @Test(
-        "What is stored is found, the retry goes on counting, and jobs that nobody took up are done", arguments: versions)
+        "Stored variants are found, the retry continues its count, and unread jobs are done", arguments: versions)
     func retries(version: String) async throws {
         let place = try place(version)
         try await goesOn(place)
