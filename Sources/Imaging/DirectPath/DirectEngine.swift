@@ -76,8 +76,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
     {
         let size = try reader.start(shrink: plan.shrink)
         let atOnce = 8
-        let apart = reader.hasHalfChroma ? 2 : 1
-        var edges = ColourEdges(size, pairs: size.height / atOnce, apart: apart)
+        var edges = ColourEdges(decodedAt: size, hasHalfChroma: reader.hasHalfChroma)
         let stride = (size.width * 3 + 2 * Canvas.slack) / Canvas.slack * Canvas.slack
         let count = (resamplers.map(\.window).max() ?? 0) + atOnce
         let ring = UnsafeMutablePointer<UInt8>.allocate(capacity: count * stride + Canvas.slack)
@@ -93,8 +92,8 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
             while read < wanted {
                 read += try reader.read(UnsafeMutableBufferPointer(rebasing: rows[read..<wanted]))
             }
-            if wanted == atOnce, let above = rows[0], let below = rows[apart] { edges.take(above, below) }
             done += wanted
+            edges.take(rowsUpTo: done) { UnsafePointer(ring + $0 % count * stride) }
             for resampler in resamplers {
                 resampler.advance(min(done, plan.decoded.height), of: plan.decoded.height) {
                     UnsafePointer(ring + $0 % count * stride)

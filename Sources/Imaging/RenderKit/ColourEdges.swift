@@ -14,9 +14,12 @@ package struct ColourEdges: Sendable, Hashable {
     private static let sample = 65_536
     /// Long side below which a smaller image of a drawing may have lost its edges.
     private static let leastSide = 480
+    /// Rows of a decode with one pair.
+    private static let rowsPerPair = 8
 
     private let size: PixelSize
     private let channels: Int
+    /// Distance of a pair's rows, and of the pixels that are compared.
     private let apart: Int
     /// Blocks in a pair of rows.
     private let blocks: Int
@@ -24,28 +27,46 @@ package struct ColourEdges: Sendable, Hashable {
     private let step: Int
     private var (offered, read, found) = (0, 0, 0)
 
-    /// - Parameters:
-    ///   - pairs: how many pairs of rows will be offered.
-    ///   - apart: distance of a pair's rows, and of the pixels that are compared: 2 if chroma has half the resolution.
-    package init(_ size: PixelSize, pairs: Int, channels: Int = 3, apart: Int = 1) {
+    private init(_ size: PixelSize, pairs: Int, channels: Int, apart: Int) {
         (self.size, self.channels, self.apart) = (size, channels, apart)
         blocks = size.width / (2 * apart)
         step = max(1, blocks * pairs / Self.sample)
     }
 
+    /// Begins a count in a decode, whose rows `take` gets.
+    ///
+    /// - Parameters:
+    ///   - channels: fewer than three have no colour edges.
+    ///   - hasHalfChroma: whether the file has fewer columns of chroma than the decode has pixels.
+    package init(decodedAt size: PixelSize, channels: Int = 3, hasHalfChroma: Bool) {
+        self.init(
+            size, pairs: size.height / Self.rowsPerPair, channels: channels, apart: hasHalfChroma ? 2 : 1)
+    }
+
     /// Counts in an image: rows of 8-bit RGB without gaps, with or without alpha. Fewer channels have no colour edges.
     package init(in pixels: UnsafeRawBufferPointer, _ size: PixelSize, channels: Int) {
-        self.init(size, pairs: size.height / 2, channels: channels)
-        guard channels >= 3, pixels.count >= size.pixels * channels,
+        self.init(size, pairs: size.height / 2, channels: channels, apart: 1)
+        guard pixels.count >= size.pixels * channels,
             let bytes = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
         else { return }
         let row = size.width * channels
         for pair in 0..<size.height / 2 { take(bytes + 2 * pair * row, bytes + (2 * pair + 1) * row) }
     }
 
-    /// Offers a pair of rows.
-    package mutating func take(_ above: UnsafePointer<UInt8>, _ below: UnsafePointer<UInt8>) {
-        if offered % step == 0 {
+    /// Takes pairs from the next rows of a decode.
+    ///
+    /// - Parameters:
+    ///   - end: end of the rows so far; the last eight or more are readable.
+    ///   - row: address of a row's 8-bit RGB, with or without alpha.
+    package mutating func take(rowsUpTo end: Int, _ row: (Int) -> UnsafePointer<UInt8>) {
+        while (offered + 1) * Self.rowsPerPair <= end {
+            let above = offered * Self.rowsPerPair
+            take(row(above), row(above + apart))
+        }
+    }
+
+    private mutating func take(_ above: UnsafePointer<UInt8>, _ below: UnsafePointer<UInt8>) {
+        if channels >= 3, offered % step == 0 {
             found += mz_chroma_edges(above, below, blocks, channels, apart, Self.edge)
             read += blocks
         }
@@ -59,12 +80,14 @@ package struct ColourEdges: Sendable, Hashable {
     /// no colour edges, and gains nothing.
     package var needFullChroma: Bool { channels >= 3 && (size.pixels <= FullChroma.pixels || exceed(5)) }
 
-    /// Whether the image is a drawing, whose variants lose too much as donors; nil if it is too small to show that.
+    /// Whether the decode is of a drawing, whose variants lose too much as donors; nil if no block of it was read, or if it
+    /// is too small to show that. Without colours it has no colour edges.
     ///
-    /// - Parameter isShrunk: whether the image is smaller than its source.
+    /// - Parameter isShrunk: whether the decode is smaller than its source.
     package func areOfDrawing(isShrunk: Bool) -> Bool? {
+        guard channels >= 3 else { return false }
         if exceed(2) { return true }
-        return isShrunk && channels >= 3 && max(size.width, size.height) < Self.leastSide ? nil : false
+        return read == 0 || isShrunk && max(size.width, size.height) < Self.leastSide ? nil : false
     }
 
     private func exceed(_ thousandths: Int) -> Bool { found > 0 && found * 1000 >= read * thousandths }

@@ -123,7 +123,7 @@ package struct RenderedOutput: Sendable, Hashable {
     /// Shown crop, if pixels decided it; nil: as requested.
     package var crop: Region?
     package var placeholder = Placeholder()
-    /// Whether the source has colour edges as drawings have them; nil: nobody looked.
+    /// Whether the source's decode has colour edges as drawings have them; nil: not looked at.
     package var isOfDrawing: Bool?
     package init(size: PixelSize, bytes: Int, hasAlpha: Bool) {
         (self.size, self.bytes, self.hasAlpha) = (size, bytes, hasAlpha)

@@ -27,9 +27,13 @@ struct FrameRenderer {
     }
 
     /// Calls `take` with each output's pixels, larger ones first.
+    ///
+    /// - Returns: whether the source is a drawing, by the colour edges of its whole decode (`ColourEdges`); nil: it was
+    ///   not looked at. Outputs do not decide, because effects, borders and watermarks change their edges.
+    @discardableResult
     func make(
         from source: Raster, _ take: (Int, Raster) throws(EngineFailure) -> Void
-    ) throws(EngineFailure) {
+    ) throws(EngineFailure) -> Bool? {
         // Ink colours must be converted before they are mixed: mixed first, they change by a ΔE of 3 at 48 pixels. And
         // eight-bit steps cannot hold CIELAB's negative values.
         let shown = try reading { () throws(RasterFailure) in
@@ -40,20 +44,27 @@ struct FrameRenderer {
             let base = isWeighted ? try shown.premultiplied() : shown
             return plan.keepsDecoded ? try base.inMemory() : base
         }
+        var edges = isLookedAt ? decoded.uncountedEdges(hasHalfChroma: hasHalfChroma(source)) : nil
+        // Pixels that are not in memory are read only once, by their only step.
+        let isHeld = plan.keepsDecoded || request.outputs.contains(where: \.isResolvedByPixels)
+        if isHeld { decoded.count(&edges) }
         var kept: [Int: Raster] = [:]
         for step in plan.steps {
             let base = if case .output(let index) = step.base { kept[index] ?? decoded } else { decoded }
+            let counts = step.base == .decoded && !isHeld
             let raster = try reading { () throws(RasterFailure) in
                 // Pixels next to a trimmed crop are the trimmed edges: they must not blend into the crop's outermost
                 // pixels.
                 let isTrimmed = request.outputs[step.index].extras.isTrimmed
-                let resized = isTrimmed ? try base.shownAlone(by: step) : try base.shown(by: step)
+                var counted = counts ? edges : nil
+                let resized = isTrimmed ? try base.shownAlone(by: step) : try base.shown(by: step, counting: &counted)
+                edges = counted ?? edges
                 // Converted before smaller outputs are derived: a transform costs more to build than to apply.
                 let shown = isWeighted ? resized : try coloured(resized)
                 return step.isKept ? try shown.inMemory() : shown
             }
             kept[step.index] = raster
-            let finished: Raster
+            var finished: Raster
             do throws(RasterFailure) {
                 let plain = isWeighted ? try coloured(try raster.unpremultiplied()) : raster
                 finished = try applyEffects(
@@ -62,8 +73,26 @@ struct FrameRenderer {
             } catch {
                 throw step.isKept ? .output(step.index, reason: error.reason) : .source(reason: error.reason)
             }
+            if counts, !step.isResampled, step.size == decoded.size {
+                if step.isKept {
+                    raster.count(&edges)
+                } else if finished === raster, raster.size.pixels <= VipsEngine.heldPixels {
+                    // The engine would hold it anyway.
+                    finished = try reading { () throws(RasterFailure) in try raster.inMemory() }
+                    finished.count(&edges)
+                }
+            }
             try take(step.index, finished)
         }
+        return edges?.areOfDrawing(isShrunk: plan.shrink > 1)
+    }
+
+    /// Whether anything depends on the look: other formats count as drawings (`LossTables`), and a donor's row has it.
+    private var isLookedAt: Bool { request.facts.format.isOfCameras && !request.isReuse }
+
+    /// HEIC has it nearly always, and a JPEG at a smaller scale never.
+    private func hasHalfChroma(_ source: Raster) -> Bool {
+        request.facts.format == .heic || plan.shrink == 1 && source.isSubsampledJPEG
     }
 
     private func coloured(_ raster: Raster) throws(RasterFailure) -> Raster {

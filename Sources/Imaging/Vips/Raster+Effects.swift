@@ -110,8 +110,25 @@ extension Raster {
     /// Its colour edges; needs eight-bit pixels in memory. Without colours it has none.
     var colourEdges: ColourEdges? {
         guard format == VIPS_FORMAT_UCHAR else { return nil }
-        return withPixels { ColourEdges(in: $0, size, channels: colourBands < 3 ? 1 : bands) }
+        return withPixels { ColourEdges(in: $0, size, channels: edgeChannels) }
     }
+
+    /// A count of a decode's colour edges that has not begun; nil if the pixels do not have eight bits.
+    func uncountedEdges(hasHalfChroma: Bool) -> ColourEdges? {
+        guard format == VIPS_FORMAT_UCHAR else { return nil }
+        return ColourEdges(decodedAt: size, channels: edgeChannels, hasHalfChroma: hasHalfChroma)
+    }
+
+    /// Counts in all rows of a decode in memory.
+    func count(_ edges: inout ColourEdges?) {
+        let row = size.width * bands
+        withPixels { pixels in
+            guard let bytes = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+            edges?.take(rowsUpTo: size.height) { bytes + $0 * row }
+        }
+    }
+
+    private var edgeChannels: Int { colourBands < 3 ? 1 : bands }
 
     /// A placeholder from a few of its pixels; needs eight-bit pixels in memory.
     func placeholder() -> Placeholder {

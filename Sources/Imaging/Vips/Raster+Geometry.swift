@@ -8,15 +8,18 @@ extension Raster {
     ///
     /// libvips resamples from the middle of whole pixels. A cut between two pixels was off by up to half a pixel, which
     /// cost 22 points of SSIMULACRA2 for a donor of nearly the requested size.
-    func shown(by step: RenderPlan.Step) throws(RasterFailure) -> Raster {
+    ///
+    /// - Parameter edges: gets all rows of this image, if pixels of eight bits are resampled.
+    func shown(by step: RenderPlan.Step, counting edges: inout ColourEdges?) throws(RasterFailure) -> Raster {
         guard step.isResampled else {
             return step.size == size
                 ? self : try cropped(x: Int(step.across.start.rounded()), y: Int(step.down.start.rounded()), step.size)
         }
-        guard format != VIPS_FORMAT_UCHAR else { return try resampled(step, isFloat: false) }
+        guard format != VIPS_FORMAT_UCHAR else { return try resampled(step, isFloat: false, &edges) }
         let format = format
-        return try map { image, out in mz_vips_cast(image, VIPS_FORMAT_FLOAT, out) }.resampled(step, isFloat: true)
-            .rounded(to: format)
+        var none: ColourEdges?
+        return try map { image, out in mz_vips_cast(image, VIPS_FORMAT_FLOAT, out) }
+            .resampled(step, isFloat: true, &none).rounded(to: format)
     }
 
     /// The same, using only pixels inside the step's region.
@@ -26,16 +29,23 @@ extension Raster {
         own.across.start -= Double(across.lowerBound)
         own.down.start -= Double(down.lowerBound)
         let part = PixelSize(width: across.count, height: down.count)
-        return try cropped(x: across.lowerBound, y: down.lowerBound, part).shown(by: own)
+        var none: ColourEdges?
+        return try cropped(x: across.lowerBound, y: down.lowerBound, part).shown(by: own, counting: &none)
     }
 
-    private func resampled(_ step: RenderPlan.Step, isFloat: Bool) throws(RasterFailure) -> Raster {
+    private func resampled(
+        _ step: RenderPlan.Step, isFloat: Bool, _ edges: inout ColourEdges?
+    ) throws(RasterFailure) -> Raster {
         let layout = PixelLayout(channels: bands, isFloat: isFloat)
         return try written(as: step.size) { memory throws(RasterFailure) in
             let resampler = Resampler(
                 step.across, step.down, of: size, to: step.size, .upright, layout,
                 into: Canvas(step.size, layout, in: memory))
-            try readRows(resampler.rows, columns: resampler.columns, window: resampler.window) { end, row in
+            // A part of the image can lack its colour edges.
+            let (rows, columns) =
+                edges == nil ? (resampler.rows, resampler.columns) : (0..<size.height, 0..<size.width)
+            try readRows(rows, columns: columns, window: resampler.window) { end, row in
+                edges?.take(rowsUpTo: end, row)
                 resampler.advance(end, of: size.height, row: row)
             }
         }

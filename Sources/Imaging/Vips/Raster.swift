@@ -118,6 +118,15 @@ package final class Raster {
 
     private static let kept: Set<String> = ["page-height", "n-pages", "delay", "loop", VIPS_META_SEQUENTIAL]
 
+    /// Whether its loader read a JPEG of 4:2:0; 8.14.1 reports 4:4:4 for 4:2:2.
+    var isSubsampledJPEG: Bool {
+        var sampling: UnsafePointer<CChar>?
+        guard vips_image_get_typeof(image, "jpeg-chroma-subsample") != 0,
+            vips_image_get_string(image, "jpeg-chroma-subsample", &sampling) == 0, let sampling
+        else { return false }
+        return String(cString: sampling) == "4:2:0"
+    }
+
     /// The delays and loops that a loader found.
     var timing: Timing {
         var (delays, count, loops): (UnsafeMutablePointer<Int32>?, Int32, Int32) = (nil, 0, 0)

@@ -73,8 +73,10 @@ package struct VipsEngine: RenderEngine {
             }
         }
         if request.facts.format == .jpeg, VipsLibrary.hasWarned { try checkJPEG(source) }
+        let looks = made.values.compactMap(\.output.isOfDrawing)
         for index in request.outputs.indices {
-            guard let result = made[index] else { throw .output(index, reason: "it was not made") }
+            guard var result = made[index] else { throw .output(index, reason: "it was not made") }
+            result.output.isOfDrawing = looks.isEmpty ? nil : looks.contains(true)
             try result.bytes.withUnsafeBufferPointer { bytes throws(EngineFailure) in
                 try write(result.output, UnsafeRawBufferPointer(bytes))
             }
@@ -138,7 +140,7 @@ package struct VipsEngine: RenderEngine {
         let batch = try FrameRenderer(request, plan, keepsProfile: keepsProfile)
         var results: [Int: Encoded] = [:]
         var placeholders: [PlaceholderKey: Placeholder] = [:]
-        try batch.make(from: decoded) { index, raster throws(EngineFailure) in
+        let isOfDrawing = try batch.make(from: decoded) { index, raster throws(EngineFailure) in
             let output = request.outputs[index]
             let isHeld = raster.size.pixels <= Self.heldPixels || output.extras.byteBudget != nil
             let held = try reading { () throws(RasterFailure) in
@@ -151,10 +153,8 @@ package struct VipsEngine: RenderEngine {
             }
             results[index] = try encode(held, output, index, mayRepeat: isHeld)
         }
-        // A small output may have lost the edges that a larger one shows.
-        let looks = results.values.compactMap(\.output.isOfDrawing)
         for index in results.keys {
-            results[index]?.output.isOfDrawing = looks.isEmpty ? nil : looks.contains(true)
+            results[index]?.output.isOfDrawing = isOfDrawing
             results[index]?.output.placeholder =
                 placeholders[PlaceholderKey(request.outputs[index], of: request.facts)] ?? Placeholder()
         }
@@ -171,8 +171,9 @@ package struct VipsEngine: RenderEngine {
         do throws(RasterFailure) {
             let bare = try raster.withoutMetadata(keepsProfile: output.extras.keepsProfile)
             var asked = output
-            let edges = mayRepeat ? raster.colourEdges : nil
-            asked.hasChromaDetail = output.format.hasQuality && edges?.needFullChroma ?? false
+            if mayRepeat, output.format.hasQuality {
+                asked.hasChromaDetail = raster.colourEdges?.needFullChroma ?? false
+            }
             let found = try QualitySearch(asked, mayRepeat: mayRepeat).run {
                 [asked] quality throws(RasterFailure) in
                 var output = asked
@@ -184,7 +185,7 @@ package struct VipsEngine: RenderEngine {
                 throw RasterFailure(reason: "it does not fit into \(budget) bytes (upto\(budget))")
             }
             var result = RenderedOutput(size: raster.size, bytes: found.bytes.count, hasAlpha: raster.hasAlpha)
-            (result.quality, result.isOfDrawing) = (found.quality, edges?.areOfDrawing(isShrunk: true))
+            result.quality = found.quality
             result.crop = output.isResolvedByPixels ? output.crop : nil
             return Encoded(output: result, bytes: found.bytes)
         } catch {

@@ -12,7 +12,7 @@ package struct Rendition: Sendable, Hashable {
     /// ThumbHash of the result; empty if none was computed.
     package var placeholder: [UInt8]
     package var colour: RGB?
-    /// Whether the input has colour edges as drawings have them; nil: not known.
+    /// Whether the input's decode has colour edges as drawings have them; nil: not looked at.
     package var isOfDrawing: Bool?
 
     package init(

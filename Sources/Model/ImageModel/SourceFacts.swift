@@ -12,7 +12,8 @@ package struct SourceFacts: Sendable, Hashable {
     package var isTruncated: Bool
     /// Whether the embedded colour profile is too large to be read, so that colours count as sRGB.
     package var ignoresProfile: Bool
-    /// Whether it has colour edges as text, charts and screenshots have them; nil: not known, as in rows of 43cee9c.
+    /// Whether its decode has colour edges as coloured text, charts and screenshots have them; nil: not looked at, as in
+    /// rows of 43cee9c and formats that no camera writes. It then counts as a drawing.
     package var isDrawing: Bool?
 
     package init(
