@@ -279,8 +279,8 @@ let package = Package(
         tests(
             "Fault", in: "Programs",
             needs: [
-                "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "KafkaSetup", "Records", "Ports",
-                "Posix", "SQLite", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-campaign",
+                "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "Index", "KafkaSetup", "Records",
+                "Ports", "Posix", "SQLite", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-campaign",
                 "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker",
             ],
             data: ["Fixtures"]),

@@ -18,10 +18,11 @@ final class IndexFile {
     var setPosition: Statement
     var setProgress: Statement
 
-    /// Version of the tables and of the rows' bytes. A file of version `convertible` is converted; others are rebuilt.
-    private static let version: Int64 = 3
-    /// Version that commit 454fb1b wrote: it has no anchors, and larger rows (`RowCoding.Form`).
-    private static let convertible: Int64 = 2
+    /// Version of the tables and of the rows' bytes. Files of `convertible` versions are converted; others are rebuilt.
+    private static let version: Int64 = 4
+    /// Commit 454fb1b wrote version 2: it has no anchors, and larger rows (`RowCoding.Form`). Commit 43cee9c wrote version
+    /// 3: its programs call newer forms of rows damaged.
+    private static let convertible: [Int64] = [2, 3]
 
     private init(_ connection: Connection) throws(SQLiteFailure) {
         self.connection = connection
@@ -49,12 +50,12 @@ final class IndexFile {
         try connection.execute(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4096")
         let found = try connection.number("PRAGMA user_version") ?? 0
-        guard [0, convertible, version].contains(found) else {
+        guard found == 0 || found == version || convertible.contains(found) else {
             return .unfit("its version is \(found), not \(version)")
         }
         do throws(SQLiteFailure) {
             if found == 0 { try makeTables(connection) }
-            if found == convertible { try convert(connection) }
+            if convertible.contains(found) { try convert(connection, from: found) }
             var row = try connection.prepare("SELECT position, inverse, epoch, at, anchors FROM position")
             let file = try IndexFile(connection)
             guard try row.step() else { return .sound(file, nil, progress: nil) }
@@ -96,14 +97,16 @@ final class IndexFile {
 
     /// Converts the tables. Rows keep the old form until they are next written. A program of the old version rebuilds
     /// such a file.
-    private static func convert(_ connection: Connection) throws(SQLiteFailure) {
+    private static func convert(_ connection: Connection, from found: Int64) throws(SQLiteFailure) {
         try connection.transaction { () throws(SQLiteFailure) in
-            try connection.execute(
-                """
-                CREATE TABLE IF NOT EXISTS progress (id INTEGER PRIMARY KEY, body BLOB NOT NULL);
-                ALTER TABLE position ADD COLUMN anchors BLOB;
-                PRAGMA user_version = \(version)
-                """)
+            if found == 2 {
+                try connection.execute(
+                    """
+                    CREATE TABLE IF NOT EXISTS progress (id INTEGER PRIMARY KEY, body BLOB NOT NULL);
+                    ALTER TABLE position ADD COLUMN anchors BLOB
+                    """)
+            }
+            try connection.execute("PRAGMA user_version = \(version)")
         }
     }
 

@@ -1,10 +1,13 @@
+import Canonical
 import EmbeddedLog
 import Foundation
 import Glibc
 import ImageModel
+import Index
 import KafkaSetup
 import Ports
 import Records
+import SQLite
 import TestSupport
 import TestWorkplace
 import Testing
@@ -25,10 +28,12 @@ struct UpgradeTests {
     }
 
     private func unpack(_ version: String, in place: Workplace) throws {
-        let fixture = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "Fixtures/data-\(version).tar.gz")
-        let unpacked = try Process.run(
-            URL(filePath: "/usr/bin/tar"), arguments: ["-xzf", fixture.path, "-C", place.folder.url.path])
+        try unpack("data-\(version)", into: place.folder.url)
+    }
+
+    private func unpack(_ fixture: String, into folder: URL) throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/\(fixture).tar.gz")
+        let unpacked = try Process.run(URL(filePath: "/usr/bin/tar"), arguments: ["-xzf", file.path, "-C", folder.path])
         unpacked.waitUntilExit()
         #expect(unpacked.terminationStatus == 0)
     }
@@ -42,6 +47,21 @@ struct UpgradeTests {
         #expect(outcome.kind == .reused && outcome.variants.map(\.madeFrom) == [.origin])
         let kept = try FileManager.default.subpathsOfDirectory(atPath: place.folder.file("data/store"))
         #expect(kept.contains { $0.hasSuffix("/original.png") })
+    }
+
+    /// Seen to fail: the file kept version 3, and 43cee9c called rows damaged that this program wrote.
+    @Test("Of 43cee9c: an index is converted, and keeps its rows")
+    func index() throws {
+        let folder = try TemporaryFolder()
+        try unpack("index-43cee9c", into: folder.url)
+        let (index, rebuilt) = try SQLiteVariantIndexes(folder.file("index")).open(PartitionID(0))
+        #expect(rebuilt == nil && index.position == 4 && index.checkpoint?.anchors != nil)
+        let found = try index.snapshot(of: CanonicalRules().source(of: "\(Self.origin)/stored.png").key)
+        #expect(found.source != nil && found.variants.map { "\($0.spec)" } == ["16x16.png"])
+        #expect(found.variants.map { $0.facts?.isDrawing } == [nil])
+        index.close()
+        let file = try Connection(folder.file("index/0.sqlite"), .create)
+        #expect(try file.number("PRAGMA user_version") == 4)
     }
 
     @Test(
