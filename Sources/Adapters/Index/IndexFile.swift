@@ -31,7 +31,7 @@ final class IndexFile {
         insert = try connection.prepare("INSERT INTO sources (prefix, body) VALUES (?1, ?2)")
         update = try connection.prepare("UPDATE sources SET body = ?2 WHERE id = ?1")
         delete = try connection.prepare("DELETE FROM sources WHERE id = ?1")
-        setPosition = try connection.prepare("INSERT OR REPLACE INTO position VALUES (0, ?1, ~?1, ?2, ?3, ?4)")
+        setPosition = try connection.prepare("INSERT OR REPLACE INTO position VALUES (0, ?1, ~?1, ?2, ?3, ?4, ?5)")
         setProgress = try connection.prepare("INSERT OR REPLACE INTO progress VALUES (0, ?1)")
     }
 
@@ -56,19 +56,21 @@ final class IndexFile {
         do throws(SQLiteFailure) {
             if found == 0 { try makeTables(connection) }
             if convertible.contains(found) { try convert(connection, from: found) }
-            var row = try connection.prepare("SELECT position, inverse, epoch, at, anchors FROM position")
+            var row = try connection.prepare("SELECT position, inverse, epoch, at, anchors, opened FROM position")
             let file = try IndexFile(connection)
             guard try row.step() else { return .sound(file, nil, progress: nil) }
             let (position, inverse) = (row.integer(0), row.integer(1))
             let anchors = row.isNull(4) ? nil : row.withBytes(4) { ChangelogAnchors(packed: $0) }
             let isWhole = row.isNull(4) || anchors != nil
+            let opened = row.integer(5)
             let checkpoint = IndexCheckpoint(
-                position: position, epoch: row.integer(2), at: WallTime(milliseconds: row.integer(3)), anchors: anchors)
+                position: position, epoch: row.integer(2), isOpened: opened == 1,
+                at: WallTime(milliseconds: row.integer(3)), anchors: anchors)
             row.reset()
             // Invalid numbers are damage, just as two numbers that differ.
             let isSound =
                 position == ~inverse && position >= 0 && RecordLimits.epochs.contains(checkpoint.epoch)
-                && RecordLimits.times.contains(checkpoint.at) && isWhole
+                && RecordLimits.times.contains(checkpoint.at) && isWhole && (0...1).contains(opened)
             guard isSound else { return .unfit("its position is damaged") }
             var progress = try connection.prepare("SELECT body FROM progress")
             let body = try progress.step() ? progress.bytes(0) : nil
@@ -88,7 +90,7 @@ final class IndexFile {
                 """
                 CREATE TABLE sources (id INTEGER PRIMARY KEY, prefix INTEGER NOT NULL, body BLOB NOT NULL);
                 CREATE INDEX by_prefix ON sources (prefix);
-                CREATE TABLE position (id INTEGER PRIMARY KEY, position INTEGER NOT NULL, inverse INTEGER NOT NULL, epoch INTEGER NOT NULL, at INTEGER NOT NULL, anchors BLOB);
+                CREATE TABLE position (id INTEGER PRIMARY KEY, position INTEGER NOT NULL, inverse INTEGER NOT NULL, epoch INTEGER NOT NULL, at INTEGER NOT NULL, anchors BLOB, opened INTEGER NOT NULL DEFAULT 0);
                 CREATE TABLE progress (id INTEGER PRIMARY KEY, body BLOB NOT NULL);
                 PRAGMA user_version = \(version)
                 """)
@@ -106,7 +108,13 @@ final class IndexFile {
                     ALTER TABLE position ADD COLUMN anchors BLOB
                     """)
             }
-            try connection.execute("PRAGMA user_version = \(version)")
+            // In these versions, an epoch above 0 counted as an epoch row.
+            try connection.execute(
+                """
+                ALTER TABLE position ADD COLUMN opened INTEGER NOT NULL DEFAULT 0;
+                UPDATE position SET opened = epoch > 0;
+                PRAGMA user_version = \(version)
+                """)
         }
     }
 

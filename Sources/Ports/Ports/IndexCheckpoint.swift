@@ -6,18 +6,21 @@ package struct IndexCheckpoint: Sendable, Hashable {
     package let position: Int64
     /// Newest owner's epoch so far. Records that an earlier owner wrote after it do not count.
     package let epoch: Int64
+    /// Whether an owner's epoch row is among the applied records. An epoch alone does not show that: in a recreated
+    /// changelog, rows of an owner that lost the partition may come before any epoch row.
+    package let isOpened: Bool
     /// Time at which the checkpoint was written.
     package let at: WallTime
     /// nil if the file was last written before the field existed. Its changelog cannot be distinguished from another of
     /// the same length.
     package let anchors: ChangelogAnchors?
 
-    package init(position: Int64, epoch: Int64, at: WallTime, anchors: ChangelogAnchors? = nil) {
-        (self.position, self.epoch, self.at, self.anchors) = (position, epoch, at, anchors)
+    package init(
+        position: Int64, epoch: Int64, isOpened: Bool, at: WallTime, anchors: ChangelogAnchors? = nil
+    ) {
+        (self.position, self.epoch, self.isOpened) = (position, epoch, isOpened)
+        (self.at, self.anchors) = (at, anchors)
     }
-
-    /// Whether an owner's epoch row is among the applied records.
-    package var isOpened: Bool { epoch > 0 }
 
     /// Reason why an index must be rebuilt from its changelog, for messages.
     package enum Flaw: Sendable, Hashable {

@@ -22,9 +22,10 @@ package protocol VariantIndex: AnyObject {
     func packedSnapshots(of sources: some Sequence<SourceKey>) throws(IndexFailure) -> PackedSnapshots
 
     /// Applies changes, and stores the state after them, in one transaction. The state is the position, the newest
-    /// progress row (if the changes have one), the newest owner's epoch, and the changelog's anchors.
+    /// progress row (if the changes have one), the newest owner's epoch, whether the changelog is opened, and its anchors.
     func apply(
-        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
+        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, isOpened: Bool,
+        anchors: ChangelogAnchors?
     ) throws(IndexFailure)
 
     /// Deletes all rows, because the changelog no longer contains the records that the checkpoint relies on.
@@ -54,7 +55,7 @@ extension VariantIndex {
     package func apply(_ changes: [IndexChange], upTo position: Int64) throws(IndexFailure) {
         try apply(
             changes, progress: nil, upTo: position, epoch: checkpoint?.epoch ?? 0,
-            anchors: checkpoint?.anchors)
+            isOpened: checkpoint?.isOpened ?? false, anchors: checkpoint?.anchors)
     }
 }
 

@@ -24,7 +24,8 @@ final class AwaitedIndex: VariantIndex {
     func isEmpty() throws(IndexFailure) -> Bool { throw failure }
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot { throw failure }
     func apply(
-        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
+        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, isOpened: Bool,
+        anchors: ChangelogAnchors?
     ) throws(IndexFailure) { throw failure }
     func wipe() {}
     func close() {}

@@ -19,8 +19,6 @@ final class OwnedPartition {
     private(set) var index: any VariantIndex
     /// By these the changelog is still to be known as the one that the index folded; nil: it is known.
     private(set) var unproven: ChangelogAnchors?
-    /// Whether an owner has opened an epoch in the changelog, as far as its rows are folded.
-    var isOpened: Bool
     /// Of rows that were folded until then: by those any index that folded them would be known as one of this changelog.
     private var heldAnchors = ChangelogAnchors()
     var state: PartitionState
@@ -77,7 +75,6 @@ final class OwnedPartition {
         (self.epoch, ownership) = (epoch, Ownership(id, epoch: epoch))
         lifecycle = PartitionLifecycle(changelog: changelog, folded: index.position ?? 0)
         unproven = index.checkpoint?.anchors
-        isOpened = index.checkpoint?.isOpened ?? false
     }
 
     /// A row of this owner is to take the place of what earlier owners left.
@@ -115,7 +112,8 @@ final class OwnedPartition {
             heldAnchors = ChangelogAnchors()
         }
         try index.apply(
-            changes, progress: progress, upTo: lifecycle.indexPosition(upTo: slice.end), epoch: epoch, anchors: anchors)
+            changes, progress: progress, upTo: lifecycle.indexPosition(upTo: slice.end), epoch: epoch,
+            isOpened: index.checkpoint?.isOpened ?? false || slice.hasEpochRow, anchors: anchors)
         lifecycle.fold(upTo: slice.end)
     }
 
@@ -124,7 +122,6 @@ final class OwnedPartition {
         self.index = index
         snapshots = SnapshotCache()
         unproven = index.checkpoint?.anchors
-        isOpened = index.checkpoint?.isOpened ?? false
         lifecycle.rebuild(from: index.position ?? 0, isOfAnother: isOfAnother)
         (isStuck, unfolded, heldAnchors, readAtLook) = (false, nil, ChangelogAnchors(), nil)
     }

@@ -18,6 +18,9 @@ struct RowSlice: Sendable {
     /// Anchors of the rows that may stay for long. Marks and progress rows are soon replaced.
     let anchors: ChangelogAnchors
 
+    /// Whether it has an epoch row of any owner, also of an earlier one.
+    var hasEpochRow: Bool { rows.contains { if case .success(.epoch) = $0.entry { true } else { false } } }
+
     /// nil if `records` is empty.
     init?(_ records: [Record]) {
         guard let last = records.last else { return nil }

@@ -91,8 +91,6 @@ extension Worker {
                     place: "\(Topic.variants.rawValue)-\(owned.id)-\(row.offset)", name: EventHeader.epoch,
                     reason: "nobody has opened the epoch \(row.epoch ?? 0), so its row does not count"))
         }
-        // An owner has opened this changelog, though its time may be over.
-        if opened != nil { owned.isOpened = true }
         guard epochs.counts(written: row.epoch, opened: opened, at: row.offset) else {
             if let key = RecordKey(row.key) { owned.lifecycle.ignore(key, at: row.offset) }
             return nil

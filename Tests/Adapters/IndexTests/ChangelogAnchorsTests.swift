@@ -37,7 +37,7 @@ struct ChangelogAnchorsTests {
         let partition = PartitionID(3)
         let anchors = ChangelogAnchors((5..<900).map(Self.anchor))
         let first = try indexes.open(partition).index
-        try first.apply(Rows(1).changes, progress: nil, upTo: 900, epoch: 2, anchors: anchors)
+        try first.apply(Rows(1).changes, progress: nil, upTo: 900, epoch: 2, isOpened: true, anchors: anchors)
         first.close()
         let (again, rebuilt) = try indexes.open(partition)
         #expect(rebuilt == nil && again.checkpoint?.anchors == anchors)
@@ -71,7 +71,7 @@ struct OldIndexTests {
             try insert.run()
         }
         let (index, rebuilt) = try SQLiteVariantIndexes(folder.file("index")).open(partition)
-        #expect(rebuilt == nil && index.position == 17 && index.checkpoint?.epoch == 4)
+        #expect(rebuilt == nil && index.position == 17 && index.checkpoint?.epoch == 4 && index.checkpoint?.isOpened == true)
         #expect(index.checkpoint?.anchors == nil && index.progress == nil)
         for rows in rows {
             let snapshot = try index.snapshot(of: rows.key)

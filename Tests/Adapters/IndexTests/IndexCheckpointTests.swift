@@ -20,7 +20,7 @@ struct IndexCheckpointTests {
         (position: 100, days: -70, isSound: true),
     ] as [(position: Int64, days: Int64, isSound: Bool)])
     func flaw(position: Int64, days: Int64, isSound: Bool) {
-        let checkpoint = IndexCheckpoint(position: position, epoch: 1, at: 1_000)
+        let checkpoint = IndexCheckpoint(position: position, epoch: 1, isOpened: true, at: 1_000)
         let flaw = checkpoint.flaw(
             in: 10..<100, tombstonesKept: .days(6), at: WallTime(milliseconds: 1_000) + .days(days))
         #expect((flaw == nil) == isSound, "\(String(describing: flaw))")

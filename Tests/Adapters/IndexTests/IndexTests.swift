@@ -109,7 +109,8 @@ struct IndexTests {
                 partition: Self.partition, topics: [:], store: nil, at: WallTime(milliseconds: position))
             let anchors = ChangelogAnchors([LogAnchor(offset: position, timestamp: 1)])
             try index.apply(
-                changes, progress: changes.isEmpty ? progress : nil, upTo: position, epoch: 3, anchors: anchors)
+                changes, progress: changes.isEmpty ? progress : nil, upTo: position, epoch: 3, isOpened: true,
+                anchors: anchors)
         }
         let index = try indexes.open(Self.partition).index
         #expect(try !exists() && index.isEmpty())
@@ -222,10 +223,10 @@ struct IndexTests {
 
     @Test(
         "A position, an epoch or a time that nobody writes is damage: the file is rebuilt",
-        arguments: ["position = N, inverse = ~N", "epoch = N", "at = N"], [Int64.min, -1, .max])
+        arguments: ["position = N, inverse = ~N", "epoch = N", "at = N", "opened = N"], [Int64.min, -1, .max])
     func numbers(columns: String, number: Int64) throws {
         let first = try indexes.open(Self.partition).index
-        try first.apply(Rows(1).changes, progress: nil, upTo: 17, epoch: 1, anchors: nil)
+        try first.apply(Rows(1).changes, progress: nil, upTo: 17, epoch: 1, isOpened: true, anchors: nil)
         first.close()
         try Connection(path, .create).execute("UPDATE position SET " + columns.replacing("N", with: "(\(number))"))
         let (index, rebuilt) = try indexes.open(Self.partition)
@@ -235,20 +236,23 @@ struct IndexTests {
         #expect(rebuilt?.contains("its position is damaged") == true || isForeign)
     }
 
-    @Test("Rows and position are there after a restart, and nothing is said to be rebuilt")
-    func restart() throws {
+    /// Seen to fail: an index of epoch 9 counted as opened without an epoch row.
+    @Test("Rows and position are there after a restart, and nothing is said to be rebuilt", arguments: [false, true])
+    func restart(isOpened: Bool) throws {
         let rows = Rows(1)
         let first = try indexes.open(Self.partition).index
         let progress = ProgressRow(
             partition: Self.partition, topics: [.retry: TopicProgress(next: 3, finished: [5])], at: 1)
-        try first.apply(rows.changes, progress: progress, upTo: 4, epoch: 9, anchors: nil)
-        try first.apply([], progress: nil, upTo: 5, epoch: 9, anchors: nil)
+        try first.apply(rows.changes, progress: progress, upTo: 4, epoch: 9, isOpened: false, anchors: nil)
+        #expect(first.checkpoint?.isOpened == false)
+        try first.apply([], progress: nil, upTo: 5, epoch: 9, isOpened: isOpened, anchors: nil)
         first.close()
         #expect(first.checkpoint?.epoch == 9)
         #expect(throws: IndexFailure.self) { try first.snapshot(of: rows.key) }
         let (again, rebuilt) = try indexes.open(Self.partition)
         #expect(rebuilt == nil)
         #expect(again.position == 5 && again.checkpoint == first.checkpoint && again.progress == progress)
+        #expect(again.checkpoint?.isOpened == isOpened)
         #expect(try again.snapshot(of: rows.key).variants.count == 3)
         #expect(try indexes.open(PartitionID(4)).index.position == nil)
     }

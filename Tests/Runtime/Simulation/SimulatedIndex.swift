@@ -65,7 +65,7 @@ final class SimulatedDisk {
             files[partition]?.rows = [:]
             files[partition]?.checkpoint = IndexCheckpoint(
                 position: known.position + (partition.number % 2 == 0 ? 100_000 : 0), epoch: known.epoch + 1_000,
-                at: known.at, anchors: anchors)
+                isOpened: known.isOpened, at: known.at, anchors: anchors)
             for topic in file.progress?.topics.keys.map(\.self) ?? [] {
                 files[partition]?.progress?.topics[topic]?.next += 50
                 files[partition]?.progress?.topics[topic]?.anchor = nil
@@ -125,7 +125,8 @@ final class SimulatedIndex: VariantIndex {
     }
 
     func apply(
-        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
+        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, isOpened: Bool,
+        anchors: ChangelogAnchors?
     ) throws(IndexFailure) {
         if process.isDead { return }
         try check()
@@ -135,7 +136,8 @@ final class SimulatedIndex: VariantIndex {
         }
         if let progress { file.progress = progress }
         file.checkpoint = IndexCheckpoint(
-            position: position, epoch: max(epoch, 0), at: process.machine.wall(at: process.world.now), anchors: anchors)
+            position: position, epoch: max(epoch, 0), isOpened: isOpened,
+            at: process.machine.wall(at: process.world.now), anchors: anchors)
         process.machine.disk.write(file, of: partition)
     }
 

@@ -3,6 +3,7 @@ import EmbeddedLog
 import Failures
 import Foundation
 import ImageModel
+import Index
 import Ports
 import Records
 import Synchronization
@@ -49,7 +50,9 @@ struct DamagedIndexTests {
         #expect(failing.withLock { $0?.opened ?? 0 } > 4, "an index was opened anew")
     }
 
-    @Test("An index that folded rows of a changelog, and no owner's epoch row: the partition with committed jobs stays stopped")
+    /// Seen to fail: the checkpoint's epoch counted as an owner's epoch row. So an index is left by a worker that is killed
+    /// after it folded a former owner's row, which came first into a recreated changelog.
+    @Test("An index of an epoch without an epoch row: the partition with committed jobs stays stopped")
     func unopened() async throws {
         try await publish(["a"])
         try await bench.work()
@@ -57,53 +60,14 @@ struct DamagedIndexTests {
         let partition = try bench.rules.source(of: bench.url("/a.png")).key.partition(of: log.partitionCount)
         let end = try await log.bounds(.variants, partition).upperBound
         await log.close()
-        let failure = await #expect(throws: LogFailure.self) {
-            try await bench.work(indexes: {
-                ClaimingIndexes($0) { IndexCheckpoint(position: end, epoch: 0, at: $0.at, anchors: $0.anchors) }
-            })
-        }
+        let (index, _) = try SQLiteVariantIndexes(bench.folder.file("index")).open(partition)
+        let left = try #require(index.checkpoint)
+        #expect(left.isOpened && left.epoch > 0)
+        try index.apply([], progress: nil, upTo: end, epoch: left.epoch, isOpened: false, anchors: left.anchors)
+        index.close()
+        let failure = await #expect(throws: LogFailure.self) { try await bench.work() }
         #expect(failure?.code == "log.recreated")
     }
-}
-
-/// Indexes whose first checkpoint of each partition says something else.
-private final class ClaimingIndexes: VariantIndexes {
-    private let inner: any VariantIndexes
-    private let claim: @Sendable (IndexCheckpoint) -> IndexCheckpoint
-    private let opened = Mutex<Set<PartitionID>>([])
-
-    init(_ inner: any VariantIndexes, _ claim: @escaping @Sendable (IndexCheckpoint) -> IndexCheckpoint) {
-        (self.inner, self.claim) = (inner, claim)
-    }
-
-    func open(_ partition: PartitionID) throws(IndexFailure) -> (index: any VariantIndex, rebuilt: String?) {
-        let (index, rebuilt) = try inner.open(partition)
-        guard opened.withLock({ $0.insert(partition).inserted }) else { return (index, rebuilt) }
-        return (ClaimingIndex(index, claim), rebuilt)
-    }
-}
-
-private final class ClaimingIndex: VariantIndex {
-    private let inner: any VariantIndex
-    private let claim: (IndexCheckpoint) -> IndexCheckpoint
-    var progress: ProgressRow? { inner.progress }
-    var checkpoint: IndexCheckpoint? { inner.checkpoint.map(claim) }
-
-    init(_ inner: any VariantIndex, _ claim: @escaping (IndexCheckpoint) -> IndexCheckpoint) {
-        (self.inner, self.claim) = (inner, claim)
-    }
-
-    func isEmpty() throws(IndexFailure) -> Bool { try inner.isEmpty() }
-    func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot { try inner.snapshot(of: source) }
-
-    func apply(
-        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
-    ) throws(IndexFailure) {
-        try inner.apply(changes, progress: progress, upTo: position, epoch: epoch, anchors: anchors)
-    }
-
-    func wipe() throws(IndexFailure) { try inner.wipe() }
-    func close() { inner.close() }
 }
 
 /// Indexes of which each is found damaged at its first use of one kind, and sound once it was made anew.
@@ -156,10 +120,12 @@ private final class FailingIndex: VariantIndex {
     }
 
     func apply(
-        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
+        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, isOpened: Bool,
+        anchors: ChangelogAnchors?
     ) throws(IndexFailure) {
         if isDamaged(.apply) { throw damage }
-        try inner.apply(changes, progress: progress, upTo: position, epoch: epoch, anchors: anchors)
+        try inner.apply(
+            changes, progress: progress, upTo: position, epoch: epoch, isOpened: isOpened, anchors: anchors)
     }
 
     func wipe() throws(IndexFailure) { try inner.wipe() }

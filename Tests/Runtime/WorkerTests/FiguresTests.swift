@@ -187,10 +187,12 @@ private final class FullIndex: VariantIndex {
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot { try inner.snapshot(of: source) }
 
     func apply(
-        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
+        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, isOpened: Bool,
+        anchors: ChangelogAnchors?
     ) throws(IndexFailure) {
         if full.refuses() { throw .unavailable(path: "index", reason: "the test says so") }
-        try inner.apply(changes, progress: progress, upTo: position, epoch: epoch, anchors: anchors)
+        try inner.apply(
+            changes, progress: progress, upTo: position, epoch: epoch, isOpened: isOpened, anchors: anchors)
     }
 
     func wipe() throws(IndexFailure) { try inner.wipe() }

@@ -90,7 +90,8 @@ struct ForeignIndexTests {
             let start = try await log.bounds(.variants, partition).lowerBound
             // A partition without a row has no file.
             if let epoch = index.checkpoint?.epoch {
-                try index.apply([], progress: nil, upTo: start, epoch: epoch, anchors: ChangelogAnchors())
+                try index.apply(
+                    [], progress: nil, upTo: start, epoch: epoch, isOpened: true, anchors: ChangelogAnchors())
             }
             index.close()
         }
