@@ -151,7 +151,7 @@ package enum RenderFailure: CodedFailure, Hashable {
             case .uninspected:
                 "The image's header could not be read: two inspector processes ended while they read it, or took too long."
             case .crashed: "The renderer process ended during the job."
-            case .aborted: "A library aborted a renderer process over the image, its first one."
+            case .aborted: "A library aborted a renderer process over this image, the first one of the process."
             case .outOfMemory: "A variant, or the image itself, needs more memory than a renderer process may have."
             case .deadline: "The render exceeded its deadline twice and was ended; the deadline grows with the pixels."
             case .unavailable: "No renderer process could be started."

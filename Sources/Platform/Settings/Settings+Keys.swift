@@ -109,7 +109,7 @@ extension Settings {
             "Whether new variants may be derived from stored variants instead of their source."),
         SettingKey(
             "reuse.lossBudget", \.reuse.lossBudget, .number(0...100),
-            "Maximum mean loss of reuse, in SSIMULACRA2 points. Sources other than JPEG and HEIC count as drawings, and so do those with drawn colour edges: their stored variants are reused only if nothing is resampled."
+            "Maximum mean loss of reuse, in SSIMULACRA2 points. Stored variants of drawings are reused only if nothing is resampled. A source counts as a drawing unless it is a JPEG or HEIC in whose decode the renderer looked for colour edges (coloured text, charts, screenshots) and found few."
         ),
         SettingKey(
             "reuse.allowStale", \.reuse.allowStale, .flag,
