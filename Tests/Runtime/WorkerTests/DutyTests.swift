@@ -99,20 +99,29 @@ struct DutyTests {
         #expect(resumes && store.absence == nil && !asks(60_000))
     }
 
-    @Test("The first stopped partition's failure is repeated every ten seconds, until the partition goes")
+    /// Seen to fail: the second partition that stopped within ten seconds was not reported.
+    @Test("Each stopped partition is reported at once, and the first one every ten seconds, until it goes")
     func stopped() {
         var stopped = StoppedPartitions()
-        func notes(_ effects: [DutyEffect]) -> Int { effects.count { if case .note = $0 { true } else { false } } }
+        func notes(_ effects: [DutyEffect]) -> [String] {
+            effects.compactMap { effect -> String? in
+                guard case .note(let failure, let fields) = effect else { return nil }
+                let stopped = fields.first { $0.key == "stopped" }?.value
+                return "\(failure)".contains("partition 3") ? "3 of \(stopped as Any)" : "4"
+            }
+        }
         #expect(stopped.tick(Self.view(50_000)).isEmpty && stopped.failure == nil)
         for number: Int32 in [4, 3] {
             let failure = LogFailure.recreated(topic: .variants, partition: PartitionID(number), .unopened)
             let effects = stopped.add(PartitionID(number), failure, at: Self.view(60_000).now.monotonic)
-            #expect(notes(effects) == (number == 4 ? 1 : 0))
+            #expect(notes(effects).first?.hasPrefix("\(number)") == true)
         }
         #expect(stopped.ids.map(\.number) == [3, 4] && "\(stopped.failure as Any)".contains("3"))
-        #expect(notes(stopped.tick(Self.view(69_950))) == 0 && notes(stopped.tick(Self.view(70_000))) == 1)
+        #expect(notes(stopped.tick(Self.view(69_950))).isEmpty)
+        let repeated = notes(stopped.tick(Self.view(70_000)))
+        #expect(repeated.count == 1 && repeated[0].contains("3, 4"), "\(repeated)")
         for partition in stopped.ids { stopped.remove(partition) }
-        #expect(notes(stopped.tick(Self.view(90_000))) == 0)
+        #expect(notes(stopped.tick(Self.view(90_000))).isEmpty)
     }
 
     private enum End: Equatable { case goesOn, done, hidden, unread }

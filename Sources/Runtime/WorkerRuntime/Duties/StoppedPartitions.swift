@@ -4,8 +4,8 @@ internal import Ports
 internal import Records
 internal import Telemetry
 
-/// Partitions that this worker holds and does not work on, because their changelog was recreated. The failure is
-/// repeated every ten seconds, because metrics and the page go by it.
+/// Partitions that this worker holds and does not work on, because their changelog was recreated. Each partition is
+/// reported when it stops. The first one's failure is repeated every ten seconds, because metrics and the page go by it.
 struct StoppedPartitions: Duty {
     private var failures: [PartitionID: LogFailure] = [:]
     private var notedAt = Instant.distantPast
@@ -18,25 +18,20 @@ struct StoppedPartitions: Duty {
 
     mutating func add(_ partition: PartitionID, _ failure: LogFailure, at now: Instant) -> [DutyEffect] {
         failures[partition] = failure
-        return note(at: now)
+        notedAt = now
+        return [note(failure)]
     }
 
     mutating func remove(_ partition: PartitionID) { failures[partition] = nil }
 
-    mutating func tick(_ view: WorkerView) -> [DutyEffect] { failures.isEmpty ? [] : note(at: view.now.monotonic) }
+    mutating func tick(_ view: WorkerView) -> [DutyEffect] {
+        guard let failure, view.now.monotonic - notedAt >= Self.interval else { return [] }
+        notedAt = view.now.monotonic
+        return [note(failure)]
+    }
 
-    private mutating func note(at now: Instant) -> [DutyEffect] {
-        guard now - notedAt >= Self.interval, let partition = ids.first, let failure = failures[partition] else {
-            return []
-        }
-        notedAt = now
-        return [
-            .note(
-                failure,
-                [
-                    "code": .string(failure.code), "partition": .string("\(partition)"),
-                    "stopped": .int(Int64(failures.count)),
-                ])
-        ]
+    private func note(_ failure: LogFailure) -> DutyEffect {
+        let stopped = ids.map { "\($0)" }.joined(separator: ", ")
+        return .note(failure, ["code": .string(failure.code), "stopped": .string(stopped)])
     }
 }
