@@ -53,13 +53,26 @@ package final class WebServer: Sendable {
 
 /// The reason why the server does not listen.
 package enum WebServerFailure: Error, Hashable, CustomStringConvertible {
-    case cannotListen(host: String, port: Int, reason: String)
+    case cannotListen(host: String, port: Int, reason: String, remedy: String = "Choose another port.")
 
     package var description: String {
         switch self {
-        case .cannotListen(let host, let port, let reason):
-            "Cannot listen on port \(port) of \(host): \(reason). Choose another port, or stop the program that uses it."
+        case .cannotListen(let host, let port, let reason, let remedy):
+            "Cannot listen on port \(port) of \(host): \(reason). \(remedy)"
         }
+    }
+
+    fileprivate static let address = "Name an address of this machine, or 0.0.0.0 or [::] for all of them."
+
+    /// Where the system refuses to listen.
+    fileprivate static func refused(_ host: String, _ port: Int, by code: Int32) -> Self {
+        let remedy =
+            switch code {
+            case EADDRNOTAVAIL: address
+            case EACCES: "Choose a port from 1024 up."
+            default: "Choose another port, or stop the program that uses it."
+            }
+        return .cannotListen(host: host, port: port, reason: String(cString: strerror(code)), remedy: remedy)
     }
 }
 
@@ -104,9 +117,11 @@ final class ServerCore: @unchecked Sendable {
                 $0.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
             }
             started = start(&v6)
-        case nil: throw .cannotListen(host: host, port: port, reason: "that is no IPv4 or IPv6 address")
+        case nil:
+            throw .cannotListen(
+                host: host, port: port, reason: "that is no IPv4 or IPv6 address", remedy: WebServerFailure.address)
         }
-        guard let started else { throw .cannotListen(host: host, port: port, reason: String(cString: strerror(errno))) }
+        guard let started else { throw .refused(host, port, by: errno) }
         daemon.withLock { $0 = Daemon(pointer: started) }
         return Int(mz_mhd_port(started))
     }

@@ -131,6 +131,7 @@ struct WebServerTests {
     func strangers(host: String) {
         let failure = #expect(throws: WebServerFailure.self) { _ = try WebServer(host: host) { _ in .notFound } }
         #expect(failure?.description.hasPrefix("Cannot listen on port ") == true)
+        #expect(failure?.description.hasSuffix(" Name an address of this machine, or 0.0.0.0 or [::] for all of them.") == true)
     }
 
     @Test("A port that is taken says so")
