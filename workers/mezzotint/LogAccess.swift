@@ -32,7 +32,7 @@ enum LogAccess {
         guard isEmpty || access(file, rights) != 0 else { return }
         guard isEmpty || errno == ENOENT else {
             let reason = String(cString: strerror(errno))
-            throw LogFailure.unreadable(path: settings.logDirectory, reason: reason, isDamaged: false)
+            throw LogFailure.unreadable(path: settings.logDirectory, reason: reason, .access)
         }
         throw CommandFailure(
             "There is no log at \(settings.logDirectory). Publish a job or start mezzotint-worker first, or name another directory by --set data=DIR or --config FILE."

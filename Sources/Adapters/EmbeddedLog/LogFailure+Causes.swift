@@ -4,19 +4,21 @@ internal import SQLite
 
 extension LogFailure {
     init(_ failure: SQLiteFailure) {
-        if failure.isFull {
+        if failure.isOfNewerVersion {
+            self = .unreadable(path: failure.path, reason: failure.message, .version)
+        } else if failure.isFull {
             self = .full(path: failure.path)
         } else if failure.isBusy || failure.isInputOutput {
             self = .unavailable(reason: "\(failure.path): \(failure)")
         } else {
-            self = .unreadable(path: failure.path, reason: failure.description, isDamaged: failure.isCorrupt)
+            self = .unreadable(path: failure.path, reason: failure.description, failure.isCorrupt ? .damage : .access)
         }
     }
 
     init(_ failure: SystemFailure, path: String) {
         self =
             failure.isOutOfSpace
-            ? .full(path: path) : .unreadable(path: path, reason: failure.description, isDamaged: false)
+            ? .full(path: path) : .unreadable(path: path, reason: failure.description, .access)
     }
 }
 

@@ -69,9 +69,8 @@ enum LogSchema {
     private static func check(_ found: Int64, _ connection: Connection) throws(SQLiteFailure) {
         if found == 0, try !isEmpty(connection) { throw .damaged(connection.path, "it has no tables of a log") }
         guard versions.contains(found) else {
-            throw SQLiteFailure(
-                path: connection.path, extendedCode: 0,
-                message: "its version is \(found), and this program knows \(versions.upperBound)")
+            throw .newer(
+                connection.path, "its version is \(found), and this program knows \(versions.upperBound)")
         }
     }
 

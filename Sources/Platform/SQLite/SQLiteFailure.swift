@@ -16,6 +16,11 @@ package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible
         SQLiteFailure(path: path, extendedCode: SQLITE_CORRUPT, message: message)
     }
 
+    /// Failure for a file that a newer program wrote. SQLite itself no longer uses this code.
+    package static func newer(_ path: String, _ message: String) -> SQLiteFailure {
+        SQLiteFailure(path: path, extendedCode: SQLITE_FORMAT, message: message)
+    }
+
     package var code: Int32 { extendedCode & 0xff }
     package var description: String { "\(message) (SQLite \(extendedCode))" }
 
@@ -24,6 +29,7 @@ package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible
     package var isBusy: Bool { code == SQLITE_BUSY }
     /// Whether the file is no database, or a damaged one.
     package var isCorrupt: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+    package var isOfNewerVersion: Bool { code == SQLITE_FORMAT }
     /// Whether the statement does not fit the file's tables.
     package var isMisfit: Bool { code == SQLITE_ERROR }
     /// Whether the file could not be opened, or created.

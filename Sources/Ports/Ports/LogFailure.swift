@@ -22,9 +22,17 @@ package enum LogFailure: CodedFailure, Hashable {
         }
     }
 
+    /// Why a log's file cannot be used.
+    package enum Trouble: Sendable, Hashable {
+        case access
+        /// A newer program wrote it.
+        case version
+        /// It could be opened, but its content is damaged.
+        case damage
+    }
+
     case held(path: String, by: String)
-    /// `isDamaged`: whether the file could be opened, but its content is damaged.
-    case unreadable(path: String, reason: String, isDamaged: Bool)
+    case unreadable(path: String, reason: String, Trouble)
     case full(path: String)
     /// The log's disk is nearly full: the log hands out no jobs before `until` bytes are free.
     case halted(path: String, until: Int)
@@ -71,10 +79,12 @@ package enum LogFailure: CodedFailure, Hashable {
         switch self {
         case .held(let path, let by):
             "Another worker (\(by)) holds the log at \(path). Stop it first, or give this one a data directory of its own (--set data=DIR)."
-        case .unreadable(let path, let reason, let isDamaged):
-            isDamaged
-                ? "The log at \(path) cannot be read: \(reason). Restore the file from a backup made by 'mezzotint log backup FILE' (a copy of log.sqlite without its log.sqlite-wal is not a backup). Without one, move the log's folder away, start the worker once with store.adopt=true to keep the stored files, and publish again each job that has no outcome."
-                : "The log at \(path) cannot be opened: \(reason). Set data to a directory that this user can create, read and write."
+        case .unreadable(let path, let reason, .access):
+            "The log at \(path) cannot be opened: \(reason). Set data to a directory that this user can create, read and write."
+        case .unreadable(let path, let reason, .version):
+            "The log at \(path) cannot be opened: \(reason). Use the programs of the version that wrote it, or newer ones."
+        case .unreadable(let path, let reason, .damage):
+            "The log at \(path) cannot be read: \(reason). Restore the file from a backup made by 'mezzotint log backup FILE' (a copy of log.sqlite without its log.sqlite-wal is not a backup). Without one, move the log's folder away, run 'mezzotint topics restore', which creates a log with the rows of the indexes, start the worker, and publish again each job that has no outcome."
         case .full(let path):
             "There is no space left for the log at \(path). Free some, or start the worker with a lower log.outcomesKept; nothing that was acknowledged is lost."
         case .halted(let path, let bytes):
@@ -114,7 +124,7 @@ package enum LogFailure: CodedFailure, Hashable {
         }
     }
 
-    fileprivate static func size(_ bytes: Int) -> String {
+    static func size(_ bytes: Int) -> String {
         bytes < 10 << 20 ? "\(max(0, bytes) >> 10) KiB" : "\(bytes >> 20) MiB"
     }
 
