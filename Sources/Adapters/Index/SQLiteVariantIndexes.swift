@@ -39,7 +39,7 @@ package struct SQLiteVariantIndexes: VariantIndexes {
         IndexFile.setAside(path)
         do throws(SQLiteFailure) {
             if case .sound(let file, let checkpoint, _) = try IndexFile.open(path, cacheBytes: cacheBytes) {
-                let rebuilt = "\(path) was set aside as \(path).damaged and is rebuilt from the changelog: \(reason)"
+                let rebuilt = "\(path) was renamed to \(path).damaged and is rebuilt from the changelog: \(reason)"
                 return (SQLiteVariantIndex(path, file, checkpoint, nil), rebuilt)
             }
         } catch { throw IndexFailure(error, path) }

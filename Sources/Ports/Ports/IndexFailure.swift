@@ -23,7 +23,7 @@ package enum IndexFailure: CodedFailure, Hashable {
         case .corrupt(let path, let reason):
             "The index \(path) is damaged (\(reason)). It was renamed and is rebuilt from the changelog; its partition's jobs wait for that."
         case .foreign(let partition, let reason):
-            "The index of partition \(partition) is not of this log's changelog: \(reason). It is set aside as *.sqlite.foreign and rebuilt from the changelog; its jobs wait for that. If the topic was recreated, 'mezzotint topics restore' publishes its rows. If the data directory was copied or brought back from a backup, check that its log and its store belong together, too."
+            "The index of partition \(partition) is not of this log's changelog: \(reason). It is renamed to *.sqlite.foreign and rebuilt from the changelog; its jobs wait for that. If the topic was recreated, 'mezzotint topics restore' publishes its rows. If the data directory was copied or brought back from a backup, check that its log and its store belong together, too."
         case .full(let path):
             "There is no space left for the index \(path). Free some: its partition's jobs wait for it."
         case .unavailable(let path, let reason):
@@ -41,7 +41,7 @@ package enum IndexFailure: CodedFailure, Hashable {
             switch self {
             case .corrupt: "An index file is damaged; it is rebuilt from the changelog."
             case .foreign:
-                "An index file holds the rows of another cluster or data directory; it is set aside and rebuilt from the changelog."
+                "An index file holds the rows of another cluster or data directory; it is renamed and rebuilt from the changelog."
             case .full: "No space is left for an index file; its partition's jobs wait."
             case .unavailable: "An index file cannot be opened or written."
             }

@@ -122,7 +122,7 @@ extension Cause {
         Row(
             .idle, [.exact],
             means: "No worker runs and no job is pending, or nothing was published yet.",
-            do: "Nothing is to be done. A worker that starts processes published jobs."
+            do: "No action is needed. A worker that starts processes published jobs."
         ) { $0.idle },
         Row(
             .noOwner, [.exact],
@@ -295,7 +295,7 @@ extension Cause {
         Row(
             .fine, [.exact],
             means: "Jobs start within their lanes' targets.",
-            do: "Nothing is to be done."
+            do: "No action is needed."
         ) { $0.fine },
     ]
 }

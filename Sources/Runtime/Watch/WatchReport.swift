@@ -86,9 +86,12 @@ package struct WatchReport: Sendable {
         }
         /// The same for jobs that no origin holds back: more workers, or more read-ahead, would start them.
         func isReadyLate(at now: WallTime) -> Bool { ready.map { now - $0 > target } ?? false }
-        /// Seconds until no job is pending, retried ones included; nil if the backlog grows or is not known.
+        /// Seconds until no job is pending, retried ones included; nil if the backlog grows or is not known, or if hosts
+        /// hold back all of it.
         package var drainSeconds: Double? {
             guard let drain, let records = lag.records, drain > 0 else { return nil }
+            // The rate is that of jobs that no host holds back.
+            if ready == nil, records == 0 || lag.oldest != nil { return nil }
             let pending = Double(records) + Double(retried?.jobs ?? 0)
             return pending > 0 ? pending / drain : nil
         }

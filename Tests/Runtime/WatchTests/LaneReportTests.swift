@@ -117,6 +117,34 @@ struct LaneReportTests {
         #expect(scene.report.waits.allSatisfy { scene.report.action(of: $0).contains(unblock) })
     }
 
+    @Test("The remaining time of other jobs is not that of jobs that a host holds back")
+    func heldBack() {
+        var scene = Scene()
+        scene.look(20) { $0.publish(4, to: .jobsFast, 0) }
+        scene.look(14) { $0.finish(5, of: .jobsFast, 0) }
+        #expect(scene.report.lanes[0].drainSeconds != nil)
+        scene.publish(4, to: .retry1m, 0)
+        scene.look { $0.finish(5, of: .jobsFast, 0) }
+        scene.sample(.retry1m, 0, 4, code: "retry.host-blocked", host: "https://a.example")
+        let lane = scene.report.lanes[0]
+        #expect(lane.lag.records == 0 && lane.retried?.jobs == 4 && lane.drain.map { $0 > 0 } == true)
+        #expect(lane.drainSeconds == nil)
+    }
+
+    @Test("An action is \"as above\" only if it is the same")
+    func asAbove() {
+        var scene = Scene()
+        for partition in 0...1 { scene.publish(4, to: .retry1m, partition) }
+        scene.look()
+        scene.tell("https://a.example", .blocked, code: "fetch.server-error")
+        scene.tell("https://b.example", .blocked, code: "fetch.resolution")
+        scene.sample(.retry1m, 0, 4, code: "retry.host-blocked", host: "https://a.example")
+        scene.sample(.retry1m, 1, 4, code: "retry.host-blocked", host: "https://b.example")
+        let page = Self.page(scene.report)
+        #expect(!page.contains("as above"))
+        #expect(page.contains("Ask who runs https://a.example.") && page.contains("getent hosts b.example."))
+    }
+
     @Test("Records that workers may have died of are named, those of most deaths first")
     func suspects() {
         var scene = Scene()

@@ -106,17 +106,17 @@ extension HTML {
             "Pending jobs",
             [("Jobs", .number), ("For", .text), ("Host", .text), ("Lane", .word), ("Since", .word), ("Action", .text)]
         ) { html in
-            var last: WatchReport.WaitReport?
+            var last: String?
             for wait in report.waits.prefix(Self.rows) {
-                let isLikeLast = last.map { $0.reason == wait.reason && $0.code == wait.code } ?? false
-                last = wait
+                let action = report.action(of: wait)
                 html.raw("<tr>")
                 html.cell((wait.isEstimate ? "~" : "") + Words.count(Int(wait.jobs.rounded())), .number)
                 html.cell(wait.reason.meaning + (wait.code.map { " (\(Words.cut($0, 60)))" } ?? ""), .text)
                 html.cell(Words.cut(wait.host, 120), .text)
                 html.cell(wait.lane)
                 html.cell("\(Words.span(report.at - wait.since)) ago")
-                html.cell(isLikeLast ? "as above" : report.action(of: wait), .text)
+                html.cell(action == last ? "as above" : action, .text)
+                last = action
                 html.raw("</tr>")
             }
         }
