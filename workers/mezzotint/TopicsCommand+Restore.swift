@@ -15,6 +15,9 @@ import StoreChoice
 extension TopicsCommand {
     static func restore(_ arguments: ParsedArguments) async throws -> ExitCode {
         let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
+        if let folder = arguments.values("index").first(where: { !Folder.isFolder($0) }) {
+            throw CommandFailure("The folder \(folder) does not exist. Name a folder with index files after --index.")
+        }
         let chosen = try await ChosenLog.open(settings)
         return try await LogAccess.using(chosen.log) { _ in try await restore(arguments, settings, chosen) }
     }
@@ -28,7 +31,8 @@ extension TopicsCommand {
         let named = arguments.values("index")
         var indexes: [PartitionID: [SavedIndex]] = [:]
         var notes: [PartitionID: [String]] = [:]
-        for folder in named.isEmpty ? [own].filter(Folder.isFolder) : named {
+        let folders = named.isEmpty ? [own] : named
+        for folder in folders.filter(Folder.isFolder) {
             // Indexes of several clusters may lie beside each other.
             let found = try SQLiteVariantIndexes.files(below: folder) {
                 !$0.hasPrefix("kafka-") || own.hasSuffix("/\($0)")
@@ -38,6 +42,10 @@ extension TopicsCommand {
                     indexes[partition, default: []].append(try SavedIndex(path, of: partition))
                 } catch { notes[partition, default: []].append("\(error) It is not used.") }
             }
+        }
+        if indexes.isEmpty, notes.isEmpty {
+            Console.complain(
+                "No index file was found below \(folders.joined(separator: " and ")). Name another folder after --index.")
         }
         var restored: [RestoredPartition] = []
         for partition in chosen.log.partitions {

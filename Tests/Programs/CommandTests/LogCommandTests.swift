@@ -46,6 +46,16 @@ struct LogCommandTests {
         #expect(!FileManager.default.fileExists(atPath: folder.file("data")))
     }
 
+    @Test("A restore names a folder of indexes that does not exist and makes no log, and names one without indexes")
+    func noIndex() throws {
+        let missing = try run("topics", "restore", "--index", "none")
+        #expect(missing.status == 1 && missing.errors.hasPrefix("mezzotint: The folder none does not exist. "))
+        #expect(!FileManager.default.fileExists(atPath: folder.file("data")))
+        let empty = try run("topics", "restore")
+        #expect(empty.status == 0)
+        #expect(empty.errors == "No index file was found below data/index. Name another folder after --index.\n")
+    }
+
     @Test("What is no host is refused before a log is looked for", arguments: ["::", "http://", "a b", ""])
     func noHost(text: String) throws {
         for action in ["block", "unblock"] {
