@@ -50,7 +50,7 @@ struct TestScriptTests {
         let ended = try Built.run(
             folder.file("ops/test"), words, in: folder.url, environment: ["PATH": "\(folder.file("bin")):/usr/bin:/bin"]
         )
-        let asked = try String(contentsOfFile: folder.file("asked"), encoding: .utf8)
+        let asked = (try? String(contentsOfFile: folder.file("asked"), encoding: .utf8)) ?? ""
         return (ended, asked.split(separator: "\n").map(String.init).sorted())
     }
 
@@ -99,6 +99,13 @@ struct TestScriptTests {
         let told = try #require(ended.lines.dropLast().last)
         #expect(told.hasPrefix("FAILED The waiting tests ended (status 139) before they could be counted"))
         #expect(ended.lines.last == "4 passed, 1 failed, 4 skipped")
+    }
+
+    @Test("A word that is no command is refused before a build", arguments: [["fasst"], ["fast", "Settings"]])
+    func unknown(words: [String]) throws {
+        let (ended, asked) = try run(words)
+        #expect(ended.status == 2 && asked.isEmpty)
+        #expect(ended.errors.contains("expected fast, all, operations or an option of swift test"))
     }
 
     @Test(

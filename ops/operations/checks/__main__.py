@@ -15,6 +15,10 @@ for name in ("prose", "monitoring", "dashboards", "kubernetes", "units", "produc
         CHECKS.append((name, lambda missing=missing: (_ for _ in ()).throw(Skipped(f"{missing.name} is not installed"))))
 
 wanted = sys.argv[1:]
+unknown = [word for word in wanted if not any(name.startswith(word) or word.startswith(name) for name, _ in CHECKS)]
+if unknown:
+    print(f"ops/test operations: no check begins with {unknown[0]}. The checks are:", *(name for name, _ in CHECKS), sep="\n  ", file=sys.stderr)
+    sys.exit(2)
 passed = failed = skipped = 0
 for name, check in CHECKS:
     if wanted and not any(name.startswith(prefix) for prefix in wanted):
