@@ -100,7 +100,7 @@ enum Demo {
         } else if files.fileExists(atPath: data.path) {
             throw DemoFailure("\(data.path) is there, and no demo has made it. Move it away, or name another --out.")
         }
-        try files.createDirectory(at: data, withIntermediateDirectories: true)
+        try Gallery.makeFolder(data)
         try Data().write(to: mark)
     }
 }

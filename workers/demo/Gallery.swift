@@ -15,6 +15,12 @@ struct Gallery {
 
     private static let suffixes = ["jpg", "jpeg", "png", "webp"]
 
+    static func makeFolder(_ folder: URL) throws {
+        do { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) } catch {
+            throw DemoFailure("The folder \(folder.path) cannot be made. Name another folder by --out.")
+        }
+    }
+
     init(existing folder: URL) throws {
         self.folder = folder
         guard let files = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else {
@@ -22,13 +28,15 @@ struct Gallery {
         }
         names = files.filter { name in Self.suffixes.contains { name.lowercased().hasSuffix(".\($0)") } }.sorted()
         if names.isEmpty {
-            throw DemoFailure("There are no pictures (\(Self.suffixes.joined(separator: ", "))) in \(folder.path).")
+            throw DemoFailure(
+                "There are no images (\(Self.suffixes.joined(separator: ", "))) in \(folder.path). Name another folder by --pictures."
+            )
         }
     }
 
     /// Draws `count` pictures into `folder`, except those that an earlier run has left there.
     init(drawing count: Int, into folder: URL, by pool: RendererPool) async throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Self.makeFolder(folder)
         let plates = (0..<count).map(Plate.init)
         let missing = plates.filter { !FileManager.default.fileExists(atPath: folder.appending(path: $0.name).path) }
         if !missing.isEmpty { Console.complain("Drawing \(missing.count) pictures into \(folder.path)") }

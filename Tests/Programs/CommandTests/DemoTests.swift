@@ -45,8 +45,15 @@ struct DemoTests {
         #expect(missing.errors.contains("\(folder.file("none")) cannot be read"))
         let empty = try Built.run("mezzotint-demo", ["--pictures", folder.path, "--out", folder.file("out")])
         #expect(empty.status == 1)
-        #expect(empty.errors.contains("There are no pictures"))
+        #expect(empty.errors.contains("There are no images"))
         #expect(!FileManager.default.fileExists(atPath: folder.file("out")))
+    }
+
+    @Test("A folder that cannot be written is named")
+    func output() throws {
+        let ended = try Built.run("mezzotint-demo", ["--out", "/proc/none"])
+        #expect(ended.status == 1)
+        #expect(ended.errors.hasSuffix("mezzotint-demo: The folder /proc/none/pictures cannot be made. Name another folder by --out.\n"))
     }
 
     @Test("A run removes what an earlier one left, and nothing that no demo has made")

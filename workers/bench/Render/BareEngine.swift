@@ -41,7 +41,7 @@ struct BareEngine: BenchmarkEngine {
         private let output = Pipe()
 
         init(_ arguments: [String]) throws {
-            process.executableURL = URL(filePath: CommandLine.arguments[0])
+            process.executableURL = URL(filePath: "/proc/self/exe")
             process.arguments = arguments
             process.standardInput = input
             process.standardOutput = output

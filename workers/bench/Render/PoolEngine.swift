@@ -18,8 +18,7 @@ struct PoolEngine: BenchmarkEngine {
     var repeats = 1
     let out: URL
 
-    static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        .appending(path: "mezzotint-renderer").path
+    static let program = SystemFacts.programFolder + "/mezzotint-renderer"
 
     func run(_ ladder: Ladder) async throws -> RenderFigures {
         try await withPool { pool in

@@ -18,7 +18,7 @@ final class WorkerBench {
     /// Request times of each target.
     let requests = RequestBook()
     private let scratch: URL
-    private let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+    private let programs = URL(filePath: SystemFacts.programFolder)
     private var data: URL
     var settings: [String] = []
     /// Concurrency of its own origin, which can serve many requests.
