@@ -89,7 +89,7 @@ final class MetricsServer: Sendable {
                 ?? .init(
                     .later { .init(type: MetricsPage.contentType, Array((await source.page().text + comment).utf8)) })
         case ("/readyz", .running(let source)): return source.standstill ?? .init(.later { await source.readiness() })
-        default: return .notFound
+        default: return .text("This address serves /metrics, /healthz and /readyz.\n", status: 404)
         }
     }
 }

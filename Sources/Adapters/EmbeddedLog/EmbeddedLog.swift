@@ -24,8 +24,8 @@ package final class EmbeddedLog: Log {
         var notices: [String] = []
         if partitionCount != configuration.partitions {
             notices.append(
-                "The log at \(path) has \(partitionCount) partitions, not the \(configuration.partitions) configured: the "
-                    + "number is fixed when a log is made. Configure \(partitionCount), or use a data directory of its own."
+                "The log at \(path) has \(partitionCount) partition\(partitionCount == 1 ? "" : "s"), not the \(configuration.partitions) of log.partitions: "
+                    + "the number is fixed when a log is made. Set log.partitions to \(partitionCount), or name another data directory."
             )
         }
         if configuration.reserve > 0, !folder.reserve.isPossible {

@@ -50,7 +50,7 @@ struct RendererSeat: Sendable {
                 switch error {
                 case .deadline: throw .deadline(milliseconds: render.request.deadlineMilliseconds)
                 case .died where end == .status(Int(RenderReply.memoryStatus)):
-                    throw .outOfMemory(nil, reason: "it ended for want of it")
+                    throw .outOfMemory(nil, reason: "the renderer ran out of memory")
                 case .died where end == .aborted: throw .aborted(render.picture.facts.format)
                 case .died where end == .status(Int(RenderReply.threadStatus)):
                     throw .crashed(reason: "it was refused a thread")

@@ -194,7 +194,7 @@ struct TroubleTests {
         await first.close()
         let second = try EmbeddedLog(path, EmbeddedLogConfiguration(partitions: 16))
         #expect(second.partitionCount == 3)
-        #expect(second.notices.first?.contains("has 3 partitions, not the 16 configured") == true)
+        #expect(second.notices.first?.contains("has 3 partitions, not the 16 of log.partitions") == true)
         await second.close()
         for count in [-1, 0, 257] {
             #expect(throws: LogFailure.self) { try EmbeddedLog(path, EmbeddedLogConfiguration(partitions: count)) }
