@@ -119,8 +119,9 @@ extension Raster {
         return ColourEdges(decodedAt: size, channels: edgeChannels, hasHalfChroma: hasHalfChroma)
     }
 
-    /// Counts in all rows of a decode in memory.
+    /// Counts in all rows of a decode in memory. Without a count, pixels that are not in memory must stay unread.
     func count(_ edges: inout ColourEdges?) {
+        guard edges != nil else { return }
         let row = size.width * bands
         withPixels { pixels in
             guard let bytes = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
