@@ -68,10 +68,9 @@ enum LogSchema {
 
     private static func check(_ found: Int64, _ connection: Connection) throws(SQLiteFailure) {
         if found == 0, try !isEmpty(connection) { throw .damaged(connection.path, "it has no tables of a log") }
-        guard versions.contains(found) else {
-            throw .newer(
-                connection.path, "its version is \(found), and this program knows \(versions.upperBound)")
-        }
+        if versions.contains(found) { return }
+        let why = "its version is \(found), and this program knows \(versions.upperBound)"
+        throw found > versions.upperBound ? .newer(connection.path, why) : .damaged(connection.path, why)
     }
 
     private static func countedPartitions(_ connection: Connection) throws(SQLiteFailure) -> Int {

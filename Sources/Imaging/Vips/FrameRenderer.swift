@@ -47,7 +47,7 @@ struct FrameRenderer {
         var edges = isLookedAt ? decoded.uncountedEdges(hasHalfChroma: hasHalfChroma(source)) : nil
         // Pixels that are not in memory are read only once, by their only step.
         let isHeld = plan.keepsDecoded || request.outputs.contains(where: \.isResolvedByPixels)
-        if isHeld { decoded.count(&edges) }
+        if isHeld { try reading { () throws(RasterFailure) in try decoded.count(&edges) } }
         var kept: [Int: Raster] = [:]
         for step in plan.steps {
             let base = if case .output(let index) = step.base { kept[index] ?? decoded } else { decoded }
@@ -75,11 +75,14 @@ struct FrameRenderer {
             }
             if counts, !step.isResampled, step.size == decoded.size {
                 if step.isKept {
-                    raster.count(&edges)
+                    try reading { () throws(RasterFailure) in try raster.count(&edges) }
                 } else if finished === raster, raster.size.pixels <= VipsEngine.heldPixels {
                     // The engine would hold it anyway.
-                    finished = try reading { () throws(RasterFailure) in try raster.inMemory() }
-                    finished.count(&edges)
+                    finished = try reading { () throws(RasterFailure) in
+                        let held = try raster.inMemory()
+                        try held.count(&edges)
+                        return held
+                    }
                 }
             }
             try take(step.index, finished)

@@ -119,13 +119,11 @@ extension Raster {
         return ColourEdges(decodedAt: size, channels: edgeChannels, hasHalfChroma: hasHalfChroma)
     }
 
-    /// Counts in all rows of a decode in memory. Without a count, pixels that are not in memory must stay unread.
-    func count(_ edges: inout ColourEdges?) {
+    /// Counts in all rows, which are read once more. Without a count, pixels that are not in memory must stay unread.
+    func count(_ edges: inout ColourEdges?) throws(RasterFailure) {
         guard edges != nil else { return }
-        let row = size.width * bands
-        withPixels { pixels in
-            guard let bytes = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
-            edges?.take(rowsUpTo: size.height) { bytes + $0 * row }
+        try readRows(0..<size.height, columns: 0..<size.width, window: 0) { end, row in
+            edges?.take(rowsUpTo: end, row)
         }
     }
 

@@ -82,7 +82,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .aborted(let format):
             "A library aborted a fresh renderer over the source, \(format.withArticle). Publish it in another form or format."
         case .outOfMemory(let spec, let reason):
-            "\(spec.map { "\($0)" } ?? "The source") needs more memory than a renderer may have, and was tried in a fresh one: \(reason). Ask for a smaller size or another format."
+            "\(spec.map { "\($0)" } ?? "The source") needs more memory than a renderer may have, also in a fresh one (\(reason)). Ask for a smaller size or another format."
         case .deadline(let ms):
             "The source took longer than \(ms % 1000 == 0 ? "\(ms / 1000) s" : "\(ms) ms") to render, twice. Ask for smaller variants or fewer frames, or raise render.deadline."
         case .unavailable(let reason):

@@ -57,7 +57,7 @@ package enum SpecOption: String, CaseIterable, Sendable {
     package var meaning: String {
         switch self {
         case .quality:
-            "Quality from 1 to 100. Default: `canonical.defaultQuality`, for AVIF `canonical.defaultAVIFQuality`. PNG and GIF have none. Below 90, JPEG and AVIF halve the chroma resolution, unless the variant has colour edges (coloured text, charts) or the variant has at most 16,384 pixels. Variants above 16 million pixels may halve it anyway."
+            "Quality from 1 to 100. Default: `canonical.defaultQuality`, for AVIF `canonical.defaultAVIFQuality`. PNG and GIF have none. Below 90, JPEG and AVIF halve the chroma resolution, unless the variant has colour edges (coloured text, charts) or at most 16,384 pixels. Variants above 16 million pixels may halve it anyway."
         case .axis:
             "Position of a crop, in tenths of the free space from the left and the top. The nine points (`north`, …) are axes by name."
         case .focus:

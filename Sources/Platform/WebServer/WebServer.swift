@@ -68,7 +68,7 @@ package enum WebServerFailure: Error, Hashable, CustomStringConvertible {
     fileprivate static func refused(_ host: String, _ port: Int, by code: Int32) -> Self {
         let remedy =
             switch code {
-            case EADDRNOTAVAIL: address
+            case EADDRNOTAVAIL, EAFNOSUPPORT: address
             case EACCES: "Choose a port from 1024 up."
             default: "Choose another port, or stop the program that uses it."
             }

@@ -94,7 +94,7 @@ package enum FetchFailure: CodedFailure, Hashable {
             "\(url) redirects more than \(limit) times. Point the job at the final URL."
         case .badRedirect(let url, let to):
             "\(url) redirects to \(Excerpt.url(Array(to.shown.withoutQuery.utf8))), which is not an http or https URL without a user. Correct the origin."
-        case .tooLarge(let url, let limit): "\(url) is larger than \(LogFailure.size(limit)). Raise fetch.byteLimit to accept it."
+        case .tooLarge(let url, let limit): "\(url) is larger than \(limit % 1_024 == 0 ? LogFailure.size(limit) : "\(limit) bytes"). Raise fetch.byteLimit to accept it."
         case .empty(let url): "\(url) has an empty body. Check the source at its origin."
         case .truncated(let url):
             "The body of \(url) ended before its length."

@@ -57,6 +57,7 @@ extension Worker {
         // Its next owner finds out.
         if isLeaving { return }
         let failure = LogFailure.recreated(topic: .variants, partition: owned.id, why)
-        duties.stopped.add(owned.id, failure, at: monotonic).forEach(perform)
+        report(failure, of: owned.id)
+        duties.stopped.add(owned.id, failure, at: monotonic)
     }
 }
