@@ -11,6 +11,9 @@ internal import Synchronization
 final class Traffic: Sendable {
     private struct State {
         var sockets: Set<Int32> = []
+        /// Number of connections that were open when the loop began its work, or were opened since. A closed one still
+        /// counts: bytes that it brought may belong to a response that is not settled yet.
+        var connections = 0
         /// Bytes of connections that are closed.
         var past = 0
         /// Bytes that had been read when the loop began its work.
@@ -21,6 +24,7 @@ final class Traffic: Sendable {
         mutating func cut() {
             for socket in sockets { TCPConnection.cut(socket) }
             start = read
+            connections = sockets.count
         }
 
         var read: Int { sockets.reduce(past) { $0 + TCPConnection.bytesRead($1) } }
@@ -50,7 +54,11 @@ final class Traffic: Sendable {
 
     func paused(_ change: Int) { pauses.add(change, ordering: .relaxed) }
 
-    func opened(_ socket: Int32) { state.withLock { _ = $0.sockets.insert(socket) } }
+    func opened(_ socket: Int32) {
+        state.withLock { state in
+            if state.sockets.insert(socket).inserted { state.connections += 1 }
+        }
+    }
 
     /// Closes under the lock, so that the watch never queries a descriptor that another file has by then.
     func close(_ socket: Int32) {
@@ -65,6 +73,7 @@ final class Traffic: Sendable {
     func begin(forAnotherHost isOther: Bool) {
         state.withLock { state in
             if isOther { state.cut() } else { state.start = state.read }
+            state.connections = state.sockets.count
             state.isFlooded = false
             useful.store(0, ordering: .relaxed)
         }
@@ -75,7 +84,7 @@ final class Traffic: Sendable {
         state.withLock { state in
             let read = state.read - state.start
             let allowed =
-                2 * useful.load(ordering: .relaxed) + Self.allowance * max(1, state.sockets.count)
+                2 * useful.load(ordering: .relaxed) + Self.allowance * max(1, state.connections)
                 + Self.pausedAllowance * pauses.load(ordering: .relaxed)
             guard read > allowed else { return }
             state.cut()
