@@ -29,15 +29,21 @@ final class MetricsServer: Sendable {
 
     private final class Shared: Sendable {
         let stage = Mutex(Stage.starting)
+        let last = Mutex<LastLine?>(nil)
         /// Last log line of the previous process, appended to the metrics.
-        let comment = Mutex("")
+        var comment: String {
+            last.withLock { last in
+                guard let line = last?.before, !line.isEmpty else { return "" }
+                return "\(LastLine.prefix)\(line)\n"
+            }
+        }
     }
 
     init(_ listen: ListenAddress, started: WallTime) throws(MetricsFailure) {
         let state = Shared()
         do throws(WebServerFailure) {
             server = try WebServer(host: listen.host, port: listen.port, limits: Self.limits) { request in
-                Self.answer(request, state.stage.withLock { $0 }, state.comment.withLock { $0 })
+                Self.answer(request, state.stage.withLock { $0 }, state.comment)
             }
         } catch {
             throw MetricsFailure(reason: error)
@@ -59,14 +65,12 @@ final class MetricsServer: Sendable {
         page.add(Metric.logConnected, [.init(0)])
         page.add(Metric.partitionsOwned, [.init(0)])
         page.add(Metric.processStart, [.init(Double(started.milliseconds) / 1000)])
+        if let crashes = state.last.withLock({ $0?.crashes }) { page.add(Metric.crashes, [.init(crashes)]) }
         state.stage.withLock { [page] in $0 = .waiting(failure.description, page) }
     }
 
-    /// Reports the last log line of the process that served here before; empty: it is unknown.
-    func report(lastLine: String) {
-        guard !lastLine.isEmpty else { return }
-        state.comment.withLock { $0 = "\(LastLine.prefix)\(lastLine)\n" }
-    }
+    /// Reports the end of the process that served here before.
+    func report(_ last: LastLine) { state.last.withLock { $0 = last } }
 
     private static func answer(
         _ request: WebServer.Request, _ stage: Stage, _ comment: String

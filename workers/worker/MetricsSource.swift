@@ -26,6 +26,8 @@ final class MetricsSource: Sendable {
     private let view = Mutex(LogHearing())
     private let surroundings: Surroundings
     private let traces: TraceExporter?
+    /// nil: they are not counted.
+    private let crashes: Int?
 
     private static let lagInterval = Duration.seconds(2)
     /// Age of the last turn after which a worker counts as hanging, and should be restarted.
@@ -35,10 +37,10 @@ final class MetricsSource: Sendable {
 
     init(
         _ worker: Worker, _ log: any Log, _ renderers: RendererPool, _ surroundings: Surroundings,
-        traces: TraceExporter?, started: WallTime
+        traces: TraceExporter?, started: WallTime, crashes: Int?
     ) {
         (self.worker, self.log, self.renderers, self.started) = (worker, log, renderers, started)
-        (self.surroundings, self.traces) = (surroundings, traces)
+        (self.surroundings, self.traces, self.crashes) = (surroundings, traces, crashes)
     }
 
     /// Polls the log every few seconds, until the task is cancelled.
@@ -178,6 +180,7 @@ final class MetricsSource: Sendable {
         case .processCPU: return [Sample(ProcessMemory.ownCPUTime.seconds)]
         case .processMemory: return [Sample(ProcessMemory.of()?.now ?? 0)]
         case .processStart: return [Sample(Double(started.milliseconds) / 1000)]
+        case .crashes: return crashes.map { [Sample($0)] } ?? []
         }
     }
 

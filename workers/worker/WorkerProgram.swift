@@ -77,8 +77,9 @@ struct WorkerProgram {
         let started = ContinuousClock.now
         let traces = TraceExporter(settings, logger: logger)
         settings.makeData()
-        if let address = settings.metrics.listen, let last = LastLine(path: "\(settings.data)/last-line-\(address)") {
-            metrics?.report(lastLine: last.before)
+        let last = settings.metrics.listen.flatMap { LastLine(path: "\(settings.data)/last-line-\($0)") }
+        if let last {
+            metrics?.report(last)
             LogOutput.standardError.keep(in: last)
         }
         let untilIdle = arguments.flag("until-idle")
@@ -93,7 +94,7 @@ struct WorkerProgram {
             if let metrics {
                 let source = MetricsSource(
                     worker, composition.log, composition.renderers, Surroundings(settings), traces: traces,
-                    started: begun)
+                    started: begun, crashes: last?.crashes)
                 metrics.serve(source)
                 group.addTask {
                     await source.watchLog()
@@ -163,6 +164,7 @@ struct WorkerProgram {
         if let failure, status.counters.jobs + status.counters.requests + left == 0 { throw failure }
         Console.print(arguments.flag("json") ? summary.json : summary.table)
         if let failure { throw failure }
+        LogOutput.standardError.end(with: nil)
         return .success
     }
 }
@@ -188,7 +190,10 @@ final class StopSignals: Sendable {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
-                if idle.isSet.load(ordering: .relaxed) { _exit(0) }
+                if idle.isSet.load(ordering: .relaxed) {
+                    LogOutput.standardError.end(with: nil)
+                    _exit(0)
+                }
                 continuation.yield(number)
             }
             source.resume()

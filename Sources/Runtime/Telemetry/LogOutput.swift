@@ -54,9 +54,10 @@ package final class LogOutput: Sendable {
     /// Keeps each line from now on, for the next process.
     package func keep(in last: LastLine) { self.last.withLock { $0 = last } }
 
-    /// Keeps the reason why the program ends, as its last line.
-    package func end(with reason: String) {
+    /// Keeps the reason why the program ends, as its last line; nil: it ends cleanly.
+    package func end(with reason: String?) {
         guard let last = last.withLock({ $0 }) else { return }
+        guard let reason else { return last.end() }
         last.keep(PlainText.of("\(Timestamp.text(now()).dropFirst(11).dropLast(5)) \(reason)"))
         last.flush()
     }

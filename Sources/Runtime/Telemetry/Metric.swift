@@ -50,6 +50,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
     case processCPU = "process_cpu_seconds_total"
     case processMemory = "process_resident_memory_bytes"
     case processStart = "process_start_time_seconds"
+    case crashes = "mezzotint_crashes_total"
     case openFiles = "process_open_fds"
     case openFilesLimit = "process_max_fds"
 
@@ -86,7 +87,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .partitionsOwned, .partitionsAssigned, .partitionsRestoring, .restoreRowsLeft, .restoredRows, .retries,
             .fetches, .fetchedBytes, .renders, .answersWaiting, .workUnderWay, .rendererLosses, .rendererMemory,
             .logConnected, .partitions, .storedBytes, .logAppend, .rendererCPU, .processCPU, .processMemory,
-            .processStart, .openFiles, .openFilesLimit, .clockSkew:
+            .processStart, .crashes, .openFiles, .openFilesLimit, .clockSkew:
             []
         }
     }
@@ -157,6 +158,8 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .processCPU: "Processor time of the worker, without its renderers."
         case .processMemory: "Resident memory of the worker, without its renderers."
         case .processStart: "Start time of the worker, in seconds since 1970."
+        case .crashes:
+            "Processes of this worker that crashed, were killed or ended with an error, counted in its data folder. A stop by SIGTERM, and the end of an idle run, do not count."
         case .openFiles: "Files that the worker has open."
         case .openFilesLimit: "Maximum number of files that the worker may have open."
         }

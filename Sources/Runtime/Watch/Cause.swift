@@ -110,7 +110,7 @@ extension Cause {
         Row(also: .killerJob) { $0.looping },
         Row(
             .crashLoop, [.stopsJobs],
-            means: "A worker was started at least three times within ten minutes.",
+            means: "A worker was started at least three times within ten minutes, each time after it crashed, was killed or ended with an error.",
             do:
                 "Read the last lines of its log before each start (journalctl -u mezzotint-worker, kubectl logs --previous). If it was killed (status 137), give it more memory or lower render.processes."
         ) { $0.crashLoop },

@@ -124,7 +124,7 @@ struct Findings {
         return (since, workers.count, joining, since != state.ownersKnownSince && now < least)
     }
 
-    /// Whether a worker that was restarted within the last ten minutes crashed like the process before it.
+    /// Whether a worker that was restarted after a crash within the last ten minutes crashed again.
     private var isDyingAgain: Bool {
         let ends = state.partitions.compactMap { $0.progress?.isClean }
         return !ends.isEmpty && !ends.contains(true) && report.workers.contains { !$0.restarts.isEmpty }

@@ -113,7 +113,7 @@ struct WorkerWatch: Sendable {
     var failedAt: [String: WallTime] = [:]
     /// Time when its restore was last seen to progress.
     var restoredAt: WallTime?
-    /// Times when it was seen to have been restarted, within `restartTime`.
+    /// Times when it was seen to have been restarted after a crash, within `restartTime`.
     private(set) var restarts: [WallTime] = []
     /// Running renders, and the maximum, at its last polls. One poll shows only a moment.
     private(set) var renders: [(at: WallTime, used: Int, all: Int)] = []
@@ -141,7 +141,12 @@ struct WorkerWatch: Sendable {
                     failedAt[code] = now
                 }
                 if let before = old.rowsLeft, let left = new.rowsLeft, left < before { restoredAt = now }
-                if let before = old.started, let started = new.started, started > before { restarts.append(now) }
+                // A worker that was stopped may come as often as it likes.
+                if let before = old.started, let started = new.started, started > before,
+                    new.crashes == nil || new.crashes != old.crashes
+                {
+                    restarts.append(now)
+                }
             }
             restarts.removeAll { $0 <= now - Self.restartTime }
             countLost(new, at: now)

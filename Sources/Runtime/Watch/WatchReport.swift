@@ -169,7 +169,7 @@ package struct WatchReport: Sendable {
         let silentSince: WallTime?
         package let restoredAt: WallTime?
         let failedAt: [String: WallTime]
-        /// Restarts within the last ten minutes.
+        /// Restarts after a crash, within the last ten minutes.
         let restarts: [WallTime]
     }
 }

@@ -42,6 +42,8 @@ package struct WorkerFigures: Sendable, Equatable {
     /// By name, from `stepNames`.
     package var steps: [String: Step] = [:]
     package var started: WallTime?
+    /// Processes of it that did not end cleanly; nil: they are not counted.
+    package var crashes: Int?
     /// Bytes that may still be written, by content of the folder: store, or data.
     package var diskFree: [String: Int] = [:]
     /// Lead of its clock over the brokers'; below 0: it is behind.
@@ -93,6 +95,7 @@ package struct WorkerFigures: Sendable, Equatable {
         case "process_resident_memory_bytes": memory = whole
         case "mezzotint_clock_skew_seconds": clockSkew = abs(sample.value) <= 1e12 ? sample.duration : nil
         case "process_start_time_seconds": started = (0...1e12).contains(sample.value) ? .epoch + sample.duration : nil
+        case "mezzotint_crashes_total": crashes = whole
         case "mezzotint_disk_free_bytes":
             if let folder = sample.labels["folder"], diskFree.count < 8 { diskFree[Words.cut(folder, 40)] = whole }
         case "mezzotint_build_info":

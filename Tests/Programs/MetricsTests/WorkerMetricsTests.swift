@@ -103,16 +103,18 @@ struct WorkerMetricsTests {
         }
     }
 
-    @Test("After a worker that was killed, and one that could not start, the next one's metrics show its last log line")
+    @Test("Metrics count workers that were killed or could not start, and show the last log line of the process before")
     func lastLine() async throws {
         let place = try Workplace()
-        func page(of worker: RunningProgram) async throws -> Substring? {
+        func page(of worker: RunningProgram) async throws -> (line: Substring?, crashes: Double) {
             await worker.says("The worker runs")
             let text = try await Asked(try await worker.metricsAddress() + "/metrics").text
-            return text.split(separator: "\n").first { $0.hasPrefix(LastLine.prefix) }
+            let line = text.split(separator: "\n").first { $0.hasPrefix(LastLine.prefix) }
+            return (line, try Exposition(text).value("mezzotint_crashes_total"))
         }
         let killed = try place.worker([Self.listen], untilIdle: false)
-        #expect(try await page(of: killed) == nil)
+        let first = try await page(of: killed)
+        #expect(first.line == nil && first.crashes == 0)
         let file = place.folder.url.appending(path: "data/last-line-127.0.0.1:0")
         try await eventually { try String(contentsOf: file, encoding: .utf8).contains("The worker runs.") }
         killed.signal(SIGKILL)
@@ -120,10 +122,15 @@ struct WorkerMetricsTests {
         let failing = try place.worker([Self.listen, "store.directory=/proc/nowhere"], untilIdle: false)
         #expect(try await failing.ended().status == 1)
         let next = try place.worker([Self.listen], untilIdle: false)
-        let line = try #require(try await page(of: next))
-        #expect(line.contains("/proc/nowhere"), "\(line)")
+        let third = try await page(of: next)
+        #expect(third.line?.contains("/proc/nowhere") == true && third.crashes == 2, "\(third)")
         next.signal(SIGTERM)
         #expect(try await next.ended().status == 0)
+        let last = try place.worker([Self.listen], untilIdle: false)
+        let fourth = try await page(of: last)
+        #expect(fourth.line == nil && fourth.crashes == 2)
+        last.signal(SIGTERM)
+        #expect(try await last.ended().status == 0)
     }
 
     @Test("How often a host was asked for nothing new, and answered for: as metrics, to scripts, and to people")

@@ -48,7 +48,8 @@ struct LoggerTests {
         #expect(try run { _ in } == #"10:28:36 WARNING The disk\u000ais full. folder=data"#)
         #expect(
             try run { $0.end(with: "The log is not there.") } == #"10:28:36 WARNING The disk\u000ais full. folder=data"#)
-        #expect(try run { _ in } == "10:28:36 The log is not there.")
+        #expect(try run { $0.end(with: nil) } == "10:28:36 The log is not there.")
+        #expect(try run { _ in } == "")
         #expect(LastLine(path: folder.url.path) == nil)
     }
 

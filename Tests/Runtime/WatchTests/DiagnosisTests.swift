@@ -235,7 +235,7 @@ struct DiagnosisTests {
             // Between two processes, as they come: nothing is over.
             (restarts: 0, away: 4, isClean: false, cause: .fine), (2, 4, false, .fine), (1, 4, true, .fine),
             // One end is a run's; a worker that ended cleanly may come as often as it likes.
-            (0, 8, false, .idle), (1, 8, true, .idle), (2, 8, nil, .idle),
+            (0, 8, false, .idle), (1, 8, true, .idle), (2, 8, nil, .idle), (3, 4, true, .fine), (4, 8, true, .idle),
             (1, 8, false, .noWorker), (3, 4, false, .crashLoop), (3, 8, false, .crashLoop), (1, 700, false, .idle),
         ] as [(restarts: Int, away: Int, isClean: Bool?, cause: Cause)])
     func dying(restarts: Int, away: Int, isClean: Bool?, cause: Cause) {
@@ -246,7 +246,7 @@ struct DiagnosisTests {
             scene.apply(.progress(ProgressRow(partition: partition, topics: [:], isClean: isClean, at: scene.now)))
         }
         for _ in 0..<restarts {
-            scene.restart()
+            scene.restart(isClean: isClean == true)
             scene.look()
         }
         scene.owners = [:]

@@ -54,6 +54,7 @@ struct Scene {
         (figures.owned, figures.restoring, figures.rowsLeft) = (owned, restoring, rowsLeft)
         (figures.fetchPermits, figures.renderPermits) = (.init(used: fetches, all: 32), .init(used: renders, all: 2))
         (figures.failures, figures.started, figures.steps) = (failures, 1_789_999_000_000, steps)
+        figures.crashes = 0
         return figures
     }
 
@@ -71,10 +72,11 @@ struct Scene {
         apply(.ended(Array(repeating: end, count: jobs)))
     }
 
-    /// The worker was started again.
-    mutating func restart(after lastLine: String? = nil) {
+    /// The worker was started again, after a crash or a stop.
+    mutating func restart(after lastLine: String? = nil, isClean: Bool = false) {
         guard case .figures(var figures) = workers[0].answer else { return }
         (figures.started, figures.lastLine) = (now, lastLine)
+        if !isClean { figures.crashes? += 1 }
         workers[0] = WorkerSight(workers[0].address, .figures(figures))
     }
 
