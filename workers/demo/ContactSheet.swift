@@ -75,7 +75,7 @@ struct ContactSheet {
         }
         return """
             <h2>\(Self.escaped(source.url)) <span>\(source.size), \(Round.bytes(source.bytes)) \
-            \((rows.last { $0.facts != nil }?.facts?.notes ?? [source.format.rawValue]).joined(separator: ", "))\
+            \((rows.last { $0.facts != nil }?.facts?.notes() ?? [source.format.rawValue]).joined(separator: ", "))\
             \(source.original == nil ? "" : ", original kept")</span></h2>
             <section>\(rows.map { figure($0, store) }.joined())</section>
             """

@@ -32,10 +32,14 @@ enum Demo {
         let data = out.appending(path: dataFolder)
         let log = try DemoLog(data: data, kafka: arguments.value("kafka"))
         let programs = try Programs(settings: log.assignments)
-        let gallery = try await gallery(arguments, out, programs, drawing: min(drawnCount, jobs ?? drawnCount))
+        let given = try arguments.value("pictures").map { try Gallery(existing: URL(filePath: $0)) }
         try begin(data)
         try log.make(by: programs)
         do {
+            let gallery =
+                if let given { given } else {
+                    try await drawn(min(drawnCount, jobs ?? drawnCount), into: out.appending(path: "pictures"), programs)
+                }
             try await show(jobs ?? 2 * gallery.names.count, of: gallery, out, log, programs)
         } catch {
             // The failed program has reported the error; topics that remain have the demo's name.
@@ -75,15 +79,12 @@ enum Demo {
         Console.print("Contact sheet: \(sheet.path)")
     }
 
-    private static func gallery(
-        _ arguments: ParsedArguments, _ out: URL, _ programs: Programs, drawing count: Int
-    ) async throws -> Gallery {
-        if let folder = arguments.value("pictures") { return try Gallery(existing: URL(filePath: folder)) }
+    private static func drawn(_ count: Int, into folder: URL, _ programs: Programs) async throws -> Gallery {
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let pool = RendererPool(
             RendererConfiguration(program: try programs.path(of: "mezzotint-renderer"), count: cores))
         do {
-            let drawn = try await Gallery(drawing: count, into: out.appending(path: "pictures"), by: pool)
+            let drawn = try await Gallery(drawing: count, into: folder, by: pool)
             await pool.stop()
             return drawn
         } catch {

@@ -5,6 +5,7 @@ import LogChoice
 import Ports
 import Posix
 internal import Records
+import RendererPool
 import Settings
 import StoreChoice
 internal import VariantSpec
@@ -35,7 +36,8 @@ enum VariantsCommand {
                 if let row = rows.filter({ $0.facts != nil }).max(by: { $0.storedAt < $1.storedAt }),
                     let facts = row.facts
                 {
-                    Console.print("The source: \(row.sourceSize), \(facts.notes.joined(separator: ", ")).")
+                    let notes = facts.notes(frameLimit: settings.render.frameLimit)
+                    Console.print("The source: \(row.sourceSize), \(notes.joined(separator: ", ")).")
                 }
                 // Locations are relative to it.
                 Console.print("The store: \(ChosenStore.site(settings).place)")

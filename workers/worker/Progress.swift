@@ -28,6 +28,8 @@ struct Progress {
             let (counters, seconds) = (status.counters, (ContinuousClock.now - started) / .seconds(1))
             let variants = counters.renders + counters.unchanged
             let saved = counters.savedFetches
+            // A worker that cannot start has no progress.
+            guard status.assignments > 0 else { return }
             line.update(
                 pace.text(
                     jobs: counters.jobs, variants: variants, saved: saved, left: left, retrying: retrying,

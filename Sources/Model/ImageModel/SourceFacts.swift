@@ -25,9 +25,11 @@ package struct SourceFacts: Sendable, Hashable {
     }
 
     /// Properties worth showing to people; usual values are left out.
-    package var notes: [String] {
+    ///
+    /// - Parameter frameLimit: number of frames after which an inspector may stop counting.
+    package func notes(frameLimit: Int = .max) -> [String] {
         var notes = [format.rawValue]
-        if frames > 1 { notes.append("\(frames) frames") }
+        if frames > 1 { notes.append(frames > frameLimit ? "more than \(frameLimit) frames" : "\(frames) frames") }
         if hasAlpha { notes.append("transparent") }
         if orientation != 1 { notes.append("stored in orientation \(orientation)") }
         if isTruncated { notes.append("its file ends early") }

@@ -53,7 +53,17 @@ struct DemoTests {
     func output() throws {
         let ended = try Built.run("mezzotint-demo", ["--out", "/proc/none"])
         #expect(ended.status == 1)
-        #expect(ended.errors.hasSuffix("mezzotint-demo: The folder /proc/none/pictures cannot be made. Name another folder by --out.\n"))
+        #expect(ended.errors.hasSuffix("mezzotint-demo: The folder /proc/none/demo-data cannot be made. Name another folder by --out.\n"))
+    }
+
+    @Test("A broker that does not respond is reported before images are drawn")
+    func broker() throws {
+        let folder = try TemporaryFolder()
+        let ended = try Built.run(
+            "mezzotint-demo", ["--out", folder.file("out"), "--kafka", "127.0.0.1:1"],
+            environment: ["MEZZOTINT_KAFKA_TIMING_ANSWER": "1s"])
+        #expect(ended.status == 1 && ended.errors.contains("127.0.0.1:1"), "\(ended.errors)")
+        #expect(!ended.errors.contains("Drawing"))
     }
 
     @Test("A run removes what an earlier one left, and nothing that no demo has made")

@@ -167,14 +167,14 @@ struct LogCommandTests {
             let partition = source.partition(of: log.partitionCount)
             return try [
                 row("300x300.webp", 300, SourceFacts(format: .gif), storedAt: 1),
-                row("200x200.webp", 200, SourceFacts(format: .avif, orientation: 6), storedAt: 3),
+                row("200x200.webp", 200, SourceFacts(format: .avif, frames: 1001, orientation: 6), storedAt: 3),
                 row("100x100.webp", 100, SourceFacts(format: .jpeg), storedAt: 2),
                 row("50x50.webp", 50, nil, storedAt: 4),
             ].map { $0.newRecord(partition: partition) }
         }
         #expect(
             try run("variants", "http://a.example/b.jpg").lines.first
-                == "The source: 2000×2000, avif, stored in orientation 6.")
+                == "The source: 2000×2000, avif, more than 1000 frames, stored in orientation 6.")
     }
 
     @Test("lag counts what is above the committed offset, by topic and partition, with the age of the oldest")

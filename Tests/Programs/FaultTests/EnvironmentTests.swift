@@ -18,6 +18,7 @@ struct EnvironmentTests {
         #expect(ended.status == 1)
         let last = ended.errors.split(separator: "\n").last ?? ""
         #expect(last.hasPrefix("mezzotint-worker: ") && last.contains(part), "\(ended.errors)")
+        #expect(!ended.errors.contains("jobs done"))
     }
 
     private func publishOne(_ size: String = "40x40-q80.webp") throws {
