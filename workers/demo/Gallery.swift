@@ -29,7 +29,7 @@ struct Gallery {
         names = files.filter { name in Self.suffixes.contains { name.lowercased().hasSuffix(".\($0)") } }.sorted()
         if names.isEmpty {
             throw DemoFailure(
-                "There are no images (\(Self.suffixes.joined(separator: ", "))) in \(folder.path). Name another folder by --pictures."
+                "\(folder.path) has no images (\(Self.suffixes.joined(separator: ", "))). Name another folder by --pictures."
             )
         }
     }

@@ -19,7 +19,7 @@ extension DeadCommand {
             Option("limit", value: "number", help: "With --code: the maximum number of letters."), .json,
         ], run: runReplay)
 
-    /// Replays dead letters. One whose job is invalid stays on the list: published unchanged, it would only become a
+    /// Replays dead letters. A letter with an invalid job stays on the list: published unchanged, it would only become a
     /// dead letter again.
     private static func runReplay(_ arguments: ParsedArguments) async throws -> ExitCode {
         let (ids, code) = (arguments.positionals, arguments.value("code"))

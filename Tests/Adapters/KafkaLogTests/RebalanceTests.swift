@@ -126,7 +126,7 @@ extension KafkaTests {
             await otherLog.close()
         }
 
-        @Test("What is not released by the deadline is lost, and read again by the next owner")
+        @Test("Partitions that are not released by the deadline are lost, and the next owner reads them again")
         func deadline() async throws {
             let bench = try await KafkaBench { $0.timing.revoke = .milliseconds(300) }
             let (log, first) = try await bench.worker()

@@ -85,7 +85,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "What is no http or https URL is not followed",
+        "Redirects to other URLs than http and https are not followed",
         arguments: [
             "file:///etc/passwd", "ftp://127.0.0.1/a", "gopher://127.0.0.1:25/", "http://user:secret@127.0.0.1/end",
             "http://", "javascript:1", "dict://127.0.0.1:11211/stat", "http://[::1", "http://127.0.0.1:70000/",

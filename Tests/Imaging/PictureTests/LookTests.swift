@@ -25,7 +25,7 @@ struct LookTests {
 
     /// Seen to fail while finished variants were looked at: grey ones and cuts of a margin passed for photographs.
     @Test(
-        "Cuts, effects and borders do not change what is seen on either way",
+        "Cuts, effects and borders do not change whether an image counts as a drawing, with either engine",
         arguments: [
             "full.png", "full-q95.jpg", "800x800.webp", "800x800-grey.webp", "700y20-axis0_10.webp",
             "800x800-blur40.png",
@@ -48,7 +48,9 @@ struct LookTests {
     }
 
     /// Seen to fail: no block was read, and they passed for photographs.
-    @Test("Too few rows or columns show nothing on either way", arguments: [(700, 7), (1, 700)])
+    @Test(
+        "Images with too few rows or columns count as not looked at, with either engine",
+        arguments: [(700, 7), (1, 700)])
     func few(width: Int, height: Int) async throws {
         let file = try await Self.jpeg(Pixels.photograph(width: width, height: height, seed: 6))
         for spec in ["full.webp", "2x2.webp", "full-q70.jpg"] {

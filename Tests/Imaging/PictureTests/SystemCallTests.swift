@@ -20,7 +20,7 @@ struct SystemCallTests {
         private static let ends: Set = [231, 60, 15]
 
         @Test(
-            "What is not listed ends the process, x32 and the 32-bit ABI among it; nothing that takes a path is let pass",
+            "A call that is not listed ends the process, x32 and the 32-bit ABI among it; nothing that takes a path is let pass",
             arguments: ["mezzotint-renderer", "mezzotint-inspector"])
         func calls(program: String) throws {
             let (ours, theirs) = try PacketSocket.pair()

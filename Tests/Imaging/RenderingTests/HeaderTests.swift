@@ -26,7 +26,7 @@ struct HeaderTests {
     }
 
     @Test(
-        "What is no picture is refused with its beginning in words",
+        "Files that are not images are refused with their first bytes in words",
         arguments: [
             ("<html>", "it begins with the text “<html>”"),
             ("404 not\nfound, sorry to say", "it begins with the text “404 not found, s”"),

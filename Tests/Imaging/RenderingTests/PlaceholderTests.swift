@@ -63,7 +63,7 @@ struct LookTests {
         }
     }
 
-    @Test("What is no hash is not drawn, whatever its bytes", arguments: 0..<26)
+    @Test("Invalid hashes are not drawn", arguments: 0..<26)
     func noHash(count: Int) {
         for byte: UInt8 in [0, 0x7f, 0xff] {
             let drawing = ThumbHash.drawing(of: [UInt8](repeating: byte, count: count), side: 16)

@@ -153,7 +153,7 @@ struct AccessRulesTests {
     }
 
     @Test(
-        "What is no pattern, port or prefix is refused",
+        "Invalid patterns, ports and prefixes are refused",
         arguments: ["", "*", "*.", "a b", "*.*.example", "8.8.8.8/33", "a..b", "http://a", "a:80"])
     func badPatterns(text: String) {
         #expect(HostPattern(text) == nil)

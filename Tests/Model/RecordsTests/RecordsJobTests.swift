@@ -115,7 +115,7 @@ struct RecordsJobTests {
     }
 
     @Test(
-        "What is no job is refused by a code and a sentence",
+        "Invalid jobs are refused with a code and a sentence",
         arguments: [
             ("", "job.not-json", "byte 0"), ("[]", "job.not-json", "not a JSON object: it is an array."),
             ("\"x\"", "job.not-json", "it is a string."),

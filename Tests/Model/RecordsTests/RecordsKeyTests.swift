@@ -49,7 +49,7 @@ struct RecordsKeyTests {
     @Test("A place is written and read", arguments: ["jobs.fast-3-17", "retry-0-0", "variants-7-9223372036854775807"])
     func place(text: String) { #expect(RecordOrigin(text)?.description == text) }
 
-    @Test("What is no place is none", arguments: ["", "jobs.fast", "jobs.fast-3", "jobs.fast-3-17-1", "jobs-3-17", "retry--1-2", "retry-a-2"])
+    @Test("Text of another form gives no place", arguments: ["", "jobs.fast", "jobs.fast-3", "jobs.fast-3-17-1", "jobs-3-17", "retry--1-2", "retry-a-2"])
     func noPlace(text: String) { #expect(RecordOrigin(text) == nil) }
 
     private func randomSpec(_ random: inout SeededRandom) -> VariantSpec {

@@ -18,6 +18,6 @@ struct RowEpochTests {
         #expect(record(row.headers).epoch == nil)
     }
 
-    @Test("What is no number is none", arguments: ["", "-1", "1x", "9223372036854775807", "9223372036854775808", "99999999999999999999"])
+    @Test("Text of another form gives no number", arguments: ["", "-1", "1x", "9223372036854775807", "9223372036854775808", "99999999999999999999"])
     func none(text: String) { #expect(record([RecordHeader("mz_epoch", text)]).epoch == nil) }
 }

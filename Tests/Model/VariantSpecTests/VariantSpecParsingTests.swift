@@ -32,7 +32,7 @@ struct VariantSpecParsingTests {
     }
 
     @Test(
-        "What is no spec says why, and what was probably meant",
+        "An invalid spec is refused with the reason and the likely meaning",
         arguments: [
             ("", "spec.unreadable", ""),
             (".webp", "spec.unreadable", ""),

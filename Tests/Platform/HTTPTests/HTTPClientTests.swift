@@ -131,7 +131,7 @@ struct HTTPClientTests {
     }
 
     @Test(
-        "What is not a URL, or names a user, is refused",
+        "Invalid URLs, and URLs that name a user, are refused",
         arguments: [
             "http://", "http://exa mple.com/", "http://user:secret@127.0.0.1/", "http://127.0.0.1:99999/",
             "http://[::1/",

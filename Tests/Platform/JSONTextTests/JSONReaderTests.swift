@@ -33,7 +33,7 @@ struct JSONReaderTests {
     func valid(text: String) throws { try read(text) }
 
     @Test(
-        "What is no JSON is refused where it goes wrong",
+        "Invalid JSON is refused where it goes wrong",
         arguments: [
             ("", 0), (" ", 1), ("{", 1), ("}", 0), ("[", 1), ("[1", 2), ("[1,", 3), ("[1,]", 3), ("[,1]", 1), ("[1 2]", 3),
             ("{\"a\"}", 4), ("{\"a\":}", 5), ("{\"a\":1,}", 7), ("{a:1}", 1), ("{'a':1}", 1), ("{1:1}", 1),
@@ -48,7 +48,7 @@ struct JSONReaderTests {
     func invalid(text: String, at: Int) { #expect(refusal(of: Array(text.utf8)) == at) }
 
     @Test(
-        "What is no UTF-8 is refused, wherever it stands",
+        "Invalid UTF-8 is refused at any position",
         arguments: [
             [0x80], [0xC0, 0xAF], [0xC1, 0xBF], [0xC3], [0xC3, 0x28], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80],
             [0xF0, 0x82, 0x82, 0xAC], [0xF4, 0x90, 0x80, 0x80], [0xF8, 0x88, 0x80, 0x80, 0x80], [0xFE], [0xFF],

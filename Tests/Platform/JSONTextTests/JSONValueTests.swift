@@ -31,7 +31,7 @@ struct JSONValueTests {
     func whole(text: String, is wanted: Int64) throws { #expect(try integer(text) == wanted) }
 
     @Test(
-        "What is no whole number of 64 bits is refused",
+        "Numbers other than whole ones of 64 bits are refused",
         arguments: [
             "9223372036854775808", "-9223372036854775809", "18446744073709551616", "99999999999999999999999999", "1.0", "1e3",
             "1E2", "01", "00", "-01", "007", "12x", "",

@@ -27,7 +27,7 @@ struct AddressRangeTests {
         #expect(try #require(AddressRange(range)).contains(#require(IPAddress(address))) == holds)
     }
 
-    @Test("What is no range is refused", arguments: [
+    @Test("Invalid ranges are refused", arguments: [
         "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/+8", "::/129", "example.com", "10/8", "",
         "10.0.0.0/8/8", "/8",
     ])

@@ -107,7 +107,7 @@ struct SecretFileTests {
     }
 
     @Test(
-        "What is no list of keys is refused, and not quoted",
+        "An invalid list of keys is refused, and not quoted",
         arguments: [
             "jobs.keys: {k: hush}", "jobs.keys: hush", "jobs.keys: {k: {secret: hush}}",
             "jobs.keys: {k: {file: a, environment: hush}}",

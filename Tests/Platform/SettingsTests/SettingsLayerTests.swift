@@ -241,7 +241,7 @@ struct SettingsLayerTests {
     }
 
     @Test(
-        "What is no address and port is refused with what it must be",
+        "An invalid address or port is refused with the expected form",
         arguments: [
             "9464", ":9464", "localhost:9464", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:9464",
             "[127.0.0.1]:9464", "127.1:80",

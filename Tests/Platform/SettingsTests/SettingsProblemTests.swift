@@ -57,7 +57,7 @@ struct SettingsProblemTests {
     }
 
     @Test(
-        "What is no settings file at all is answered with the line",
+        "A file without settings is refused with the line",
         arguments: [
             ("a: [1", "m.yaml:2: this is not YAML: did not find expected ',' or ']' while parsing a flow sequence."),
             (

@@ -127,7 +127,7 @@ struct WebServerTests {
         await #expect(throws: HTTPFailure.self) { _ = try await get("http://127.0.0.1:\(server.port)") }
     }
 
-    @Test("What is no address of this machine, or none at all, is refused", arguments: ["192.0.2.1", "localhost", ""])
+    @Test("An address of another machine, and an invalid one, are refused", arguments: ["192.0.2.1", "localhost", ""])
     func strangers(host: String) {
         let failure = #expect(throws: WebServerFailure.self) { _ = try WebServer(host: host) { _ in .notFound } }
         #expect(failure?.description.hasPrefix("Cannot listen on port ") == true)

@@ -45,7 +45,7 @@ struct DemoTests {
         #expect(missing.errors.contains("\(folder.file("none")) cannot be read"))
         let empty = try Built.run("mezzotint-demo", ["--pictures", folder.path, "--out", folder.file("out")])
         #expect(empty.status == 1)
-        #expect(empty.errors.contains("There are no images"))
+        #expect(empty.errors.contains("has no images ("))
         #expect(!FileManager.default.fileExists(atPath: folder.file("out")))
     }
 

@@ -56,7 +56,7 @@ struct LogCommandTests {
         #expect(empty.errors == "No index file was found below data/index. Name another folder after --index.\n")
     }
 
-    @Test("What is no host is refused before a log is looked for", arguments: ["::", "http://", "a b", ""])
+    @Test("An invalid host is refused before a log is looked for", arguments: ["::", "http://", "a b", ""])
     func noHost(text: String) throws {
         for action in ["block", "unblock"] {
             let ended = try Built.run("mezzotint", ["origins", action, text], in: folder.url)

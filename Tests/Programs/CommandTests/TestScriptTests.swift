@@ -101,7 +101,7 @@ struct TestScriptTests {
         #expect(ended.lines.last == "4 passed, 1 failed, 4 skipped")
     }
 
-    @Test("A word that is no command is refused before a build", arguments: [["fasst"], ["fast", "Settings"]])
+    @Test("An unknown command is refused before a build", arguments: [["fasst"], ["fast", "Settings"]])
     func unknown(words: [String]) throws {
         let (ended, asked) = try run(words)
         #expect(ended.status == 2 && asked.isEmpty)

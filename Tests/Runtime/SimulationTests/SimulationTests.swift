@@ -88,7 +88,7 @@ struct SimulationTests {
     }
 
     @Test(
-        "What is no command line is said in one sentence",
+        "Wrong arguments are refused with one sentence",
         arguments: [
             ["--seeds", "7"], ["--seeds", "9-1"], ["--seed", "x"], [], ["--seeds", "1-9", "--trace"],
             ["--plant", "none"],

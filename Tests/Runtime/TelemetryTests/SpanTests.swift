@@ -14,7 +14,7 @@ struct SpanTests {
     }
 
     @Test(
-        "What is no traceparent is none",
+        "An invalid traceparent is ignored",
         arguments: [
             "", "00", "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
             "00-00000000000000000000000000000000-00f067aa0ba902b7-01",

@@ -74,7 +74,7 @@ struct ReportTests {
         }
     }
 
-    @Test("What is not known is null, unknown and without a sample; never 0")
+    @Test("Unknown values are null, unknown and without a sample; never 0")
     func unknown() throws {
         let report = Scene().report
         let lane = try #require((try Self.json(report)["lanes"] as? [[String: Any]])?.first)

@@ -34,7 +34,7 @@ struct WorkerFiguresTests {
     }
 
     @Test(
-        "What is no worker's page, or no page, is nothing",
+        "Pages of other programs, and other text, give no figures",
         arguments: [
             "", "<html>", "node_cpu_seconds_total 4\n", "mezzotint_partitions_owned", "mezzotint_partitions_owned NaN",
             "mezzotint_partitions_owned +Inf", "mezzotint_partitions_owned{a=\"b 6", "mezzotint_partitions_owned{a} 6",

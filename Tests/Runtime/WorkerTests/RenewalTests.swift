@@ -68,7 +68,7 @@ struct RenewalTests {
 }
 
 extension RenewalTests {
-    @Test("What is no picture is asked for by its tag the next time: a yes costs no body, and is the same failure")
+    @Test("Files that are not images are requested with their tag the next time: a 304 costs no body, and is the same failure")
     func refused() async throws {
         let gate = Gate()
         let text = LocalOrigin.Answer.tagged(Array("no picture".utf8), type: "text/html", tag: "\"t\"", headers: [])
