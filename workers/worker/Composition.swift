@@ -57,7 +57,7 @@ struct Composition {
         if !Sandbox.mayCompile { logger.warning("\(Sandbox.uncompiled)") }
         let ports = WorkerPorts(
             log: log, consumer: chosen.consumer(at: indexes.member),
-            fetcher: GuardedFetcher(origins) { [renderers] in await renderers.refusal(ofStart: $0) },
+            fetcher: GuardedFetcher(origins) { [renderers] in await renderers.finding(ofStart: $0) },
             renderer: renderers, store: store, indexes: SQLiteVariantIndexes(indexes.path))
         var configuration = WorkerConfiguration(
             partition: settings.partitionRules,

@@ -4,7 +4,7 @@ internal import Clocks
 internal import Digest
 internal import HTTP
 internal import HTTPCache
-package import Images
+internal import Images
 package import Ports
 package import Posix
 
@@ -20,10 +20,9 @@ package final class GuardedFetcher: Fetcher {
     private let judge: StartLook.Judge?
     let budget: BodyBudget
 
-    /// - Parameter judge: from a large body's first bytes, returns why the rest is useless; nil if it is useful or
-    ///   unknown.
+    /// - Parameter judge: looks at a large body's first bytes.
     package init(
-        _ configuration: OriginConfiguration, judge: (@Sendable (OpenFile) async -> RenderFailure?)? = nil
+        _ configuration: OriginConfiguration, judge: (@Sendable (OpenFile) async -> StartFinding)? = nil
     ) {
         (self.configuration, self.judge) = (configuration, judge)
         client = HTTPClient(connectionsPerHost: configuration.connectionsPerHost)

@@ -61,15 +61,15 @@ package final class RendererPool: Renderer {
         }
     }
 
-    package func refusal(ofStart file: OpenFile) async -> RenderFailure? {
+    package func finding(ofStart file: OpenFile) async -> StartFinding {
         do throws(RenderFailure) { _ = try await inspect(file) } catch {
-            // Any other failure may disappear once the rest of the file is here.
             switch error {
-            case .tooManyPixels, .tooMuchMemory: return error
-            default: break
+            case .tooManyPixels, .tooMuchMemory, .unsupported, .unrecognised: return .useless(error)
+            // Any other failure may disappear once the rest of the file is here.
+            default: return .unknown
             }
         }
-        return nil
+        return .useful
     }
 
     /// The reason why an order cannot be rendered; nil if it can.

@@ -31,13 +31,22 @@ package struct RenderedVariant: Sendable {
     package var hasAlpha: Bool { rendition.hasAlpha }
 }
 
+/// Result of a look at the first bytes of an image.
+package enum StartFinding: Sendable, Hashable {
+    case useful
+    /// The image cannot be rendered, whatever follows.
+    case useless(RenderFailure)
+    /// The bytes end before they show the size.
+    case unknown
+}
+
 /// Port that renders images outside the worker's process: it decodes once and renders every requested variant.
 package protocol Renderer: Sendable {
     /// Reads the header outside the worker's process and checks it against the limits, without decoding.
     func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture
 
-    /// Reason why an image that begins with these bytes cannot be rendered; nil if they do not decide that.
-    func refusal(ofStart file: OpenFile) async -> RenderFailure?
+    /// Whether the first bytes of an image decide that it cannot be rendered.
+    func finding(ofStart file: OpenFile) async -> StartFinding
 
     /// Whether an image whose header declares alpha is opaque, by a look at its pixels.
     func isOpaque(_ picture: Picture, origin: String?) async -> Bool
@@ -58,7 +67,7 @@ package protocol Renderer: Sendable {
 }
 
 extension Renderer {
-    package func refusal(ofStart file: OpenFile) async -> RenderFailure? { nil }
+    package func finding(ofStart file: OpenFile) async -> StartFinding { .useful }
     package func isOpaque(_ picture: Picture, origin: String?) async -> Bool { !picture.facts.hasAlpha }
     package func parts(of orders: [RenderOrder], from picture: Picture, isReuse: Bool) -> [[RenderOrder]] {
         RenderPart.all(of: orders, frames: picture.facts.frames)

@@ -14,7 +14,7 @@ struct StartLookTests {
     private static let failure = RenderFailure.tooManyScans(limit: 1)
 
     private func fetch(
-        _ url: String, judge: @escaping @Sendable (OpenFile) async -> RenderFailure?
+        _ url: String, judge: @escaping @Sendable (OpenFile) async -> StartFinding
     ) async throws -> FetchAnswer {
         try await GuardedFetcher(.loopback, judge: judge).fetch(FetchRequest(url: .init(url), lane: .fast))
     }
@@ -30,7 +30,7 @@ struct StartLookTests {
         let seen = Mutex<[Int]>([])
         let answer = try await fetch(origin.url()) { file in
             seen.withLock { $0.append(file.length) }
-            return Self.failure
+            return .useless(Self.failure)
         }
         guard case .refused(let failure, let head) = answer else {
             Issue.record("\(answer)")
@@ -43,22 +43,25 @@ struct StartLookTests {
     }
 
     @Test(
-        "A body that may be of use comes whole; a small one is not looked at",
-        arguments: [(3_000_001, 1), (900_000, 0)])
-    func useful(count: Int, looks: Int) async throws {
+        "A useful body comes whole; a small one is not looked at, and one that shows no size is looked at once more",
+        arguments: [
+            (9_000_001, StartFinding.useful, [StartLook.bytes]), (900_000, .unknown, []),
+            (9_000_001, .unknown, [StartLook.bytes, StartLook.moreBytes]), (8_000_000, .unknown, [StartLook.bytes]),
+        ])
+    func useful(count: Int, finding: StartFinding, looks: [Int]) async throws {
         let bytes = Bytes.pattern(count)
         let origin = try LocalOrigin()
         origin.serve("/a", .bytes(bytes))
         let seen = Mutex<[[UInt8]]>([])
         let answer = try await fetch(origin.url("/a")) { file in
             seen.withLock { $0.append((try? file.allBytes()) ?? []) }
-            return nil
+            return finding
         }
         guard case .source(let source) = answer else {
             Issue.record("\(answer)")
             return
         }
         #expect(try source.body.allBytes() == bytes)
-        #expect(seen.withLock { $0 } == (0..<looks).map { _ in Array(bytes.prefix(StartLook.bytes)) })
+        #expect(seen.withLock { $0 } == looks.map { Array(bytes.prefix($0)) })
     }
 }

@@ -1,3 +1,4 @@
+internal import Failures
 internal import Foundation
 internal import ImageModel
 internal import Images
@@ -221,13 +222,18 @@ struct LargeTests {
     @Test("A picture's first bytes tell what the whole would be refused for, and nothing else")
     func start() async throws {
         let large = Sources.flatJPEG(Self.square(12_000), isProgressive: true, isHalved: false)
-        func refusal(_ bytes: ArraySlice<UInt8>) async throws -> RenderFailure? {
-            await Workshop.pool.refusal(ofStart: try Workshop.file(Array(bytes)))
+        func finding(_ bytes: ArraySlice<UInt8>) async throws -> StartFinding {
+            await Workshop.pool.finding(ofStart: try Workshop.file(Array(bytes)))
         }
-        #expect(try await refusal(large.prefix(1_000))?.kind == .tooMuchMemory)
+        func code(_ bytes: ArraySlice<UInt8>) async throws -> String? {
+            if case .useless(let failure) = try await finding(bytes) { failure.code } else { nil }
+        }
+        #expect(try await code(large.prefix(1_000)) == "render.too-much-memory")
         // Before its frame header, of another coding, and of no picture.
-        #expect(try await refusal(large.prefix(60)) == nil)
-        #expect(try await refusal(Sources.flatJPEG(Self.square(12_000)).prefix(1_000)) == nil)
-        #expect(try await refusal(Array("<html>".utf8)[...]) == nil)
+        #expect(try await finding(large.prefix(60)) == .unknown)
+        #expect(try await finding(Sources.flatJPEG(Self.square(12_000)).prefix(1_000)) == .useful)
+        #expect(try await code(Array("<html>".utf8)[...]) == "render.unrecognised")
+        let drawing = Array("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>".utf8)
+        #expect(try await code(drawing[...]) == "render.unsupported")
     }
 }

@@ -20,6 +20,7 @@ struct StartRefusalTests {
         let testDescription: String
         let bytes: [UInt8]
         var rest: UInt8 = 0x55
+        var code = "render.too-much-memory"
     }
 
     private static let side = 15_872
@@ -32,6 +33,11 @@ struct StartRefusalTests {
                 bytes: Array(
                     Sources.flatJPEG(PixelSize(width: 12_000, height: 12_000), isProgressive: true, isHalved: false)
                         .prefix(1_000))),
+            Start(testDescription: "progressive JPEG behind 390 kB of metadata", bytes: burdened),
+            Start(
+                testDescription: "SVG, which the settings do not name",
+                bytes: Array("<svg xmlns='http://www.w3.org/2000/svg' width='60' height='40'><!--".utf8),
+                code: "render.unsupported"),
             Start(testDescription: "AVIF", bytes: heif("avif")), Start(testDescription: "HEIC", bytes: heif("heic")),
             Start(testDescription: "WebP", bytes: webp), Start(testDescription: "interlaced PNG", bytes: png),
             // Each length in the data is followed by as many bytes.
@@ -45,13 +51,13 @@ struct StartRefusalTests {
             .flood(Array(head.utf8) + start.bytes, [UInt8](repeating: start.rest, count: 1_000)))
         var configuration = OriginConfiguration()
         configuration.settings.access.addresses.allow = [AddressRange("127.0.0.1/32")].compactMap { $0 }
-        let fetcher = GuardedFetcher(configuration) { await Workshop.pool.refusal(ofStart: $0) }
+        let fetcher = GuardedFetcher(configuration) { await Workshop.pool.finding(ofStart: $0) }
         let answer = try await fetcher.fetch(FetchRequest(url: .init(origin.url()), lane: .fast))
         guard case .refused(let failure, _) = answer else {
             Issue.record("\(answer)")
             return
         }
-        #expect(failure.code == "render.too-much-memory")
+        #expect(failure.code == start.code)
         // What both sockets hold beside it.
         #expect(origin.bytesFlooded < 12 << 20, "\(origin.bytesFlooded)")
     }
@@ -73,6 +79,12 @@ struct StartRefusalTests {
             return file
         }
     }
+
+    private static let burdened: [UInt8] = {
+        let jpeg = Sources.flatJPEG(PixelSize(width: 12_000, height: 12_000), isProgressive: true, isHalved: false)
+        let segment = [0xff, 0xe9, 0xfd, 0xe8] + [UInt8](repeating: 0x3c, count: 64_998)
+        return Array(jpeg[..<2]) + (0..<6).flatMap { _ in segment } + Array(jpeg[2..<1_000])
+    }()
 
     private static let webp: [UInt8] =
         Array("RIFF".utf8) + [0x78, 0xc3, 0xc9, 1] + Array("WEBPVP8L".utf8) + [0x60, 0xc3, 0xc9, 1]
