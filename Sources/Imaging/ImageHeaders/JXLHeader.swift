@@ -2,7 +2,8 @@ internal import Images
 internal import RenderProtocol
 internal import VariantSpec
 
-/// Reads a JPEG XL's upright size from the first bits of its codestream; libjxl turns pixels upright itself.
+/// Reads a JPEG XL's upright size from the first bits of its codestream, and the metadata in its boxes; libjxl turns
+/// pixels upright itself.
 enum JXLHeader {
     /// Reader of bits in the codestream's order, the least significant first.
     private struct Bits {
@@ -29,7 +30,8 @@ enum JXLHeader {
     private static let ratios = [(1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1)]
 
     static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
-        let start = try bytes.has([0xff, 0x0a], at: 0) ? 2 : try codestream(&bytes)
+        let isBare = try bytes.has([0xff, 0x0a], at: 0)
+        let (start, found) = isBare ? (2, FoundRights()) : try boxes(&bytes)
         guard let start, let head = try bytes.bytes(start, min(64, max(0, bytes.length - start))) else {
             throw .malformed(.jxl, reason: "it has no codestream")
         }
@@ -37,9 +39,10 @@ enum JXLHeader {
         guard let size = try size(&bits), let isPlain = bits.read(1) else {
             throw .malformed(.jxl, reason: "it ends inside its header")
         }
-        var swapsSides = false
-        if isPlain == 0, bits.read(1) == 1, let orientation = bits.read(3) { swapsSides = orientation >= 4 }
-        var header = PictureHeader(stored: swapsSides ? PixelSize(width: size.height, height: size.width) : size)
+        var turn = Orientation.upright
+        if isPlain == 0, bits.read(1) == 1, let code = bits.read(3) { turn = Orientation(rawValue: code + 1) ?? turn }
+        var header = PictureHeader(stored: turn.upright(size))
+        (header.turns, header.rights, header.marked) = ([turn], found.all, found.marked)
         // Fields of variable length come before the alpha flag, so alpha is assumed if it is possible.
         header.hasAlpha = isPlain == 0
         header.memory = PictureCoding.floats.bytes(of: header.stored)
@@ -59,15 +62,33 @@ enum JXLHeader {
         return try PixelSize(width, height, of: .jxl)
     }
 
-    /// Position of the codestream in a container of boxes, or of its first part.
-    private static func codestream(_ bytes: inout PictureBytes) throws(RenderFailure) -> Int? {
-        var offset = 0
+    /// Position of the codestream in a container of boxes, or of its first part, and the metadata beside it. Compressed
+    /// boxes (`brob`) are not read.
+    private static func boxes(
+        _ bytes: inout PictureBytes
+    ) throws(RenderFailure) -> (codestream: Int?, found: FoundRights) {
+        var (offset, start, found) = (0, Int?.none, FoundRights())
         for _ in 0..<256 {
-            guard let length = try bytes.big(offset, 4), length >= 8 else { return nil }
-            if try bytes.has("jxlc", at: offset + 4) { return offset + 10 }
-            if try bytes.has("jxlp", at: offset + 4) { return offset + 14 }
-            offset += length
+            guard let head = try bytes.bytes(offset, 8) else { break }
+            let size = head.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            var content = offset + 8..<offset + max(8, size)
+            if size == 0 {
+                content = offset + 8..<bytes.length
+            } else if size == 1 {
+                guard try bytes.big(offset + 8, 4) == 0, let low = try bytes.big(offset + 12, 4) else { break }
+                content = offset + 16..<offset + max(16, low)
+            }
+            switch String(decoding: head.suffix(4), as: UTF8.self) {
+            case "jxlc" where start == nil: start = content.lowerBound + 2
+            case "jxlp" where start == nil: start = content.lowerBound + 6
+            case "xml ": try found.read(xmp: content, &bytes)
+            case "Exif" where found.exif == nil:
+                guard let skipped = try bytes.big(content.lowerBound, 4), skipped < content.count - 4 else { break }
+                found.exif = try Exif(&bytes, in: content.dropFirst(4 + skipped)).rights
+            default: break
+            }
+            offset = content.upperBound
         }
-        return nil
+        return (start, found)
     }
 }

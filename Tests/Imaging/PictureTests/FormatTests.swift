@@ -68,13 +68,18 @@ struct FormatTests {
         let made = try await Workshop.make("60x60.png", of: try Workshop.file(url), in: Workshop.everything)
         #expect(Pixels(png: try made.content.bytes())?.width == made.size.width)
     }
-    /// 60 by 40 pixels of one colour, by libjxl.
-    @Test("A JPEG XL is read where the settings name it")
+    @Test("A JPEG XL is read where the settings name it, and its variants keep its copyright")
     func jxl() async throws {
-        let bytes = try #require(Data(base64Encoded: "/woJQSQIAgEAaABLGIsVANQfY4wf4/8FIgAAJAUoCCCA3DI0NQ=="))
-        let made = try await Workshop.make("30x30.png", of: try Workshop.file(Array(bytes)), in: Workshop.everything)
-        let pixels = try #require(Pixels(png: try made.content.bytes()))
-        #expect(made.size == PixelSize(width: 30, height: 20) && Array(pixels.bytes.prefix(3)) == [200, 90, 30])
+        let packet = try #require(PictureRights(notice: "A").packet)
+        let boxed = Bombs.box("JXL ", [13, 10, 0x87, 10]) + Bombs.box("ftyp", Array("jxl \0\0\0\0jxl ".utf8))
+            + Bombs.box("jxlc", Sources.jxl) + Bombs.box("xml ", packet)
+        for (bytes, notice) in [(Sources.jxl, ""), (boxed, "A")] {
+            let made = try await Workshop.make("30x30.png", of: try Workshop.file(bytes), in: Workshop.everything)
+            let content = try made.content.bytes()
+            let pixels = try #require(Pixels(png: content))
+            #expect(made.size == PixelSize(width: 30, height: 20) && Array(pixels.bytes.prefix(3)) == [200, 90, 30])
+            #expect(try await Workshop.pool.inspect(try Workshop.file(content)).facts.rights.notice == notice)
+        }
     }
 
     /// libvips's own list of what is untrusted lets HEIF, AVIF and TIFF through.

@@ -1,8 +1,12 @@
+internal import Foundation
 internal import Posix
 internal import TestPixels
 
 /// Sources that no library of ours writes: with orientation, profile, 16 bits, or made to hurt.
 enum Sources {
+    /// 60 by 40 pixels of one colour, by libjxl.
+    static let jxl = Array(Data(base64Encoded: "/woJQSQIAgEAaABLGIsVANQfY4wf4/8FIgAAJAUoCCCA3DI0NQ==") ?? Data())
+
     private static func big(_ value: Int, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - $0))) }
     }

@@ -187,6 +187,25 @@ struct RightsTests {
         #expect(try PictureInspector().inspect(Samples.file(gif), isOutput: true).facts.frames == 2)
     }
 
+    /// Seen to fail: they were not read.
+    @Test("JPEG XL: boxes before and after the image, of both lengths, and one without a length")
+    func boxes() throws {
+        let (exif, xmp) = ([0, 0, 0, 0] + Self.exif("Ada", "A"), try #require(PictureRights(credit: "C").packet))
+        let image = Bombs.box("jxlc", [0xff, 0x0a, 0x41, 0x02])
+        let start = Bombs.box("JXL ", [13, 10, 0x87, 10]) + Bombs.box("ftyp", Array("jxl \0\0\0\0jxl ".utf8))
+        let long = [0, 0, 0, 1] + Array("xml ".utf8) + Samples.big(0, 4) + Samples.big(xmp.count + 16, 4) + xmp
+        let open = [0, 0, 0, 0] + Array("xml ".utf8) + xmp
+        for boxes in [
+            Bombs.box("Exif", exif) + image + Bombs.box("xml ", xmp), long + Bombs.box("Exif", exif) + image,
+            image + Bombs.box("Exif", exif) + open,
+        ] {
+            let facts = try PictureInspector(limits: RenderLimits(formats: [.jxl]))
+                .inspect(Samples.file(start + boxes)).facts
+            #expect(facts.size == PixelSize(width: 8, height: 8))
+            #expect(facts.rights == PictureRights(creator: "Ada", credit: "C", notice: "A"))
+        }
+    }
+
     @Test("TIFF: artist, notice, an XMP packet and an IPTC record in its directory, in both orders of bytes")
     func tiff() throws {
         let (packet, record) = (try #require(PictureRights(credit: "X").packet), Self.dataset(80, Array("Ada".utf8)))
