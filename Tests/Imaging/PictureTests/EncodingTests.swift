@@ -200,7 +200,7 @@ struct EncodingTests {
     @Test(
         "Coloured text at q80 scores as it should",
         .enabled(if: SSIMULACRA2.isHere, Comment(rawValue: Shared.absent)),
-        arguments: [(ImageFormat.jpeg, 60.0), (.avif, 65.0)])
+        arguments: [(ImageFormat.jpeg, 68.0), (.avif, 80.0)])
     func colouredText(format: ImageFormat, least: Double) async throws {
         let drawing = Drawing.numbered(6, width: 700, height: 520)
         let made = try await Workshop.make("full-q80.\(format.suffix)", of: Workshop.file(drawing.png)).content.bytes()
