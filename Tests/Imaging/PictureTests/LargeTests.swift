@@ -50,6 +50,7 @@ struct LargeTests {
             Large(name: "progressive JPEG with halved chroma, 12,000 × 9,000", mebibytes: 512) {
                 Sources.flatJPEG(PixelSize(width: 12_000, height: 9_000), isProgressive: true)
             },
+            Large(name: "WebP with loss, 8,192 × 8,192", mebibytes: 120) { Sources.lossyWebP(square(8_192)) },
             Large(name: "WebP without loss, 8,192 × 8,192", mebibytes: 512) { Sources.stillWebP(square(8_192)) },
             Large(name: "GIF, 8,192 × 8,192", mebibytes: 512) {
                 Sources.flatGIF(side: 8_192, frames: [(8_192, 8_192)])

@@ -58,13 +58,18 @@ struct PoolFuzzTests {
         }
         let big = Sources.tiff(of: Sources.flat([200, 40, 90]), kind: 8, isBig: true)
         let half = try Workshop.file(Sources.flat([200, 40, 90, 120]).png)
+        let moving = Sources.gif(
+            width: 30, height: 20, colours: [[200, 0, 0], [0, 0, 200]], delays: [5, 20], transparent: true)
+        let movingWebP = try await Workshop.make("full.webp", of: try Workshop.file(moving), in: pool)
+        let clearHEIC = Array(try Data(contentsOf: ColourTests.references.appending(path: "alpha.heic")))
         let clear = try await Workshop.make("full.avif", of: half, in: pool).content.bytes()
         let grey = try await Workshop.make("full-grey.avif", of: half, in: pool).content.bytes()
         return files + [
             heic, turned, Sources.avif(files[4], brand: "avis", isNamed: false), big,
             Sources.flatGIF(width: 30, height: 20, frames: 3, covered: 10),
-            Sources.gif(
-                width: 30, height: 20, colours: [[200, 0, 0], [0, 0, 200]], delays: [5, 20], transparent: true),
+            moving, try movingWebP.content.bytes(), clearHEIC, Sources.jxl,
+            // Above 16 megapixels a WebP is decoded smaller.
+            Sources.lossyWebP(PixelSize(width: 4_400, height: 4_000)),
             Sources.photographed(files[0], orientation: 6), Sources.tagged(files[0], Sources.exchangedProfile),
             Sources.png(pixels, with: [Sources.profileChunk(Sources.exchangedProfile)]),
             Sources.blackPNG(width: 40, height: 30, depth: 16, channels: 4, isInterlaced: true),

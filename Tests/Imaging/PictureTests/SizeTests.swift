@@ -43,9 +43,16 @@ struct SizeTests {
         arguments: [
             "grey.tif", "rgb.tif", "inks.tif", "inks.jpg", "rgb.png", "tagged.png", "tagged.jpg", "rgb.webp",
             "rgb.avif", "deep.tif", "deep-inks.tif", "deep.png", "grey.jpg", "progressive.jpg", "rgb.gif",
-            "lab.tif", "palette.tif", "bits.tif", "grey-alpha.png",
+            "lab.tif", "palette.tif", "bits.tif", "grey-alpha.png", "grey.png", "progressive-inks.jpg",
         ], gridSizes)
     func grid(source: String, size: PixelSize) async throws {
+        try await Self.makeSmall(try await Self.made(source, size))
+    }
+
+    @Test(
+        "So are those that take long to decode whole", arguments: ["interlaced.png", "alpha.webp", "alpha.avif"],
+        gridSizes.filter { $0.width < 3000 || Effort.asked == .all })
+    func slowGrid(source: String, size: PixelSize) async throws {
         try await Self.makeSmall(try await Self.made(source, size))
     }
 
@@ -109,11 +116,16 @@ struct SizeTests {
 
     private static func made(_ source: String, _ size: PixelSize) async throws -> [UInt8] {
         let black = Sources.blackPNG(width: size.width, height: size.height)
+        // Alpha is not the same everywhere.
+        func clear() -> [UInt8] {
+            let first = [0] + [UInt8](repeating: 120, count: size.width * 2)
+            return Sources.blackPNG(width: size.width, height: size.height, channels: 4, first: first)
+        }
         func tiff(_ kind: Int, _ channels: Int, bits: Int = 8) -> [UInt8] {
             Self.tiff(kind, channels, bits: bits, of: size)
         }
-        func rendered(_ format: String) async throws -> [UInt8] {
-            try await Workshop.make("full\(format)", of: try Workshop.file(black)).content.bytes()
+        func rendered(_ format: String, of png: [UInt8]? = nil) async throws -> [UInt8] {
+            try await Workshop.make("full\(format)", of: try Workshop.file(png ?? black)).content.bytes()
         }
         func tile() async throws -> [UInt8] {
             let tile = Sources.blackPNG(width: 500, height: 500)
@@ -127,13 +139,23 @@ struct SizeTests {
         case "palette.tif": tiff(3, 1)
         case "bits.tif": tiff(1, 1, bits: 1)
         case "inks.jpg": Sources.inks(size)
+        case "progressive-inks.jpg": Sources.inks(size, isProgressive: true)
         case "rgb.png": black
+        case "grey.png": Sources.blackPNG(width: size.width, height: size.height, channels: 1)
         case "grey-alpha.png": Sources.blackPNG(width: size.width, height: size.height, channels: 2)
+        case "interlaced.png": Sources.blackPNG(width: size.width, height: size.height, isInterlaced: true)
         case "tagged.png":
             Sources.blackPNG(
                 width: size.width, height: size.height, chunks: [Sources.profileChunk(Sources.exchangedProfile)])
         case "tagged.jpg": Sources.tagged(try await rendered(".jpg"), Sources.exchangedProfile)
         case "rgb.webp": try await rendered(".webp")
+        case "alpha.webp": try await rendered(".webp", of: clear())
+        // Square, of tiles, so that writing takes no time.
+        case "alpha.avif":
+            try #require(
+                Sources.grid(
+                    tile: try await tile(), side: 500, count: (size.height + 499) / 500,
+                    shown: (size.height + 499) / 500 * 500, hasAlpha: true))
         case "deep.tif": tiff(2, 3, bits: 16)
         case "deep-inks.tif": tiff(5, 4, bits: 16)
         case "deep.png": Sources.blackPNG(width: size.width, height: size.height, depth: 16)

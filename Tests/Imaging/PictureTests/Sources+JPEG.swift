@@ -2,7 +2,7 @@ internal import VariantSpec
 
 extension Sources {
     /// A JPEG of four inks, as Adobe marks it, each block of one level: nothing here writes inks.
-    static func inks(_ size: PixelSize) -> [UInt8] {
+    static func inks(_ size: PixelSize, isProgressive: Bool = false) -> [UInt8] {
         func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
             let length = content.count + 2
             return [0xff, marker, UInt8(length >> 8), UInt8(length & 255)] + content
@@ -14,12 +14,12 @@ extension Sources {
         var bytes: [UInt8] = [0xff, 0xd8]
         bytes += segment(0xee, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 0])
         bytes += segment(0xdb, [0] + [UInt8](repeating: 1, count: 64))
-        bytes += segment(0xc0, [8] + big(size.height) + big(size.width) + [4] + components)
+        bytes += segment(isProgressive ? 0xc2 : 0xc0, [8] + big(size.height) + big(size.width) + [4] + components)
         bytes += segment(0xc4, [0] + codes) + segment(0xc4, [0x10] + codes)
-        bytes += segment(0xda, [4, 1, 0, 2, 0, 3, 0, 4, 0, 0, 63, 0])
-        // Two bits for each block of each of the four inks.
+        bytes += segment(0xda, [4, 1, 0, 2, 0, 3, 0, 4, 0, 0, isProgressive ? 0 : 63, 0])
+        // Two bits for each block of each of the four inks, and one in the first scan of several.
         let blocks = (size.width + 7) / 8 * ((size.height + 7) / 8)
-        return bytes + [UInt8](repeating: 0, count: blocks) + [0xff, 0xd9]
+        return bytes + [UInt8](repeating: 0, count: isProgressive ? (blocks + 1) / 2 : blocks) + [0xff, 0xd9]
     }
 
     /// A grey baseline JPEG, each row of blocks of which ends at a restart marker.

@@ -45,6 +45,19 @@ extension Sources {
             + picture
     }
 
+    /// A grey WebP with loss: every bit of its blocks is 0, which takes up to 5 bits a block, and 8 for the rest.
+    static func lossyWebP(_ size: PixelSize) -> [UInt8] {
+        func little(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        let blocks = (size.width + 15) / 16 * ((size.height + 15) / 16)
+        let modes = 1_000 + blocks * 5 / 8
+        let count = 10 + (modes + 1_000 + blocks) / 2 * 2
+        var bytes = Array("RIFF".utf8) + little(count + 12, 4) + Array("WEBPVP8 ".utf8) + little(count, 4)
+        bytes += little(modes << 5 | 1 << 4, 3) + [0x9d, 0x01, 0x2a] + little(size.width, 2) + little(size.height, 2)
+        return bytes + [UInt8](repeating: 0, count: count - 10)
+    }
+
     /// A small WebP with a chunk of so many bytes.
     static func burdenedWebP(_ name: String, _ count: Int) -> [UInt8] {
         func little(_ value: Int, _ count: Int) -> [UInt8] {
