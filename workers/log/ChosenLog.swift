@@ -43,6 +43,17 @@ package struct ChosenLog: Sendable {
             isShared: true, hasRoomForStore: { _ in true }, makeConsumer: { KafkaLogConsumer(log, at: $0) })
     }
 
+    /// Opens the log for a publisher.
+    /// - Failure: a job topic removes jobs.
+    package static func publishing(_ settings: Settings) async throws -> any Log {
+        let log = try await open(settings).log
+        do { try await (log as? KafkaLog)?.checkPublishing() } catch {
+            await log.close()
+            throw error
+        }
+        return log
+    }
+
     /// Opens the log for a worker that waits for brokers, which may start later. Only an unreachable cluster is
     /// awaited. Wrong settings, a refused client and missing topics are thrown, since waiting does not change them.
     ///

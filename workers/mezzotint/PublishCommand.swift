@@ -48,7 +48,7 @@ enum PublishCommand {
             throw UsageError("\(file) is a file. To read jobs from it, run 'mezzotint publish - < \(file)'.")
         }
         let lane = arguments.value("lane").flatMap { Lane(rawValue: $0) } ?? .fast
-        return try await LogAccess.writing(settings) { log in
+        return try await LogAccess.using(try await ChosenLog.publishing(settings)) { log in
             let isJSON = arguments.flag("json")
             var ids: [String] = []
             var publisher = Publisher(log, rules, settings.jobKeys, lane: lane, variants: variants) { id in

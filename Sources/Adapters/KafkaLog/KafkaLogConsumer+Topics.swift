@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Ports
+package import Ports
 internal import Posix
 internal import Synchronization
 
@@ -36,6 +36,19 @@ extension KafkaLogConsumer {
 }
 
 extension KafkaLog {
+    /// Checks that no job topic is compacted, for a publisher.
+    /// - Failure: published jobs would be removed.
+    package func checkPublishing() async throws(LogFailure) {
+        try await OwnThread.result("kafka topics") { [questions] () throws(LogFailure) in
+            // A user without the right to read settings may still publish.
+            guard let facts = try? questions.topics(),
+                let problems = try? KafkaTopics.settingProblems(questions, facts)
+            else { return }
+            let losing = problems.filter { $0.effect == .endsWorker }
+            if !losing.isEmpty { throw .topics(problems: losing.map(\.text), remedy: "") }
+        }
+    }
+
     /// Checks the topics before the worker starts. Blocks.
     /// - Failure: a worker that started now would lose jobs.
     func checkStart() throws(LogFailure) {

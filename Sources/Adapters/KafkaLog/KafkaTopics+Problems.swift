@@ -64,13 +64,22 @@ extension KafkaTopics {
                 "\(name) has no leader for partition\(away.count > 1 ? "s" : "") \(list): start the brokers that hold a replica."
             )
         }
-        if present.isEmpty { return problems }
-        let settings = try questions.settings(of: present)
-        for (topic, name) in zip(Topic.allCases, names) {
-            guard let fact = facts[name], fact.partitions > 0 else { continue }
-            problems += settingProblems(topic, fact, settings[name] ?? [:], configuration)
+        return problems + (try settingProblems(questions, facts))
+    }
+
+    /// Mismatches of the existing topics' settings.
+    static func settingProblems(
+        _ questions: KafkaQuestions, _ facts: [String: TopicFacts]
+    ) throws(LogFailure) -> [TopicProblem] {
+        let configuration = questions.configuration
+        let present = Topic.allCases.filter { facts[configuration.name($0)]?.partitions ?? 0 > 0 }
+        if present.isEmpty { return [] }
+        let settings = try questions.settings(of: present.map(configuration.name))
+        return present.flatMap { topic -> [TopicProblem] in
+            let name = configuration.name(topic)
+            guard let fact = facts[name] else { return [] }
+            return settingProblems(topic, fact, settings[name] ?? [:], configuration)
         }
-        return problems
     }
 
     /// One sentence that names every missing topic: a log with missing topics cannot be opened.

@@ -135,6 +135,14 @@ extension ClusterTests {
             try await eventually { try cluster.place.run("topics", "check").status == 1 }
             let wrong = try cluster.place.run("topics", "check")
             #expect(wrong.errors.contains("variants has cleanup.policy=delete, and needs compact. Set it with kafka-configs.sh --bootstrap-server \(cluster.configuration.bootstrap) "), "\(wrong.errors)")
+            // Seen to fail: the job was published.
+            _ = try await cluster.broker.tool(
+                "configs", "--alter", "--entity-type", "topics", "--entity-name",
+                cluster.configuration.prefix + "jobs.slow", "--add-config", "cleanup.policy=compact")
+            try await eventually { try cluster.place.run("topics", "check").errors.contains("jobs.slow has") }
+            let published = try cluster.place.run("publish", "--variants", "8x8.png", "http://a.example/b.png")
+            #expect(published.status == 1 && published.errors.contains("jobs.slow has cleanup.policy=compact, and needs delete: compaction removes jobs that nobody has done. "), "\(published.errors)")
+            #expect(!published.errors.contains("variants has"))
         }
 
         @Test("Kafka's own tools read the group's offsets and lag")
