@@ -7,7 +7,7 @@ import traceback
 
 from base import CHECKS, Skipped, Wrong
 
-for name in ("prose", "monitoring", "dashboards", "kubernetes", "units", "product", "page", "containers", "faults", "faults_kafka"):
+for name in ("prose", "truth", "monitoring", "dashboards", "kubernetes", "units", "product", "page", "containers", "faults", "faults_kafka"):
     try:
         importlib.import_module(name)
     except ModuleNotFoundError as missing:
