@@ -123,7 +123,7 @@ let package = Package(
         module(
             "Index", in: "Adapters",
             needs: ["Clocks", 
-                "Ports", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "SQLite", "Digest", "Posix",
+                "Failures", "Ports", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "SQLite", "Digest", "Posix",
             ]),
         module(
             "Origin", in: "Adapters",
@@ -229,7 +229,7 @@ let package = Package(
             name: "Simulation",
             dependencies: ["Hosts", "Jobs", "Ledger", "Permits", "Positions", "Clocks", "Quarantine",
                 "Canonical", "Digest", "Failures", "HTTPCache", "Images", "ImageModel", "Partition", "Planning",
-                "Ports", "Posix", "Records", "Telemetry", "VariantSpec", "WorkerRuntime",
+                "MemoryIndex", "Ports", "Posix", "Records", "Telemetry", "VariantSpec", "WorkerRuntime",
             ],
             path: "Tests/Runtime/Simulation"),
         // Runs millions of short steps through Swift's runtime: called without a detour, that costs an eighth less. No tests
@@ -250,6 +250,9 @@ let package = Package(
                 "TestSupport",
             ],
             path: "Tests/Support/TestWorkplace"),
+        .target(
+            name: "MemoryIndex", dependencies: ["Canonical", "Clocks", "ImageModel", "Ports", "Records"],
+            path: "Tests/Support/MemoryIndex"),
         .target(name: "CacheSuite", dependencies: ["Clocks", "TestSupport"], path: "Tests/Support/CacheSuite"),
         tests("Access", in: "Model", needs: ["Access", "Posix"]),
         tests(
@@ -298,8 +301,8 @@ let package = Package(
         tests(
             "Index", in: "Adapters",
             needs: [
-                "Digest", "VariantSpec", "Canonical", "Failures", "HTTPCache", "ImageModel", "Records", "Index",
-                "Ports",
+                "Digest", "VariantSpec", "Canonical", "Failures", "HTTPCache", "ImageModel", "MemoryIndex", "Records",
+                "Index", "Ports",
                 "SQLite",
             ]),
         tests("KafkaLog", in: "Adapters", needs: ["Failures", "Records", "KafkaLog", "KafkaSetup", "Ports", "Posix"]),
@@ -377,7 +380,7 @@ let package = Package(
             ]),
         tests(
             "Watch", in: "Runtime",
-            needs: ["Canonical", "Failures", "ImageModel", "Ports", "Posix", "Records", "Telemetry", "Watch"]),
+            needs: ["Canonical", "Digest", "Failures", "ImageModel", "Ports", "Posix", "Records", "Telemetry", "Watch"]),
         tests("WebServer", in: "Platform", needs: ["HTTP", "Posix", "WebServer"]),
     ],
     swiftLanguageModes: [.v6]

@@ -8,7 +8,7 @@ let program = Command(
     subcommands: [
         RenderBenchmark.command, LargeBenchmark.command, PipelineBenchmark.command,
         SkipBenchmark.command,
-        MemoryBenchmark.command, OutageBenchmark.command, LanesBenchmark.command,
+        MemoryBenchmark.command, OutageBenchmark.command, ParkedBenchmark.command, LanesBenchmark.command,
         ReuseBenchmark.command, LossBenchmark.command, DrawingsCommand.command, TruthCommand.command,
         KafkaScaleBenchmark.command, KafkaSkipBenchmark.command,
         KafkaLatencyBenchmark.command, KafkaRestoreBenchmark.command, KafkaMemoryBenchmark.command,

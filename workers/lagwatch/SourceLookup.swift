@@ -78,6 +78,8 @@ struct SourceLookup {
                 case .dropSource, .dropVariant: continue
                 }
             }
+            let parked = try await view.latest(.parked, partition, keyPrefix: prefix)
+            report.waiting += reading.waiting(parked, blocked: blocked)
             report.variants.sort { ($0.size.pixels, $0.spec.description) > ($1.size.pixels, $1.spec.description) }
         } catch {
             report.notes.append(error.description)

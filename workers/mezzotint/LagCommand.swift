@@ -54,7 +54,7 @@ enum LagCommand {
         }
         if places.isEmpty, let first = unreadable.first { throw first.failure }
         var rows: [PartitionID: ProgressRow] = [:]
-        for partition in Set(places.lazy.filter { $0.records > 0 }.map(\.partition)) {
+        for partition in log.partitions {
             // Without the row, records finished ahead count, too: the changelog's broker may be away.
             rows[partition] = try? await log.newestProgress(of: partition)
         }
@@ -62,8 +62,40 @@ enum LagCommand {
             let progress = rows[offsets.partition]?.topics[offsets.topic]
             return KnownRecords(finished: progress?.finished(in: offsets.bounds, committed: offsets.committed))
         }
-        return (lags, unreadable)
+        return (lags + (await parked(log, rows)), unreadable)
     }
+
+    /// Parked jobs as the owners counted them. An owner counts once a second, so rows that came since are counted here: there
+    /// are at least as many jobs.
+    private static func parked(_ log: any Log, _ rows: [PartitionID: ProgressRow]) async -> [PartitionLag] {
+        var lags: [PartitionLag] = []
+        let points = log.partitions.map { LogPoint(.parked, $0, nil) }
+        for (point, result) in zip(points, await log.offsets(of: points)) {
+            let row = rows[point.partition]
+            var lanes = row?.parked?.lanes ?? ByLane { _ in .none }
+            var standing: [[UInt8]: ParkedRow] = [:]
+            if let bounds = try? result.get().bounds,
+                let records = try? await log.read(
+                    .parked, point.partition, from: max(bounds.lowerBound, row?.answers?[.parked] ?? 0), limit: tailRecords)
+            {
+                for record in records {
+                    guard case .change(let change)? = try? ParkedEntry(record) else { continue }
+                    if case .park(let row, _) = change { standing[record.key] = row } else { standing[record.key] = nil }
+                }
+            }
+            if row?.parked == nil, standing.isEmpty { continue }
+            for lane in Lane.allCases {
+                let own = standing.values.filter { $0.worksAs == lane }
+                lanes[lane] = ProgressRow.Parked.Jobs(
+                    max(lanes[lane].jobs, Int64(own.count)),
+                    oldest: (own.map(\.note.firstSeen) + [lanes[lane].oldest].compactMap(\.self)).min())
+            }
+            lags.append(PartitionLag(parked: ProgressRow.Parked(epoch: 0, lanes: lanes), of: point.partition))
+        }
+        return lags
+    }
+
+    private static let tailRecords = 1_000
 
     /// What the figures leave out or hide, a sentence each.
     private static func notes(
@@ -154,10 +186,10 @@ enum LagCommand {
         _ hosts: [OriginSummary], _ notes: [String], onOneScreen: Bool
     ) {
         let now = SystemTime.wall
-        // Only older versions wrote to `retry`: it is shown only while it has records.
-        let totals = Topic.worked.compactMap { topic -> [String]? in
+        // Only older versions wrote to retry topics: each is shown only while it has records.
+        let totals = (Topic.worked + [.parked]).compactMap { topic -> [String]? in
             let own = lags.filter { $0.topic == topic }
-            if topic == .retry, own.allSatisfy({ $0.records == 0 }) { return nil }
+            if topic.isRetry, own.allSatisfy({ $0.records == 0 }) { return nil }
             let added = unread.first { $0.topic == topic }?.unread ?? 0
             return [
                 topic.rawValue, "all", "\(own.reduce(0) { $0 + $1.records } + added)",

@@ -44,6 +44,18 @@ enum LogAccess {
         try await using(try await ChosenLog.open(settings).log, body)
     }
 
+    /// For commands that publish rows of partitions: a worker would change them meanwhile.
+    static func requireNoWorker(_ settings: Settings) async throws {
+        let view = try await ChosenLog.view(settings)
+        let members = try await view.members()
+        await view.close()
+        guard let first = members.first else { return }
+        let others = members.count > 1 ? " and \(members.count - 1) more run" : " runs"
+        throw CommandFailure(
+            "\(first.name)\(others). Stop all workers first, so that no row or index changes meanwhile; a killed worker counts until its session ends (kafka.timing.session)."
+        )
+    }
+
     static func using(_ log: any Log, _ body: (any Log) async throws -> ExitCode) async throws -> ExitCode {
         do {
             let code = try await body(log)

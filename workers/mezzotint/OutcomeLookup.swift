@@ -73,15 +73,16 @@ struct OutcomeLookup {
     }
 
     private mutating func readUnfinished() async throws {
-        var asked: Set<PartitionID> = []
+        for partition in partitions {
+            if isOfSource {
+                for record in try await log.latest(.parked, partition, keyPrefix: search.keyPrefix) { search.take(record) }
+            } else {
+                // A million rows at once would not fit into memory.
+                try await read(.parked, partition, try await log.bounds(.parked, partition))
+            }
+        }
         for place in try await log.partitionOffsets(Topic.worked, partitions) {
             let end = min(place.bounds.upperBound, place.start + Int64(limit / partitions.count))
-            // Records of jobs that retry within 10 s do not contain the reason.
-            if place.start < end, asked.insert(place.partition).inserted,
-                let row = try? await log.newestProgress(of: place.partition)
-            {
-                search.take(row)
-            }
             try await read(place.topic, place.partition, min(place.start, end)..<end)
         }
     }

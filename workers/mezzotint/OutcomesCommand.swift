@@ -57,6 +57,7 @@ struct OutcomesReport {
 
     /// Fields may be added; none is left out.
     func writeJSON() {
+        let now = SystemTime.wall
         Output.object { json in
             json.field("state", "\(state)")
             json.key("outcomes")
@@ -69,7 +70,11 @@ struct OutcomesReport {
                 json.beginObject()
                 json.field("job", job.job)
                 json.field("topic", job.topic.rawValue)
+                json.field("place", job.place.rawValue)
+                json.field("lane", job.lane.rawValue)
                 json.field("since", Timestamp.text(job.since))
+                json.field("attempts", job.attempts)
+                json.field("until", until(job, at: now).map { Timestamp.text($0) })
                 json.field("code", job.code)
                 json.field("message", job.message.map { hidden.hide(in: $0) })
                 json.endObject()
@@ -77,6 +82,11 @@ struct OutcomesReport {
             json.endArray()
             json.field("outcomesSince", outcomesSince.map { Timestamp.text($0) })
         }
+    }
+
+    /// Time before which a job does not start; nil if it may start now.
+    private func until(_ job: OutcomeSearch.Pending, at now: WallTime) -> WallTime? {
+        job.due.flatMap { $0 > now ? $0 : nil }
     }
 
     private func write(_ end: OutcomeSearch.Ended, to json: inout JSONWriter) {
@@ -137,12 +147,15 @@ struct OutcomesReport {
         guard !pending.isEmpty else { return }
         let rows = pending.map { job in
             [
-                job.job, job.topic.rawValue, Output.age(of: job.since, at: now), job.code ?? "",
+                job.job, job.place == .lane ? job.topic.rawValue : job.place.rawValue, job.lane.rawValue,
+                Output.age(of: job.since, at: now), "\(job.attempts)",
+                until(job, at: now).map { Timestamp.text($0) } ?? "", job.code ?? "",
                 job.message.map { hidden.hide(in: $0) } ?? "",
             ]
         }
         Console.write(
-            (ended.isEmpty ? "" : "\n") + TextTable.text(["PENDING JOB", "TOPIC", "AGE", "LAST CODE", "MESSAGE"], rows))
+            (ended.isEmpty ? "" : "\n")
+                + TextTable.text(["PENDING JOB", "PLACE", "LANE", "AGE", "ATTEMPTS", "UNTIL", "CODE", "MESSAGE"], rows))
     }
 
     /// Quotes a word for a shell, because a publisher chose it.
@@ -182,8 +195,11 @@ struct OutcomesReport {
     /// The reason why no outcome was found, as far as the log shows it.
     func absence(of subject: String) -> String {
         if let job = pending.last {
+            let why = job.code.map {
+                RetryCause.Code(rawValue: $0) == nil ? ", its last attempt failed (\($0))" : ", it waits (\($0))"
+            }
             return
-                "The \(subject) is pending in \(job.topic.rawValue): no outcome yet\(job.code.map { ", its last attempt failed (\($0))" } ?? ""). 'mezzotint lag' shows the backlog."
+                "The \(subject) is pending in \(job.topic.rawValue): no outcome yet\(why ?? ""). 'mezzotint lag' shows the backlog."
         }
         if let unseen {
             let old = outcomesSince.map {

@@ -10,7 +10,7 @@ enum Program {
             PublishCommand.command, OutcomesCommand.command, VariantsCommand.command, NormaliseCommand.command,
             LagCommand.command,
             OriginsCommand.command,
-            DeadCommand.command, LogCommand.command, TopicsCommand.command, DoctorCommand.command,
+            DeadCommand.command, LogCommand.command, TopicsCommand.command, ParkedCommand.command, DoctorCommand.command,
             ConfigurationCommand.command, ReferenceCommand.command,
         ])
 }

@@ -74,7 +74,7 @@ enum ReferenceCommand {
         |---|---|---|
         \(headers)
 
-        A tombstone of `variants` has only `mz_epoch`.
+        A tombstone of `variants` has only `mz_epoch`, one of `parked` also `mz_answers`. Records of the old topics `retry` and `retry.*` have the headers of `parked`, without `mz_works_as`, `mz_ends` and `mz_epoch`.
 
         ## Outcome bodies
 
@@ -114,7 +114,7 @@ enum ReferenceCommand {
             ("ce_specversion", "all", "`1.0`."),
             (
                 EventHeader.id, "all",
-                "On jobs, retries and dead letters: the job's id, unique to the request; a redelivery repeats it. On outcomes: `<job's id>/outcome`. On rows: derived from the row's content."
+                "On jobs, parked rows and dead letters: the job's id, unique to the request; a redelivery repeats it. On outcomes: `<job's id>/outcome`. On rows: derived from the row's content."
             ),
             (
                 "ce_source", "all",
@@ -129,45 +129,50 @@ enum ReferenceCommand {
             ("content-type", "all", "`application/json`. A dead letter keeps its original bytes."),
             (
                 EventHeader.traceparent, "all",
-                "W3C trace context, passed from a job to its retries, its outcome, its dead letter and its changelog rows."
+                "W3C trace context, passed from a job to its parked rows, its outcome, its dead letter and its changelog rows."
             ),
-            (EventHeader.lane, "retry.*", "The lane of the job."),
-            (EventHeader.attempt, "retry.*, dead", "Attempts made so far."),
-            (EventHeader.notBefore, "retry.*", "Milliseconds since 1970; the job does not start earlier."),
-            (EventHeader.firstSeen, "retry.*", "Milliseconds since 1970 when the job first arrived."),
+            (EventHeader.lane, "parked", "The lane of the job."),
+            (EventHeader.worksAs, "parked", "The lane by which the job is scheduled; absent if it is the same."),
+            (EventHeader.attempt, "parked, dead", "Attempts made so far."),
+            (EventHeader.notBefore, "parked", "Milliseconds since 1970; the job does not start earlier."),
             (
-                EventHeader.heldSince, "retry.*",
+                EventHeader.ends, "parked",
+                "Milliseconds since 1970 when the job expires or is abandoned: it is then examined even if its host has no room. Absent if it does neither."
+            ),
+            (EventHeader.firstSeen, "parked", "Milliseconds since 1970 when the job first arrived."),
+            (
+                EventHeader.heldSince, "parked",
                 "Start of the machine's fault that delays the job, in milliseconds since 1970."
             ),
             (
-                EventHeader.failingSince, "retry.*",
+                EventHeader.failingSince, "parked",
                 "Start of the host's failures, in milliseconds since 1970; absent if it did not fail."
             ),
             (
-                EventHeader.deaths, "retry.*",
+                EventHeader.deaths, "parked",
                 "Number of workers that crashed while the job ran, or may have run; absent if none did."
             ),
             (
-                EventHeader.host, "retry.*",
-                "The host, or its group, that the job waits for, if redirects led to another host than its URL's."
+                EventHeader.host, "parked",
+                "The host, or its group, in whose share the job waits. It is its URL's, unless redirects led to another."
             ),
-            (EventHeader.code, "retry.*, dead", "Reason, as a code from the table above."),
-            (EventHeader.message, "retry.*, dead", "Reason, as a sentence."),
-            (EventHeader.origin, "retry.*, dead", "The record that the bytes came from: `jobs.fast-3-17`."),
+            (EventHeader.code, "parked, dead", "Reason, as a code from the table above."),
+            (EventHeader.message, "parked, dead", "Reason, as a sentence."),
+            (EventHeader.origin, "parked, dead", "The record that the bytes came from: `jobs.fast-3-17`."),
             (
-                EventHeader.answers, "outcomes, retry.*, dead",
-                "The record that this one completes, and its append time: `jobs.fast-3-17-1763802000000`. Older workers append `-dead` to it in the outcome of a dead letter."
+                EventHeader.answers, "outcomes, parked, dead",
+                "The record that this one completes, and its append time: `jobs.fast-3-17-1763802000000`. For a parked job, the identity in its row's key. Older workers append `-dead` to it in the outcome of a dead letter."
             ),
             (
                 EventHeader.url, "dead",
                 "The source, if the bytes name one, without volatile parameters and signatures."
             ),
             (
-                EventHeader.change, "retries",
+                EventHeader.change, "parked",
                 "On a worker's own job: the locations of a changed source's variants. Variants whose location has changed by then are reported."
             ),
             (
-                EventHeader.signature, "jobs, retries",
+                EventHeader.signature, "jobs, parked",
                 "Signature of the job's publisher: `v1;KEY;HEX`, see [producers.md](producers.md#signed-jobs)."
             ),
             (EventHeader.length, "dead", "Length in bytes of a truncated record."),
@@ -179,7 +184,10 @@ enum ReferenceCommand {
                 EventHeader.replayedAs, "dead",
                 "On a tombstone: the id under which `dead replay` published the job again."
             ),
-            (EventHeader.epoch, "variants", "The owner's epoch: behind a record of a later one it counts for nobody."),
+            (
+                EventHeader.epoch, "variants, parked",
+                "The owner's epoch: behind a record of a later one it counts for nobody."
+            ),
             (
                 EventHeader.rekeyed, Topic.lanes.map(\.rawValue).joined(separator: ", "),
                 "Set on a job that was republished under the correct key of its URL."

@@ -11,7 +11,7 @@ internal import Records
 import Settings
 import StoreChoice
 
-/// `mezzotint topics restore`: rows that a recreated `variants` lacks and that workers' indexes hold.
+/// `mezzotint topics restore`: rows that a recreated `variants` or `parked` lacks and that workers' indexes hold.
 extension TopicsCommand {
     static func restore(_ arguments: ParsedArguments) async throws -> ExitCode {
         let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
@@ -25,7 +25,7 @@ extension TopicsCommand {
     private static func restore(
         _ arguments: ParsedArguments, _ settings: Settings, _ chosen: ChosenLog
     ) async throws -> ExitCode {
-        try await requireNoWorker(settings)
+        try await LogAccess.requireNoWorker(settings)
         let store = try await ChosenStore.site(settings).open(hasRoom: { _ in true }).sight()
         let own = chosen.indexDirectory
         let named = arguments.values("index")
@@ -48,35 +48,33 @@ extension TopicsCommand {
                 "No index file was found below \(folders.joined(separator: " and ")). Name another folder after --index.")
         }
         var restored: [RestoredPartition] = []
+        var parked: [PartitionID: RestoredParked] = [:]
+        let writes = !arguments.flag("dry-run")
         for partition in chosen.log.partitions {
+            var jobs = RestoredParked(partition)
+            try await jobs.run(from: indexes[partition] ?? [], in: chosen.log, store: store, writes: writes)
+            parked[partition] = jobs
             var one = RestoredPartition(
                 partition: partition, log: chosen.log, store: store, allowsMissing: arguments.flag("allow-missing"),
-                writes: !arguments.flag("dry-run"), notes: notes[partition] ?? [])
+                writes: writes, notes: (notes[partition] ?? []) + jobs.notes)
             try await one.run(from: indexes[partition] ?? [])
+            // A partition that stays stopped needs its indexes again.
+            if writes, one.isOpen { jobs.retire() }
             restored.append(one)
         }
-        show(restored, isDry: arguments.flag("dry-run"), json: arguments.flag("json"))
+        show(restored, parked, isDry: arguments.flag("dry-run"), json: arguments.flag("json"))
         return restored.allSatisfy(\.isOpen) ? .success : .failure
     }
 
-    /// A worker's index and its rows would change meanwhile.
-    private static func requireNoWorker(_ settings: Settings) async throws {
-        let view = try await ChosenLog.view(settings)
-        let members = try await view.members()
-        await view.close()
-        guard let first = members.first else { return }
-        let others = members.count > 1 ? " and \(members.count - 1) more run" : " runs"
-        throw CommandFailure(
-            "\(first.name)\(others). Stop all workers first, so that no index changes meanwhile; a killed worker counts until its session ends (kafka.timing.session)."
-        )
-    }
-
-    private static func show(_ restored: [RestoredPartition], isDry: Bool, json: Bool) {
+    private static func show(
+        _ restored: [RestoredPartition], _ parked: [PartitionID: RestoredParked], isDry: Bool, json: Bool
+    ) {
         if json {
             Output.array(restored) { json, one in
                 json.field("partition", Int(one.partition.number))
                 json.field("index", one.index)
                 json.field("rows", one.rows)
+                json.field("parked", parked[one.partition]?.jobs ?? 0)
                 json.field("missing", one.missing)
                 json.key("isOpen")
                 json.boolean(one.isOpen)
@@ -86,6 +84,11 @@ extension TopicsCommand {
             for one in restored where one.rows > 0 {
                 Console.print(
                     "Partition \(one.partition): \(one.rows) rows of \(one.index ?? "") are \(isDry ? "to be " : "")published."
+                )
+            }
+            for one in parked.values.sorted(by: { $0.partition < $1.partition }) where one.jobs > 0 {
+                Console.print(
+                    "Partition \(one.partition): \(one.jobs) parked jobs of \(one.index ?? "") are \(isDry ? "to be " : "")published."
                 )
             }
             let rows = restored.reduce(0) { $0 + $1.rows }

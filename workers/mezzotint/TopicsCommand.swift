@@ -25,7 +25,7 @@ enum TopicsCommand {
                 "check", abstract: "Verify the topics' configuration, and list every mismatch.",
                 examples: ["mezzotint topics check --json"], options: [.json], run: check),
             Command(
-                "restore", abstract: "Publish the rows of a recreated variants topic again, from workers' indexes.",
+                "restore", abstract: "Publish rows of a recreated variants or parked again, from indexes.",
                 examples: [
                     "mezzotint topics restore --dry-run",
                     "mezzotint topics restore --index /srv/a/index --index /srv/b/index",

@@ -105,7 +105,9 @@ final class MetricsSource: Sendable {
         typealias Sample = MetricsPage.Sample
         let counters = status.counters
         // The new owner reports a partition that this worker has released meanwhile.
-        let lags = (view.lags ?? []).filter { status.owned.contains($0.partition) }
+        let lags =
+            (view.lags ?? []).filter { status.owned.contains($0.partition) }
+            + status.parked.map { PartitionLag(parked: $1, of: $0) }
         switch metric {
         case .jobWait, .jobWork, .fetchTime, .renderTime, .storePut, .logAppend: return []
         case .buildInfo: return [Sample(1.0, Command.version, surroundings.client)]

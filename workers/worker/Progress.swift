@@ -24,7 +24,7 @@ struct Progress {
         let started = ContinuousClock.now
         var lanes = LaneLines(targets: targets, at: SystemTime.wall)
         var pace = ProgressPace()
-        func update(_ status: WorkerStatus, left: Int64, retrying: Int64?) {
+        func update(_ status: WorkerStatus, left: Int64, parked: Int64?) {
             let (counters, seconds) = (status.counters, (ContinuousClock.now - started) / .seconds(1))
             let variants = counters.renders + counters.unchanged
             let saved = counters.savedFetches
@@ -32,11 +32,11 @@ struct Progress {
             guard status.assignments > 0 else { return }
             line.update(
                 pace.text(
-                    jobs: counters.jobs, variants: variants, saved: saved, left: left, retrying: retrying,
+                    jobs: counters.jobs, variants: variants, saved: saved, left: left, parked: parked,
                     seconds: seconds),
                 [
                     "jobs": .int(Int64(counters.jobs)), "variants": .int(Int64(variants)), "saved": .int(Int64(saved)),
-                    "left": .int(left), "retrying": .int(retrying ?? 0), "seconds": .int(Int64(seconds)),
+                    "left": .int(left), "parked": .int(parked ?? 0), "seconds": .int(Int64(seconds)),
                     "toRestore": .int(Int64(status.restoring)), "restoredRows": .int(Int64(status.restore.rows)),
                     "restoreRecords": .int(status.restore.expected),
                 ])
@@ -47,10 +47,9 @@ struct Progress {
             lanes.count(offsets, owned: Set(status.owned), unfinished: status.unfinished)
             var statuses: [Lane: LaneStatus] = [:]
             for lane in Lane.allCases { statuses[lane] = await worker.laneStatus(lane) }
-            // Unfinished records of this worker's partitions, over all lanes and the retries.
-            let left = offsets.reduce(0) { $0 + status.unfinished($1) }
-            let retrying = lanes.retrying + Int64(statuses.values.reduce(0) { $0 + $1.retries })
-            update(status, left: left, retrying: min(left, retrying))
+            // Unfinished records of this worker's partitions, and parked jobs.
+            let (unread, parked) = (offsets.reduce(0) { $0 + status.unfinished($1) }, lanes.parked(statuses))
+            update(status, left: unread - lanes.unparked + parked, parked: parked)
             let now = SystemTime.wall
             for line in lanes.changes(statuses, status.counters, at: now) { logger.notice(line.text, line.fields) }
             guard lanes.isDue(at: now) else { continue }
@@ -58,7 +57,7 @@ struct Progress {
         }
         // Includes the jobs of the last second.
         let status = await worker.status
-        update(status, left: Int64(status.waiting), retrying: nil)
+        update(status, left: Int64(status.waiting), parked: nil)
         line.finish()
     }
 }

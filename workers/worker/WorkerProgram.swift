@@ -23,7 +23,7 @@ struct WorkerProgram {
             Option(
                 flag: "until-idle",
                 help:
-                    "Exit when no job is pending, retries included. On Kafka: in this worker's partitions, for 2 seconds. With status 1: after 60s behind an open transaction, and beside records in partitions that no worker reads."
+                    "Exit when no job is pending, parked ones included. On Kafka: in this worker's partitions, for 2 seconds. With status 1: after 60s behind an open transaction, and beside records in partitions that no worker reads."
             ),
             Option(
                 "patience", value: "duration",

@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// The owner's side of the embedded log: all partitions at once, by one worker on the machine.
 ///
-/// Nothing is revoked or lost here: the log is held until `stop`, or until the process dies. Records of `variants` that
-/// a newer one replaced are deleted with its append; what committed offsets have passed is deleted with later commits.
+/// Nothing is revoked or lost here: the log is held until `stop`, or until the process dies. Records of compacted topics
+/// that a newer one replaced are deleted with its append; what committed offsets have passed is deleted with later commits.
 ///
 /// - Concurrency: an actor on the thread that polls; what the port wants on the executor asserts that it is there.
 package actor EmbeddedLogConsumer: LogConsumer {
@@ -115,10 +115,16 @@ package actor EmbeddedLogConsumer: LogConsumer {
         isHalted = log.writer.isHalted.load(ordering: .relaxed)
         var folded: [TablePlace: Int64] = [:]
         for place in TablePlace.all([.origins], of: log.partitionCount) { folded[place] = .max }
-        for place in TablePlace.all([.variants], of: log.partitionCount) {
-            let epoch = epochs[Int(place.partition.number)]
-            let start = listener.assigned(place.partition, epoch: epoch, changelog: try reader.bounds(place))
-            (positions[place], folded[place]) = (start, start)
+        for (number, epoch) in epochs.enumerated() {
+            let partition = PartitionID(Int32(number))
+            let bounds = ByFoldedTopic<Range<Int64>>(
+                variants: try reader.bounds(TablePlace(topic: .variants, partition: partition)),
+                parked: try reader.bounds(TablePlace(topic: .parked, partition: partition)))
+            let starts = listener.assigned(partition, epoch: epoch, folded: bounds)
+            for topic in Topic.folded {
+                let place = TablePlace(topic: topic, partition: partition)
+                (positions[place], folded[place]) = (starts[topic], starts[topic])
+            }
         }
         try await dropTombstones(below: folded)
         // Said of everything once: what came before there was anybody to tell.
@@ -136,7 +142,7 @@ package actor EmbeddedLogConsumer: LogConsumer {
 
     private func take(_ place: TablePlace, limit: Int) throws(LogFailure) -> [Record] {
         guard let reader, let position = positions[place] else { throw .closed }
-        if isHalted, place.topic != .variants { return [] }
+        if isHalted, !place.topic.isFolded { return [] }
         let records = try reader.records(place, from: position, limit: limit)
         if let last = records.last { positions[place] = last.offset + 1 }
         return records

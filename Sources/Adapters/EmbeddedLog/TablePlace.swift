@@ -28,5 +28,5 @@ extension Topic {
     /// What comes from outside the worker.
     static let published: Set<Topic> = Set(Topic.lanes + [.control])
     /// Read by the owner as they come.
-    static let drained: [Topic] = Topic.consumed + [.variants]
+    static let drained: [Topic] = Topic.consumed + Topic.folded
 }

@@ -17,6 +17,7 @@ final class IndexFile {
     var delete: Statement
     var setPosition: Statement
     var setProgress: Statement
+    let parked: ParkedTable
 
     /// Version of the tables and of the rows' bytes. Files of `convertible` versions are converted; others are rebuilt.
     private static let version: Int64 = 4
@@ -33,6 +34,7 @@ final class IndexFile {
         delete = try connection.prepare("DELETE FROM sources WHERE id = ?1")
         setPosition = try connection.prepare("INSERT OR REPLACE INTO position VALUES (0, ?1, ~?1, ?2, ?3, ?4, ?5)")
         setProgress = try connection.prepare("INSERT OR REPLACE INTO progress VALUES (0, ?1)")
+        parked = try ParkedTable(connection)
     }
 
     enum Opened {
@@ -56,22 +58,11 @@ final class IndexFile {
         do throws(SQLiteFailure) {
             if found == 0 { try makeTables(connection) }
             if convertible.contains(found) { try convert(connection, from: found) }
-            var row = try connection.prepare("SELECT position, inverse, epoch, at, anchors, opened FROM position")
             let file = try IndexFile(connection)
-            guard try row.step() else { return .sound(file, nil, progress: nil) }
-            let (position, inverse) = (row.integer(0), row.integer(1))
-            let anchors = row.isNull(4) ? nil : row.withBytes(4) { ChangelogAnchors(packed: $0) }
-            let isWhole = row.isNull(4) || anchors != nil
-            let opened = row.integer(5)
-            let checkpoint = IndexCheckpoint(
-                position: position, epoch: row.integer(2), isOpened: opened == 1,
-                at: WallTime(milliseconds: row.integer(3)), anchors: anchors)
-            row.reset()
-            // Invalid numbers are damage, just as two numbers that differ.
-            let isSound =
-                position == ~inverse && position >= 0 && RecordLimits.epochs.contains(checkpoint.epoch)
-                && RecordLimits.times.contains(checkpoint.at) && isWhole && (0...1).contains(opened)
-            guard isSound else { return .unfit("its position is damaged") }
+            guard let found = try checkpoint(connection, of: "position") else {
+                return .unfit("its position is damaged")
+            }
+            guard let checkpoint = found else { return .sound(file, nil, progress: nil) }
             var progress = try connection.prepare("SELECT body FROM progress")
             let body = try progress.step() ? progress.bytes(0) : nil
             progress.reset()
@@ -80,6 +71,26 @@ final class IndexFile {
             guard error.isMisfit else { throw error }
             return .unfit("its tables are not those of version \(found): \(error.message)")
         }
+    }
+
+    /// Reads a checkpoint from its table: nil if it is damaged, `.some(nil)` if there is none.
+    static func checkpoint(_ connection: Connection, of table: String) throws(SQLiteFailure) -> IndexCheckpoint?? {
+        // A restore of `variants` alone asks whether an owner has opened the topic.
+        let opened = table == "position" ? "opened" : "1"
+        var row = try connection.prepare("SELECT position, inverse, epoch, at, anchors, \(opened) FROM \(table)")
+        defer { row.reset() }
+        guard try row.step() else { return .some(nil) }
+        let (position, inverse) = (row.integer(0), row.integer(1))
+        let anchors = row.isNull(4) ? nil : row.withBytes(4) { ChangelogAnchors(packed: $0) }
+        let isWhole = row.isNull(4) || anchors != nil
+        let checkpoint = IndexCheckpoint(
+            position: position, epoch: row.integer(2), isOpened: row.integer(5) == 1,
+            at: WallTime(milliseconds: row.integer(3)), anchors: anchors)
+        // Invalid numbers are damage, just as two numbers that differ.
+        let isSound =
+            position == ~inverse && position >= 0 && RecordLimits.epochs.contains(checkpoint.epoch)
+            && RecordLimits.times.contains(checkpoint.at) && isWhole && (0...1).contains(row.integer(5))
+        return isSound ? .some(checkpoint) : nil
     }
 
     private static func makeTables(_ connection: Connection) throws(SQLiteFailure) {

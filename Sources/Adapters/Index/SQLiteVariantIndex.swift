@@ -15,7 +15,9 @@ internal import SQLite
 /// - Failure: damage found while reading puts the file aside at once, so that opening it again gives an empty index.
 package final class SQLiteVariantIndex: VariantIndex {
     private let path: String
-    private var file: IndexFile?
+    private(set) var file: IndexFile?
+    /// Progress in `parked` before the file is created.
+    var earlyParked: IndexCheckpoint?
     package private(set) var checkpoint: IndexCheckpoint?
     package private(set) var progress: ProgressRow?
     /// Makes the file that is not there yet; nil once it is made, or closed.
@@ -63,14 +65,13 @@ package final class SQLiteVariantIndex: VariantIndex {
         let checkpoint = IndexCheckpoint(
             position: position, epoch: epoch, isOpened: isOpened, at: SystemTime.wall, anchors: anchors)
         let progress = progress ?? (make == nil ? nil : self.progress)
-        if let make {
+        if make != nil {
             let first = firstPosition ?? position
             guard !changes.isEmpty || position - first >= Self.memoryRecords else {
                 (self.checkpoint, self.progress, firstPosition) = (checkpoint, progress, first)
                 return
             }
-            file = try made(make)
-            self.make = nil
+            try makeFile()
         }
         _ = try using { (file) throws(SQLiteFailure) in
             try file.connection.transaction { () throws(SQLiteFailure) -> Bool? in
@@ -95,6 +96,16 @@ package final class SQLiteVariantIndex: VariantIndex {
         (self.checkpoint, self.progress) = (checkpoint, progress ?? self.progress)
     }
 
+    /// Whether there is a file, or was one before `close`.
+    var hasFile: Bool { make == nil }
+
+    /// Creates the file that an index without rows does not have.
+    func makeFile() throws(IndexFailure) {
+        guard let make else { return }
+        file = try made(make)
+        self.make = nil
+    }
+
     /// Creates a new file. A file that appeared there meanwhile is not this worker's index.
     private func made(_ make: () throws(SQLiteFailure) -> IndexFile.Opened) throws(IndexFailure) -> IndexFile {
         let reason: String
@@ -117,10 +128,11 @@ package final class SQLiteVariantIndex: VariantIndex {
     }
 
     private func wipeFile() throws(IndexFailure) {
-        _ = try using { (file) throws(SQLiteFailure) in
+        _ = try using { (file) throws(SQLiteFailure) -> Bool? in
             try file.connection.transaction { () throws(SQLiteFailure) in
                 try file.connection.execute("DELETE FROM sources; DELETE FROM position; DELETE FROM progress")
             }
+            return true
         }
     }
 
@@ -137,7 +149,7 @@ package final class SQLiteVariantIndex: VariantIndex {
     package func close() { (file, make) = (nil, nil) }
 
     /// - Parameter body: returns nil for a damaged row.
-    private func using<Result>(_ body: (IndexFile) throws(SQLiteFailure) -> Result?) throws(IndexFailure) -> Result {
+    func using<Result>(_ body: (IndexFile) throws(SQLiteFailure) -> Result?) throws(IndexFailure) -> Result {
         guard let file else { throw .unavailable(path: path, reason: "it is closed") }
         let reason: String
         do throws(SQLiteFailure) {

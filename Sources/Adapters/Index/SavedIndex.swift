@@ -46,8 +46,28 @@ package final class SavedIndex {
         do throws(SQLiteFailure) { return try file?.find(source)?.snapshot } catch { throw IndexFailure(error, path) }
     }
 
+    /// Progress of its table of parked jobs; nil: no record of `parked` was applied.
+    package var parkedCheckpoint: IndexCheckpoint? { file?.parked.checkpoint }
+
+    /// Some parked jobs. Places count from 1.
+    package struct ParkedPage: Sendable {
+        package var rows: [ParkedRow] = []
+        /// Rows that cannot be read, and are left out.
+        package var damaged = 0
+        /// Place of the last row, damaged or not; nil: there is none.
+        package var end: Int64?
+    }
+
+    /// Parked jobs after a place, in order of place.
+    package func parked(after place: Int64, limit: Int) throws(IndexFailure) -> ParkedPage {
+        do throws(SQLiteFailure) { return try file?.parked.page(after: place, limit: limit) ?? ParkedPage() } catch {
+            throw IndexFailure(error, path)
+        }
+    }
+
     /// Renames the file, because its rows were published.
     package func retire() {
+        guard file != nil else { return }
         file = nil
         IndexFile.setAside(path, as: ".restored")
     }

@@ -17,13 +17,13 @@ struct Assignment: Sendable {
 
     /// The epoch in which a partition is owned, in `RecordLimits.epochs`: `KafkaQuestions` bounds the offset.
     func epoch(of bounds: PartitionBounds) -> Int64 {
-        GroupEpoch.epoch(changelogEnd: bounds.changelog.upperBound, generation: generation)
+        GroupEpoch.epoch(changelogEnd: bounds.folded.variants.upperBound, generation: generation)
     }
 }
 
 /// What the cluster says of a partition of all topics that its owner reads.
 struct PartitionBounds: Sendable {
-    let changelog: Range<Int64>
+    let folded: ByFoldedTopic<Range<Int64>>
     /// The group's offset of each topic that is finished, where there is one.
     private(set) var committed: [KafkaPlace: Int64] = [:]
     /// Where to begin to read them: there, as far as the log has it.
@@ -31,8 +31,8 @@ struct PartitionBounds: Sendable {
 
     /// - Parameter offsets: of a partition's places, all of `Topic.owned`.
     init(_ offsets: [PartitionOffsets]) {
-        changelog = offsets.first { $0.topic == .variants }?.bounds ?? 0..<0
-        for offsets in offsets where offsets.topic != .variants {
+        folded = ByFoldedTopic { topic in offsets.first { $0.topic == topic }?.bounds ?? 0..<0 }
+        for offsets in offsets where !offsets.topic.isFolded {
             let place = KafkaPlace(offsets.topic, offsets.partition)
             committed[place] = offsets.committed
             // A new group takes up everything that is there.

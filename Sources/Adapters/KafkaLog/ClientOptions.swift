@@ -8,7 +8,7 @@ enum ClientKind: Sendable {
     case producer
     /// Owns partitions as a member of the group.
     case member
-    /// Reads retry and control topics of the member's partitions, where no job waits for the next half second.
+    /// Reads `control` and the old retry topics of the member's partitions, where no job waits for the next half second.
     case patient
     /// Asks questions and never fetches. Behind a pending fetch, the broker would delay every question, too.
     case questions

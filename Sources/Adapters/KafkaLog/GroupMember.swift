@@ -10,9 +10,9 @@ internal import Records
 /// - Concurrency: the poll thread.
 final class GroupMember {
     let client: KafkaClient
-    /// Reads retry and control topics outside the group. librdkafka 2.0.2 has no fetch sessions: each request names
-    /// every partition of every topic, and each record that arrives costs one request. So these topics have a client of
-    /// their own.
+    /// Reads `control` and the old retry topics outside the group. librdkafka 2.0.2 has no fetch sessions: each request
+    /// names every partition of every topic, and each record that arrives costs one request. So these topics have a
+    /// client of their own.
     let patient: KafkaClient
     let wake: WakePipe
     let commits: OpaquePointer

@@ -120,7 +120,7 @@ extension KafkaLogConsumer {
     private static let pause = Duration.milliseconds(500)
     private static let electionTime = Duration.seconds(5)
 
-    /// Takes partitions up, each once it is known, and adds siblings and changelog to the group's assignment.
+    /// Takes partitions up, each once it is known, and adds siblings and folded topics to the group's assignment.
     func adopt(_ assignment: Assignment) {
         guard assignment.number == decision.load(ordering: .relaxed), let member, let listener else { return }
         let held: [PartitionID]
@@ -144,12 +144,12 @@ extension KafkaLogConsumer {
         var starts: [KafkaPlace: Int64] = [:]
         for (partition, bounds) in assignment.known.sorted(by: { $0.key < $1.key }) {
             committed.merge(bounds.committed) { $1 }
-            let (owner, changelog) = (Ownership(partition, epoch: assignment.epoch(of: bounds)), bounds.changelog)
+            let owner = Ownership(partition, epoch: assignment.epoch(of: bounds))
             log.fence.begin(owner)
-            let start = listener.assigned(partition, epoch: owner.epoch, changelog: changelog)
+            let asked = listener.assigned(partition, epoch: owner.epoch, folded: bounds.folded)
             starts.merge(bounds.positions) { $1 }
-            starts[KafkaPlace(.variants, partition)] = min(
-                max(start, changelog.lowerBound), changelog.upperBound)
+            let folded = bounds.folded.clamp(asked)
+            for topic in Topic.folded { starts[KafkaPlace(topic, partition)] = folded[topic] }
         }
         return starts
     }

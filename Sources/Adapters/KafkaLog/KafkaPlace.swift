@@ -19,10 +19,12 @@ struct KafkaPlace: Hashable, Sendable {
 }
 
 extension Topic {
-    /// Topics that an owner reads: those whose records it completes, and the changelog that it folds.
-    static let owned: [Topic] = Topic.consumed + [.variants]
+    /// Topics that an owner reads: it completes the records of some, and applies the others to its index. They have the
+    /// lowest ordinals, because queues are stored by ordinal.
+    static let owned: [Topic] = Topic.consumed + Topic.folded
     static let anchor = Topic.jobsFast
-    /// Whether half a second more does not matter: records of these topics wait for ten seconds or longer.
+    /// Whether half a second more does not matter: only earlier versions wrote to retry topics, and `control` is not
+    /// read yet.
     var isPatient: Bool { isRetry || self == .control }
 }
 

@@ -141,8 +141,10 @@ extension KafkaTopics {
             if value == needed.value { return nil }
             // For limits and ages, a higher value fits, too.
             if let value = value.flatMap({ Int64($0) }), let least = Int64(needed.value), value >= least { return nil }
-            let losesJobs = topic.holdsJobs && needed.name == "cleanup.policy"
-            let why = losesJobs ? ": compaction removes jobs that nobody has done" : ""
+            let losesJobs = (topic.holdsJobs || topic == .parked) && needed.name == "cleanup.policy"
+            let why =
+                !losesJobs
+                ? "" : topic == .parked ? ": retention removes jobs that wait" : ": compaction removes jobs that nobody has done"
             return TopicProblem(
                 "\(name) has \(needed.name)=\(value ?? "nothing"), and needs \(needed.value)\(why). "
                     + command(configuration, name, "\(needed.name)=\(needed.value)"),

@@ -57,7 +57,7 @@ final class PartitionQueue {
         while early.isEmpty, fill(&early, upTo: 1) {}
         // The end may be reached without a record: the last one may be a transaction's marker.
         if early.isEmpty { position = max(position, end) }
-        return !early.isEmpty || failure != nil || (place.topic == .variants && end != oldEnd)
+        return !early.isEmpty || failure != nil || (place.topic.isFolded && end != oldEnd)
     }
 
     /// Fewer records than `limit` mean that the queue was emptied: a wake-up follows when more arrive.

@@ -44,7 +44,7 @@ package struct TopicPlan: Sendable, Equatable {
         }
     }
 
-    /// How long `variants` keeps tombstones.
+    /// How long `variants` and `parked` keep tombstones.
     static let tombstonesKept = Duration.days(7)
 
     /// Retention of jobs: time enough to repair a cluster of dead workers.
@@ -70,6 +70,13 @@ package struct TopicPlan: Sendable, Equatable {
                 [
                     need("cleanup.policy", "compact"), need("delete.retention.ms", tombstonesKept.milliseconds),
                     need("min.compaction.lag.ms", Duration.hours(1).milliseconds), wish("segment.bytes", 50 << 20),
+                ]
+            case .parked:
+                // As `variants`. Segments are short in time, too, because most rows are soon deleted.
+                [
+                    need("cleanup.policy", "compact"), need("delete.retention.ms", tombstonesKept.milliseconds),
+                    need("min.compaction.lag.ms", Duration.hours(1).milliseconds), wish("segment.bytes", 50 << 20),
+                    wish("segment.ms", Duration.hours(1).milliseconds),
                 ]
             case .jobs, .control, .retry, .retry10s, .retry1m, .retry10m, .retry1h:
                 [need("cleanup.policy", "delete"), wish("retention.ms", retention.milliseconds)]

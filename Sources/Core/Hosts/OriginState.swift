@@ -125,7 +125,7 @@ package struct OriginState: Sendable {
     /// Whether the next fetch only waits for time: for the rate, or for a short pause that the host requested.
     package func isPaced(at now: Instant) -> Bool { now < pausedUntil || next > now + Self.slack }
 
-    /// Whether flights should wait in a delay topic, not in memory.
+    /// Whether jobs should be parked, not wait in memory.
     package func isClosed(at now: Instant) -> Bool {
         switch phase {
         case .open: false

@@ -1,7 +1,8 @@
+package import Canonical
 package import Clocks
 package import Failures
 package import ImageModel
-package import Ledger
+internal import Ledger
 internal import Positions
 package import Records
 
@@ -17,8 +18,10 @@ package indirect enum Disposition: Sendable {
     case paid(Outcome)
     /// The rest of a source's change that a crashed owner left. `events` reports it before the outcome ends its job.
     case changed(SourceChange, [SourceChange.Variant], Outcome)
-    /// A retry through a delay topic. `notBefore` may be later than the end of the topic's delay.
-    case retry(PendingJob, DelayTier, FailureNote)
+    /// The first or next row of a job that waits. `notBefore` of the job is when it is due.
+    case park(PendingJob, Parking, FailureNote)
+    /// The end of a parked job whose outcome is durable: the tombstone of its row.
+    case unpark
     /// A mis-keyed record, whose key differs from the one derived from its URL. It is republished under the right key.
     case rekey(Job)
     /// A dead letter, which keeps the original bytes for an operator, with its outcome.
@@ -26,38 +29,49 @@ package indirect enum Disposition: Sendable {
 }
 
 extension Disposition {
-    /// Whether it appends a record to a delay topic that waits for its time, not only for its host.
-    package var waitsForTime: Bool {
-        switch self {
-        case .retry(_, _, let cause): !cause.isOfHost
-        case .owing(_, let debt): debt != nil
-        default: false
-        }
-    }
-
     /// The job's outcome. nil: the job is not over.
     package var outcome: Outcome? {
         switch self {
         case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome),
             .dead(_, let outcome):
             outcome
-        case .retry, .rekey: nil
+        case .park, .unpark, .rekey: nil
         }
     }
 }
 
-/// A job of the worker's own, which runs later through a retry topic.
+/// Host and lane by which a parked job is scheduled, and its end.
+package struct Parking: Sendable, Hashable {
+    package let host: OriginHost
+    package let worksAs: Lane
+    /// Whether the job runs: its row must not start.
+    package let isAside: Bool
+    /// Time at which the job expires or is abandoned; nil: never.
+    package let ends: WallTime?
+
+    package init(_ host: OriginHost, isAside: Bool = false, worksAs: Lane, ends: WallTime?) {
+        (self.host, self.isAside, self.worksAs, self.ends) = (host, isAside, worksAs, ends)
+    }
+}
+
+/// A job of the worker's own, which is parked and runs later.
 package struct Debt: Sendable {
     package let job: Job
     package let notBefore: WallTime
+    package let parking: Parking
     package let cause: FailureNote
     /// Record of the job that caused the debt.
     package let record: Record
     /// Earlier state of a source that has changed. The change is split into one job for each part.
     package var change: SourceChange?
 
-    init(job: Job, notBefore: WallTime, cause: FailureNote, after record: Record, change: SourceChange? = nil) {
+    /// - Parameter host: host in whose share the job waits.
+    init(
+        job: Job, notBefore: WallTime, for host: OriginHost, cause: FailureNote, after record: Record,
+        change: SourceChange? = nil
+    ) {
         (self.job, self.notBefore, self.cause) = (job, notBefore, cause)
+        parking = Parking(host, worksAs: job.lane, ends: job.expires)
         (self.record, self.change) = (record, change)
     }
 }

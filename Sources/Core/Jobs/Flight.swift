@@ -83,8 +83,6 @@ struct Flight: Sendable {
     var refusal: RecentRefusals.Refusal?
     /// Variants that an earlier owner left to be rendered again.
     var left: SourceChange?
-    /// Deferred jobs. Their variants are rendered anyway, and their next attempts find these.
-    var aside: [PendingJob] = []
     /// Requests that left the format of a variant open, with the specs that were chosen.
     var chosen: [(asked: [VariantSpec], specs: Set<VariantSpec>)] = []
     /// Whether all jobs have their outcomes and the other stored variants are rendered again.
@@ -95,8 +93,7 @@ struct Flight: Sendable {
     /// Variants that its pending jobs still lack, in the order of the requests.
     var missing: [VariantSpec] {
         var seen: Set<VariantSpec> = []
-        let moved = aside.flatMap(\.job.variants).filter { !$0.isAuto }
-        let wanted = pendingJobs.flatMap(\.job.variants) + moved + (isRemaking ? outdated : [])
+        let wanted = pendingJobs.flatMap(\.job.variants) + (isRemaking ? outdated : [])
         return wanted.filter { results[$0] == nil && seen.insert($0).inserted }
     }
 
@@ -187,9 +184,6 @@ struct Flight: Sendable {
 
     /// Whether it fetches, or waits for the host that its fetch was redirected to.
     var isAsking: Bool { isFetching || redirect != nil }
-
-    /// Whether a deferred job needs its variants.
-    func isAwaitedAside(at now: WallTime) -> Bool { aside.contains { !$0.isExpired(at: now) } }
 
     /// Whether a fetch, or a render with the work after it, runs for the flight.
     var isAtWork: Bool {

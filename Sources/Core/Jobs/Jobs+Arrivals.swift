@@ -121,52 +121,68 @@ extension Jobs {
         return pending.choosing(by: known, rules.qualities)
     }
 
-    /// Runs jobs whose wait is over, and defers jobs that have held the committable offset back too long.
+    /// Parks jobs that have held the committable offset back too long, and ends those that expired.
     package mutating func tick(_ positions: Positions, _ now: Moment, _ effects: inout [JobEffect]) {
         invariant(flights.isConsistent, "counts of flights or their index by source are wrong")
-        hostJobs.checkInvariants()
         positions.checkInvariants()
-        endWaits(positions, now, &effects)
         expireFetches(now, &effects)
         for topic in Topic.lanes {
             guard let oldest = positions.oldest(topic), oldest.isHeldBack else { continue }
-            let isPressed = oldest.span >= TopicProgress.finishedLimit / 2
-            moveAside(oldest.place, isPressed: isPressed, now, &effects)
-            guard isPressed else { continue }
-            passOnOldest(of: topic, below: oldest.place.offset + Int64(oldest.span / 2), now, &effects)
+            parkAside(oldest.place, span: oldest.span, now, &effects)
         }
     }
 
-    /// Defers the job at this position. The result of this attempt will reach no job, so it counts as an attempt; the
-    /// last attempt is not deferred. Its variants are stored anyway, and the next attempt finds them.
-    private mutating func moveAside(
-        _ place: RecordPlace, isPressed: Bool, _ now: Moment, _ effects: inout [JobEffect]
+    /// Parks the job at this position, so that its offset is finished. A flight that runs keeps the job: its end answers
+    /// the row, and no attempt is counted. If a progress row may soon not hold the offsets behind the job any more, the
+    /// jobs of the older half are parked, and queued ones leave their flights.
+    private mutating func parkAside(
+        _ oldest: RecordPlace, span: Int, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         // While flights are named, a job in progress must keep its position.
         if isNaming { return }
-        for flight in flights.all {
+        let isPressed = span >= TopicProgress.finishedLimit / 2
+        let limit = oldest.offset + Int64(isPressed ? span / 2 : 1)
+        for flight in flights.all where isParkedAside(flight, isPressed: isPressed, now) {
+            let isOld = { (pending: PendingJob) in
+                // A row that the log refuses as too large would end a job that runs.
+                pending.place.topic == oldest.topic && pending.place.incarnation == oldest.incarnation
+                    && pending.place.offset < limit
+                    && (flight.course == nil || (pending.record.value?.count ?? 0) < RecordLimits.sureBytes / 2)
+            }
+            let old = flight.pendingJobs.filter(isOld)
+            if old.isEmpty { continue }
+            let cause =
+                flight.course.map { FailureNote(RetryCause.slow(now.monotonic - $0.began)) }
+                ?? origins.crowded(flight.share)
+            for pending in old {
+                park(
+                    pending.told(deaths: crashes(of: pending)), for: flight.share, cause, isAside: flight.course != nil,
+                    now, &effects)
+            }
+            flights[flight.id]?.pendingJobs.removeAll(where: isOld)
+            if flight.course != nil {
+                let aside = old.map { $0.parkedAside(nextAside()) }
+                flights[flight.id]?.pendingJobs += aside
+            } else if flights[flight.id]?.pendingJobs.isEmpty == true {
+                end(flight.id, now, &effects)
+            }
+        }
+    }
+
+    /// Place of a row whose offset is not known. No record has it.
+    private mutating func nextAside() -> Int64 {
+        asideCount += 1
+        return -asideCount
+    }
+
+    private func isParkedAside(_ flight: Flight, isPressed: Bool, _ now: Moment) -> Bool {
+        switch flight.stage {
+        case .queued: return isPressed && !runsAlone(flight)
+        case .folding, .redirected: return false
+        case .waiting(_, let course), .fetching(_, let course), .rendering(_, let course), .announcing(_, let course):
             // A job of a flood may run no longer than it takes to read a similar number of records behind it.
             let isBrief = isPressed && isCrowded(flight.hostLane)
-            let limit = isBrief ? min(.milliseconds(500), rules.holdLimit) : rules.holdLimit
-            guard let course = flight.course, now.monotonic - course.began > limit,
-                let index = flight.pendingJobs.firstIndex(where: { $0.place == place })
-            else { continue }
-            switch flight.stage {
-            case .folding, .redirected: continue
-            default: break
-            }
-            let pending = flight.pendingJobs[index]
-            let attempts = pending.attempts + 1
-            if attempts >= rules.retry.most { return }
-            flights[flight.id]?.pendingJobs.remove(at: index)
-            flights[flight.id]?.aside.append(pending)
-            let note = FailureNote(RetryCause.slow(now.monotonic - course.began))
-            let later = pending.putOff(
-                until: now.wall + rules.retry.base, attempts: attempts, heldSince: pending.heldSince)
-            effects.append(.work(.putOff(later, note)))
-            let tier = DelayTier(within: .zero, pending.job.lane)
-            effects.append(.work(.answer(pending.record, .retry(later, tier, note))))
-            return
+            return now.monotonic - course.began > (isBrief ? min(.milliseconds(500), rules.holdLimit) : rules.holdLimit)
         }
     }
 }

@@ -154,16 +154,14 @@ extension Flight {
     ///
     /// - Parameter life: how long its origin may be unavailable.
     func debt(after batch: RenderBatch?, at now: WallTime, life: Duration) -> Debt? {
-        // The only job may have been deferred. Its next attempt finds the variants that it wants, and nothing of the
-        // change.
-        guard let course, !course.isOwed, let change = course.change, let pending = pendingJobs.first ?? aside.first,
+        guard let course, !course.isOwed, let change = course.change, let pending = pendingJobs.first,
             let left = outdated.first(where: { spec in batch?.orders.contains { $0.spec == spec } != true })
         else { return nil }
         let job = Job(
             id: "\(Job.changePrefix)\(source.hex)-\(change.id)-\(change.at.milliseconds)", url: url, source: source,
             variants: [left], lane: .background, expires: RecordLimits.time(now + life))
         return Debt(
-            job: job, notBefore: now, cause: FailureNote(RetryCause.sourceChanged), after: pending.record,
+            job: job, notBefore: now, for: origin, cause: FailureNote(RetryCause.sourceChanged), after: pending.record,
             change: change)
     }
 }

@@ -111,10 +111,10 @@ extension Jobs {
         let specs = (known?.specs ?? []).union(job.variants)
         // A plain debt beside a forced one for other variants makes the entry plain. One request too many does no harm.
         owed[job.source] = Owed(until: known?.until ?? until, isTold: isTold, isForced: isForced, specs: specs)
-        // Refreshes of jobs that were completed together are spread out. A random wait, up to the topic's delay, is
-        // added to that delay.
-        let wait = DelayTier.minute.wait + DelayTier.minute.wait.part(jitter())
-        let debt = Debt(job: job, notBefore: now.wall + wait, cause: cause, after: pending.record)
+        // Refreshes of jobs that were completed together are spread out.
+        let wait = Duration.minutes(1) + Duration.minutes(1).part(jitter())
+        let debt = Debt(
+            job: job, notBefore: now.wall + wait, for: origin(of: pending), cause: cause, after: pending.record)
         effects.append(.work(.answer(pending.record, .owing(outcome, debt))))
     }
 

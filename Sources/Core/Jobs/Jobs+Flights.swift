@@ -122,8 +122,7 @@ extension Jobs {
             }
         }
         flights[id]?.pendingJobs.removeAll(where: isLate)
-        let isAwaited = flights[id]?.pendingJobs.isEmpty == false || flight.isAwaitedAside(at: now.wall)
-        if !isAwaited { end(id, now, &effects) }
+        if flights[id]?.pendingJobs.isEmpty != false { end(id, now, &effects) }
         return true
     }
 

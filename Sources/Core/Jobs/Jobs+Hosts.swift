@@ -1,18 +1,17 @@
-package import Canonical
+internal import Canonical
 package import Clocks
 internal import Failures
 package import Hosts
-package import ImageModel
+internal import ImageModel
 package import Ledger
 package import Permits
 internal import Planning
 package import Ports
 internal import Positions
-package import Records
+internal import Records
 internal import VariantSpec
 
-/// Effects of hosts on jobs: jobs of failing hosts are retried, and jobs of hosts that may not be asked wait in delay
-/// topics.
+/// Effects of hosts on jobs: jobs of failing hosts are retried, and jobs of hosts that may not be asked are parked.
 extension Jobs {
     package mutating func unfetched(
         _ id: FlightID, _ report: Unfetched, _ now: Moment, _ effects: inout [JobEffect]
@@ -48,8 +47,8 @@ extension Jobs {
     }
 
     /// Continues a redirected fetch. Another host's permit is requested like a first permit, with the flight's age. If
-    /// it is not available now, the jobs go to a delay topic and start again at their own URL. Its redirect may have
-    /// changed by then, or may be temporary.
+    /// it is not available now, the jobs are parked and start again at their own URL. Its redirect may have changed by
+    /// then, or may be temporary.
     package mutating func redirected(
         _ id: FlightID, _ redirect: Redirect, _ now: Moment, _ effects: inout [JobEffect]
     ) {
@@ -66,7 +65,7 @@ extension Jobs {
         guard share(flight, with: target) else {
             let cause = origins.crowded(target)
             return giveBack(flight, &effects) { state, pending, effects in
-                state.passOn(pending, to: target, for: now.wall - pending.firstSeen, cause, now, &effects)
+                state.park(pending, awaiting: target, cause, now, &effects)
             }
         }
         request(.fetch, for: flight, &effects)
@@ -106,8 +105,7 @@ extension Jobs {
         for pending in flight.late { effects.append(.lookUp(pending)) }
     }
 
-    /// Moves the flight's jobs to delay topics, without counting an attempt. The delay is as long as their host has
-    /// been unavailable, or will be.
+    /// Parks the flight's jobs until their host is asked again, without counting an attempt.
     package mutating func held(
         _ id: FlightID, _ hold: PermitScheduler.Hold, _ now: Moment, _ effects: inout [JobEffect]
     ) {
@@ -123,29 +121,10 @@ extension Jobs {
                 let variants = flight.outcomes(of: pending, failing: end)
                 effects.setAside(pending, variants: variants, end, attempts: pending.attempts, at: now)
             } else {
-                state.passOn(held: pending, by: hold, cause, now, &effects)
+                state.park(
+                    pending, awaiting: hold.host, failingSince: pending.failingSince ?? now.wall, cause, now, &effects)
             }
         }
-    }
-
-    /// Passes on a job of a host that may not be asked. If no delay topic is short enough for the job's remaining time,
-    /// it waits in memory, if there is room.
-    private mutating func passOn(
-        held pending: PendingJob, by hold: PermitScheduler.Hold, _ cause: FailureNote, _ now: Moment,
-        _ effects: inout [JobEffect]
-    ) {
-        let failing = pending.failingSince ?? now.wall
-        let later = pending.putOff(
-            until: .epoch, attempts: pending.attempts, heldSince: pending.heldSince, failingSince: failing)
-        let left = timeLeft(of: later, at: now.wall)
-        if let left, left < DelayTier.shortest {
-            // A host that has only just failed is not checked at each tick.
-            let until = now.wall + min(max(hold.wait, .seconds(1)), left)
-            let kept = later.putOff(
-                until: until, attempts: later.attempts, heldSince: later.heldSince, code: cause.code)
-            if keep(kept, for: hold.host, now) { return }
-        }
-        passOn(later, to: hold.host, failingSince: failing, for: hold.wait, cause, now, &effects)
     }
 
     /// Time until the job is abandoned or expires; nil: it never does either.
@@ -164,29 +143,24 @@ extension Jobs {
                 != nil
     }
 
-    /// Moves the job to a delay topic. It may run before the delay is over, because nothing but this host holds it
-    /// back.
-    mutating func passOn(
-        _ pending: PendingJob, to host: OriginHost, failingSince: WallTime? = nil, for wait: Duration,
-        _ cause: FailureNote, _ now: Moment, _ effects: inout [JobEffect]
+    /// Parks a job that waits for nothing but this host.
+    mutating func park(
+        _ pending: PendingJob, awaiting host: OriginHost, failingSince: WallTime? = nil, _ cause: FailureNote,
+        _ now: Moment, _ effects: inout [JobEffect]
     ) {
-        let later = pending.passedOn(
-            awaiting: host == origin(of: pending) ? nil : host, failingSince: failingSince,
-            deaths: crashes(of: pending))
-        let tier = DelayTier(
-            within: wait, later.lane(at: now.wall, rules.retry), atMost: timeLeft(of: later, at: now.wall))
-        hostJobs.goAway(host, later.job.lane, isUrgent: later.isUrgent)
-        effects.append(.work(.answer(pending.record, .retry(later, tier, cause))))
+        let later = pending.awaiting(
+            host == origin(of: pending) ? nil : host, failingSince: failingSince, deaths: crashes(of: pending))
+        park(later, for: host, cause, now, &effects)
     }
 
-    /// Passes on a job whose host holds its share of memory. So a flood of one host leaves three quarters of its lane's
-    /// read-ahead to others.
+    /// Parks a job whose host holds its share of memory, or behind whose host and lane older jobs are parked. So a flood
+    /// of one host leaves three quarters of its lane's read-ahead to others, and its jobs start by age.
     mutating func isCrowded(
         _ share: HostLane, _ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]
     ) -> Bool {
-        guard room(for: share) <= 0 else { return false }
-        let cause = origins.crowded(share.host)
-        passOn(pending, to: share.host, for: now.wall - pending.firstSeen, cause, now, &effects)
+        let isBehind = pending.record.topic != .parked && parked.contains(share)
+        guard isBehind || room(for: share) <= 0 else { return false }
+        park(pending, awaiting: share.host, origins.crowded(share.host), now, &effects)
         return true
     }
 
@@ -199,25 +173,6 @@ extension Jobs {
         origins.origin(of: pending.job.url, in: rules.origins.groups)
     }
 
-    /// Moves the oldest jobs of a flood to a delay topic. While they wait for their turn, they hold back the
-    /// committable offset, and reading ahead stops at the limit of a progress row.
-    mutating func passOnOldest(
-        of topic: Topic, below offset: Int64, _ now: Moment, _ effects: inout [JobEffect]
-    ) {
-        for flight in flights.all {
-            guard flight.isInQueue, isCrowded(flight.hostLane), !runsAlone(flight) else { continue }
-            let isOld = { (pending: PendingJob) in pending.record.topic == topic && pending.record.offset < offset }
-            let old = flight.pendingJobs.filter(isOld)
-            if old.isEmpty { continue }
-            flights[flight.id]?.pendingJobs.removeAll(where: isOld)
-            let cause = origins.crowded(flight.share)
-            for pending in old {
-                passOn(pending, to: flight.share, for: now.wall - pending.firstSeen, cause, now, &effects)
-            }
-            if flights[flight.id]?.pendingJobs.isEmpty == true { end(flight.id, now, &effects) }
-        }
-    }
-
     /// Whether its flights fill half of its share of memory.
     func isCrowded(_ share: HostLane) -> Bool { flights.held(share) >= rules.hostShare / 2 }
 
@@ -225,52 +180,4 @@ extension Jobs {
     package func room(for share: HostLane, atMost use: Int = .max) -> Int {
         min(rules.hostShare, use) - flights.held(share)
     }
-
-    /// Counts a job that has returned from its delay topic.
-    package mutating func countBack(_ pending: PendingJob) {
-        // Such a job was in the delay topic only because of its host.
-        guard pending.heldBy != nil else { return }
-        hostJobs.comeBack(
-            share(of: pending), pending.job.lane, isUrgent: pending.isUrgent, from: pending.record.topic,
-            at: pending.record.offset)
-    }
-
-    package mutating func noteRead(_ record: Record) {
-        if record.incarnation == incarnations[record.topic] { hostJobs.read(record.topic, upTo: record.offset + 1) }
-    }
-
-    /// Jobs that wait for their host outside its queue: in delay topics, as far as this owner knows, and in memory.
-    package var hostWaits: [OriginHost: ByLane<Int>] {
-        waits.heldJobs.reduce(into: hostJobs.inTiers) { $0[$1.key, default: .none] = ($0[$1.key] ?? .none) + ByLane($1.value) }
-    }
-
-    /// Hosts that are asked, or due for a probe, and have room for jobs that wait behind others in a delay topic. The
-    /// others are jobs of other hosts, or slow jobs in front of fast ones.
-    ///
-    /// - Parameters:
-    ///   - heads: heads of all delay topics that hold records.
-    ///   - awaited: the host that a record waits for, if it waits for nothing else, and the record's lane.
-    package func hostsBehind(
-        _ heads: some Sequence<DelayHead>, in permits: PermitScheduler, at now: Moment,
-        awaited: (Record) -> HostLane?
-    ) -> [OriginHost] {
-        var first: Set<HostLane> = []
-        for var head in heads { if let share = head.awaited(by: awaited) { first.insert(share) } }
-        let hosts = Set(first.map(\.host))
-        return hostJobs.hostsAway.filter { host in
-            // Most hosts with jobs there are blocked, which is the cheapest check.
-            let use = permits.use(of: host, at: now)
-            guard use > 0 else { return false }
-            let isFirst = hosts.contains(host)
-            return Lane.allCases.contains { lane in
-                let share = HostLane(host, lane)
-                guard room(for: share, atMost: use) > 0 else { return false }
-                return isFirst
-                    ? lane.isUrgent && hostJobs.hasUrgent(host) && !first.contains(share) : hostJobs.isAway(share)
-            }
-        }
-    }
-
-    /// Counts for the next owner.
-    package var away: [ProgressRow.Away] { hostJobs.told }
 }

@@ -14,7 +14,6 @@ extension Jobs {
     /// Takes over the suspects and the counts that earlier owners left. `isOwn`: this worker wrote the row itself.
     package mutating func takeOver(_ left: ProgressRow?, isOwn: Bool) {
         suspects = Suspects(after: left, isOwn: isOwn)
-        hostJobs.inherit(left?.away ?? [])
     }
 
     /// Notes that the topic's log is another one: before its first record is read, the rows of owners that crashed may
@@ -126,7 +125,7 @@ extension Jobs {
         // Between two hosts a flight runs nothing that could crash an owner.
         for flight in flights.all
         where (flight.course != nil && flight.redirect == nil) || begun.contains(flight.id) {
-            for pending in flight.pendingJobs where pending.place.incarnation == incarnations[pending.place.topic] {
+            for pending in flight.pendingJobs where pending.place.incarnation == incarnations[pending.place.topic] && pending.place.offset >= 0 {
                 places.insert(pending.place)
             }
         }

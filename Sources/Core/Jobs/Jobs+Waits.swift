@@ -1,62 +1,34 @@
 internal import Canonical
-package import Clocks
+internal import Clocks
 internal import Failures
+internal import Hosts
 internal import ImageModel
-internal import Ledger
 internal import Positions
-package import Records
+internal import Records
 
-/// Jobs that return later. Short waits are kept in memory, longer ones go to the retry topics.
-///
-/// The record of a job that waits in memory is not finished, so a crash makes it return. The partition's progress row
-/// holds its number of attempts meanwhile, so that the next owner continues the count.
+/// Jobs that return later: rows of `parked`.
 extension Jobs {
-    /// Tolerance for the difference between the clocks of brokers and workers. A job that returns early by less starts
-    /// at once.
+    /// Tolerance for the difference between the clocks of workers. A job that returns early by less starts at once.
     private static let slack = Duration.seconds(1)
 
     /// Limit after which a job that was held back while others succeeded counts as held back by its own fault. That
     /// costs attempts, so that it ends.
-    static let heldLimit = DelayTier.hour.wait
+    static let heldLimit = Duration.hours(1)
 
-    /// Runs a received job, or continues its wait.
+    /// Runs a received job, or parks it until it is due. A parked job is started once it is due, by the index.
     mutating func resume(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) {
-        var pending = pending
-        if let left = waits.takeInherited(pending.place) {
-            // Times from a clock that was ahead would defer the job for as long.
-            pending = pending.putOff(
-                until: min(left.notBefore, now.wall + RecordLimits.longestWait), attempts: left.attempts,
-                heldSince: left.heldSince.map { min($0, now.wall) },
-                failingSince: left.failingSince.map { min($0, now.wall) }, code: left.code)
-            waits.remember(pending)
+        if pending.record.topic == .parked || pending.due <= now.wall + Self.slack {
+            return effects.append(.lookUp(pending))
         }
-        let slack = DelayTier(pending.record.topic) == nil ? .zero : Self.slack
-        guard pending.due > now.wall + slack else { return effects.append(.lookUp(pending)) }
-        if isShort(pending, now) { return waits.add(pending, at: now) }
-        goOn(pending, now, &effects)
+        parkUntilDue(pending, FailureNote(RetryCause.deferred), now, &effects)
     }
 
     /// Defers a failed job for a retry.
     mutating func putOff(
         _ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [JobEffect]
     ) {
-        let pending = pending.putOff(
-            until: pending.notBefore, attempts: pending.attempts, heldSince: pending.heldSince, code: cause.code)
         effects.append(.work(.putOff(pending, cause)))
-        if !keep(pending, now) { goOn(pending, now, &effects, because: cause) }
-    }
-
-    /// Keeps the job in memory, if its wait is short and there is space. Returns whether it did.
-    ///
-    /// - Parameter host: the host that it waits for, if it waits for nothing else.
-    mutating func keep(_ pending: PendingJob, for host: OriginHost? = nil, _ now: Moment) -> Bool {
-        // A record of a log that was replaced does not return.
-        guard isShort(pending, now), pending.record.incarnation == incarnations[pending.record.topic],
-            waits.hasRoom(for: pending.place, limit: rules.shortWaits)
-        else { return false }
-        waits.remember(pending)
-        waits.add(pending, for: host, at: now)
-        return true
+        parkUntilDue(pending, cause, now, &effects)
     }
 
     /// Defers a job because of the machine's fault, which costs no attempt.
@@ -67,50 +39,25 @@ extension Jobs {
             pending.putOff(until: now.wall + wait, attempts: pending.attempts, heldSince: since), cause, now, &effects)
     }
 
-    /// Runs jobs whose wait is over. A job that holds back too many others goes to a retry topic.
-    mutating func endWaits(_ positions: Positions, _ now: Moment, _ effects: inout [JobEffect]) {
-        while let pending = waits.popDue(at: now) { effects.append(.lookUp(pending)) }
-        guard waits.count > 0 else { return }
-        for topic in Topic.worked {
-            guard let oldest = positions.oldest(topic), oldest.span > rules.waitSpan,
-                let pending = waits.remove(oldest.place)
-            else { continue }
-            goOn(pending, now, &effects)
-        }
-    }
-
-    /// Whether all accepted jobs, `unfinished` in number, wait in memory until later than `limit`.
-    package func waits(_ unfinished: Int, beyond limit: Instant) -> Bool {
-        unfinished == waits.count && (waits.next ?? .distantFuture) > limit
-    }
-
-    /// Number of the topic's jobs that wait in memory until they are due.
-    package func waiting(_ topic: Topic) -> Int { waits.count(topic) }
-
-    /// The topic's waiting jobs with their number of attempts, for a progress row.
-    package func waits(_ topic: Topic, from next: Int64) -> [TopicProgress.Wait] {
-        waits.progress(topic, incarnation: incarnations[topic], from: next)
-    }
-
-    private func isShort(_ pending: PendingJob, _ now: Moment) -> Bool {
-        pending.due - now.wall < DelayTier.shortest && waits.count < rules.shortWaits
-    }
-
-    private func goOn(
-        _ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect],
-        because cause: FailureNote = FailureNote(RetryCause.deferred)
+    /// Parks a job until it is due, for its own reasons.
+    private mutating func parkUntilDue(
+        _ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [JobEffect]
     ) {
-        let pending = pending.told(deaths: crashes(of: pending))
-        let rest = pending.due - now.wall
-        // The wait of the worker's own jobs is spread, and must not end with a topic's delay.
-        let limit = pending.job.isOwn ? rest : timeLeft(of: pending, at: now.wall)
-        effects.append(
-            .work(
-                .answer(
-                    pending.record,
-                    .retry(
-                        pending,
-                        DelayTier(within: rest, pending.lane(at: now.wall, rules.retry), atMost: limit), cause))))
+        park(pending.told(deaths: crashes(of: pending)), for: share(of: pending), cause, now, &effects)
+    }
+
+    /// Time after which a job whose time is over is examined again, if its host has no room for its last attempt.
+    private static let overdue = Duration.minutes(10)
+
+    /// Gives a job a row in the share of this host: its first, or its next.
+    mutating func park(
+        _ pending: PendingJob, for host: OriginHost, _ cause: FailureNote, isAside: Bool = false, _ now: Moment,
+        _ effects: inout [JobEffect]
+    ) {
+        let parking = Parking(
+            host, isAside: isAside, worksAs: pending.lane(at: now.wall, rules.retry),
+            ends: timeLeft(of: pending, at: now.wall).map { now.wall + ($0 > .zero ? $0 : Self.overdue) })
+        effects.append(.work(.answer(pending.record, .park(pending, parking, cause))))
     }
 }
 

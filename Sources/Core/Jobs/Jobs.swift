@@ -1,15 +1,14 @@
 internal import Canonical
 package import Clocks
 package import Failures
-internal import Hosts
+package import Hosts
 package import Ledger
 package import Permits
 internal import Positions
 package import Quarantine
 package import Records
 
-/// The jobs of one partition that are in memory: jobs of flights and jobs that wait for their time. It also keeps the
-/// state of sources and hosts that they need.
+/// The jobs of one partition that are in memory, in flights. It also keeps the state of sources and hosts that they need.
 ///
 /// It never awaits, reads a clock, or touches a file, so the same code runs under a simulator. Random numbers come from
 /// a seed.
@@ -19,11 +18,11 @@ package struct Jobs: ~Copyable, Sendable {
     var flights = FlightTable()
     var refusals = RecentRefusals()
     var origins = RecentOrigins()
-    var hostJobs = HostJobs()
-    var waits = ShortWaits()
     /// Jobs that may have crashed earlier owners, and flights that start once a row names them (`Jobs+Suspects`).
     package internal(set) var suspects = Suspects()
     var naming = Naming()
+    /// Hosts and lanes whose parked jobs are ready to start.
+    package var parked: Set<HostLane> = []
     /// Flights that fetch, or did at the last tick.
     var fetching: Set<FlightID> = []
     /// Flights whose outcomes wait for the index, by the position that they wait for.
@@ -39,6 +38,8 @@ package struct Jobs: ~Copyable, Sendable {
     var isLeaving = false
     /// Number of logs that each topic has had before under this owner. Records of an earlier log do not return.
     var incarnations = ByTopic<Int32>(repeating: 0)
+    /// Number of jobs that were parked while their flights ran.
+    var asideCount: Int64 = 0
     private var flightCount: Int
     private var random: SplitMix64
 
@@ -52,18 +53,11 @@ package struct Jobs: ~Copyable, Sendable {
     /// Notes when this worker last completed a flight's work, in any partition.
     package mutating func notePass(at time: WallTime) { lastPass.worker = time }
 
-    /// Starts reading a topic at a position. See `PartitionState.begin`.
-    package mutating func begin(
-        _ topic: Topic, at position: Int64, incarnation: Int32, waits: [TopicProgress.Wait], end: Int64?
-    ) {
-        incarnations[topic] = incarnation
-        if let end { hostJobs.begin(topic, at: position, end: end) }
-        self.waits.begin(topic, waits, incarnation: incarnation)
-    }
+    /// Starts reading a topic. See `PartitionState.begin`.
+    package mutating func begin(_ topic: Topic, incarnation: Int32) { incarnations[topic] = incarnation }
 
     /// Forgets records whose outcomes are acknowledged.
     package mutating func forget(_ places: [RecordPlace]) {
-        waits.forget(places)
         clear(places)
     }
 

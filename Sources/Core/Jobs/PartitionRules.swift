@@ -27,16 +27,11 @@ package struct PartitionRules: Sendable {
     }
     /// How long the worker's own jobs are retried while their host is unavailable.
     var ownLife: Duration { max(freshness.ifError, .days(1)) }
-    /// Duration after which a running job goes to a retry topic if later ones are done. A committable offset that does
-    /// not move looks like a stall to operators who watch lag.
+    /// Duration after which a running job is parked, while its flight goes on, if later ones are done. A committable offset
+    /// that does not move looks like a stall to operators who watch lag.
     package var holdLimit: Duration
-    /// Maximum number of jobs per partition whose short waits are kept in memory. Progress rows list each.
-    package var shortWaits: Int
-    /// Number of later accepted records at which a job that waits in memory goes to a retry topic. Otherwise reading
-    /// would stop behind it.
-    package var waitSpan = 4_096
-    /// Maximum number of jobs that one host holds in memory on each lane, per partition. Further jobs go to a delay
-    /// topic, so that the jobs behind them are read.
+    /// Maximum number of jobs that one host holds in memory on each lane, per partition. Further jobs are parked, so that
+    /// the jobs behind them are read.
     package var hostShare = Int.max
     package var origins = OriginRules.unbounded
     /// Request headers that origins get. A stored response is fetched again if its `Vary` names a header that has
@@ -47,11 +42,10 @@ package struct PartitionRules: Sendable {
 
     package init(
         reuse: ReuseRules, retry: RetryPolicy = RetryPolicy(), maxAge: Duration = .days(7),
-        holdLimit: Duration = .seconds(30),
-        shortWaits: Int = 256, qualities: DefaultQualities = DefaultQualities()
+        holdLimit: Duration = .seconds(30), qualities: DefaultQualities = DefaultQualities()
     ) {
         self.qualities = qualities
-        (self.reuse, self.retry, self.holdLimit, self.shortWaits) = (reuse, retry, holdLimit, shortWaits)
+        (self.reuse, self.retry, self.holdLimit) = (reuse, retry, holdLimit)
         freshness.standard = maxAge
     }
 }

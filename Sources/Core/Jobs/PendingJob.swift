@@ -9,7 +9,7 @@ package import Records
 /// more than all of these do with it.
 package final class PendingJob: Sendable {
     package let job: Job
-    /// The record as it came, for a retry topic or a dead letter.
+    /// The record as it came, for a row of `parked` or a dead letter.
     package let record: Record
     /// Number of attempts before this one.
     package let attempts: Int
@@ -23,64 +23,64 @@ package final class PendingJob: Sendable {
     package let deaths: Int
     /// The last limit of its host that held it back.
     package let heldBy: HostHold?
-    /// Redirect target that it waited for in a delay topic; nil: it waited for its URL's host, if any.
+    /// Redirect target that it waited for; nil: it waited for its URL's host, if any.
     package let awaited: OriginHost?
     /// Time since which its host has been at fault; nil if it was not yet.
     package let failingSince: WallTime?
-    /// Code of the last failed attempt; nil if there was none, or a retry record holds it.
-    package let lastCode: String?
 
     package init(
         job: Job, record: Record, attempts: Int = 0, firstSeen: WallTime? = nil, notBefore: WallTime = .epoch,
         heldSince: WallTime? = nil, deaths: Int = 0, failingSince: WallTime? = nil, heldBy: HostHold? = nil,
-        awaited: OriginHost? = nil, lastCode: String? = nil
+        awaited: OriginHost? = nil
     ) {
-        (self.heldBy, self.awaited, self.lastCode) = (heldBy, awaited, lastCode)
+        (self.heldBy, self.awaited) = (heldBy, awaited)
         (self.job, self.record, self.attempts, self.failingSince) = (job, record, attempts, failingSince)
         (self.notBefore, self.heldSince, self.deaths) = (notBefore, heldSince, deaths)
         self.firstSeen = firstSeen ?? record.timestamp
     }
 
     /// The same job, for a later attempt.
-    ///
-    /// - Parameter code: the reason, if it differs from the last one.
     func putOff(
-        until notBefore: WallTime, attempts: Int, heldSince: WallTime? = nil, failingSince: WallTime? = nil,
-        code: String? = nil
+        until notBefore: WallTime, attempts: Int, heldSince: WallTime? = nil, failingSince: WallTime? = nil
     ) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
             heldSince: heldSince, deaths: deaths, failingSince: failingSince ?? self.failingSince, heldBy: heldBy,
-            awaited: awaited, lastCode: code ?? lastCode)
+            awaited: awaited)
     }
 
     /// The same job, with this number of crashes for its next record.
     func told(deaths: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy, awaited: awaited,
-            lastCode: lastCode)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy, awaited: awaited)
     }
 
-    /// The same job for a delay topic, where it waits until this host has room, and for nothing else. nil: its URL's
-    /// host.
-    func passedOn(awaiting host: OriginHost?, failingSince: WallTime?, deaths: Int) -> PendingJob {
+    /// The same job, which waits until this host has room, and for nothing else. nil: its URL's host.
+    func awaiting(_ host: OriginHost?, failingSince: WallTime?, deaths: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, heldSince: heldSince, deaths: deaths,
-            failingSince: failingSince ?? self.failingSince, heldBy: heldBy, awaited: host,
-            lastCode: lastCode)
+            failingSince: failingSince ?? self.failingSince, heldBy: heldBy, awaited: host)
+    }
+
+    /// The same job as one of a row, which is appended while the job runs.
+    func parkedAside(_ offset: Int64) -> PendingJob {
+        var headers = record.headers
+        headers.append(EventHeader.origin, "\(record.jobOrigin)")
+        let row = Record(
+            topic: .parked, partition: record.partition, offset: offset, timestamp: record.timestamp,
+            key: RecordKey.parked(job.source, JobIdentity(of: record)).bytes, value: record.value, headers: headers)
+        return PendingJob(
+            job: job, record: row, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy, awaited: awaited)
     }
 
     /// The same job, with the limit that held it back for its outcome.
     func held(by hold: HostHold) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: hold, awaited: awaited,
-            lastCode: lastCode)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: hold, awaited: awaited)
     }
-
-    /// Whether it is fast and its host has not failed. Such a job stays fast while it waits.
-    var isUrgent: Bool { job.lane.isUrgent && failingSince == nil }
 
     package var place: RecordPlace { RecordPlace(record) }
 

@@ -56,8 +56,7 @@ package struct RetryPolicy: Sendable, Equatable {
     /// Wait of a job that the machine's fault has held back for `age`: as long again. So the job starts at most twice
     /// the outage after its beginning, or an hour after its end.
     package func delay(heldFor age: Duration, jitter: Double) -> Duration {
-        let whole = min(max(age, base), DelayTier.hour.wait)
-        return whole < DelayTier.shortest ? Self.spread(whole, jitter) : whole
+        Self.spread(min(max(age, base), .hours(1)), jitter)
     }
 
     private static func spread(_ whole: Duration, _ jitter: Double) -> Duration {

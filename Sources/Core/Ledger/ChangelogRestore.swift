@@ -5,7 +5,7 @@ package import Ports
 package import Records
 package import VariantSpec
 
-/// Decides which rows of which index a recreated changelog of one partition gets again.
+/// Decides which rows of which index a recreated changelog, or `parked`, of one partition gets again.
 ///
 /// Rows that the changelog has stay as they are, so an interrupted restore can be run again. The epoch row comes last, because
 /// workers take the partition up as soon as they find it.
@@ -97,9 +97,10 @@ package struct ChangelogRestore: Sendable {
     /// Whether an owner, or a restore that came to its end, has opened the changelog.
     package var isOpened: Bool { keys.contains(RecordKey.epoch(partition).bytes) }
 
-    package func has(_ source: SourceKey, _ spec: VariantSpec) -> Bool {
-        keys.contains(RecordKey.variant(source, spec).bytes)
-    }
+    package func has(_ source: SourceKey, _ spec: VariantSpec) -> Bool { has(.variant(source, spec)) }
+
+    /// Whether the topic has a record of the key, maybe a tombstone.
+    package func has(_ key: RecordKey) -> Bool { keys.contains(key.bytes) }
 
     /// Rows of an index that the changelog lacks.
     package func missing(from snapshot: SourceSnapshot) -> [NewRecord] {

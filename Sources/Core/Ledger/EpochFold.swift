@@ -17,25 +17,40 @@ package struct EpochFold: Sendable {
     private let own: Int64
     /// Rows before it were written by earlier owners.
     private let end: Int64
+    /// Whether epochs are computed from the offsets of this topic, as for `variants`. If so, an epoch above its
+    /// offset shows that it is of another log. In `parked`, the group's generation decides.
+    private let isReckonedHere: Bool
 
     /// - Parameters:
     ///   - position: of an index, whose newest epoch so far this is.
     ///   - own: the reader's.
     ///   - end: where the changelog ended when the reader came.
-    package init(after epoch: Int64, upTo position: Int64, own: Int64, since end: Int64) {
+    package init(
+        after epoch: Int64, upTo position: Int64, own: Int64, since end: Int64, isReckonedHere: Bool = true
+    ) {
+        self.isReckonedHere = isReckonedHere
         // Told before that, at an offset that the index does not know.
         (self.epoch, toldAt, self.own, self.end) = (epoch, max(0, position - 1), own, end)
     }
 
-    /// Whether a row is of an epoch that nobody has opened.
+    /// Whether a row does not count, because nobody has opened its epoch. In `parked`, a row from before the reader came
+    /// counts nevertheless: compaction may have removed its epoch row, and the job has no other record.
     package func isUnopened(written: Int64?, opened: Int64?, at offset: Int64) -> Bool {
+        isUnknown(written: written, opened: opened, at: offset) && (isReckonedHere || offset >= end)
+    }
+
+    private func isUnknown(written: Int64?, opened: Int64?, at offset: Int64) -> Bool {
         guard let written, opened == nil else { return false }
-        return GroupEpoch.isBefore(epoch, at: toldAt, written, at: offset)
+        return isBefore(epoch, at: toldAt, written, at: offset)
             && isAfterOwn(written, at: offset)
     }
 
     private func isAfterOwn(_ epoch: Int64, at offset: Int64) -> Bool {
-        GroupEpoch.isBefore(own, at: max(offset, end), epoch, at: offset)
+        isBefore(own, at: max(offset, end), epoch, at: offset)
+    }
+
+    private func isBefore(_ a: Int64, at aOffset: Int64, _ b: Int64, at bOffset: Int64) -> Bool {
+        isReckonedHere ? GroupEpoch.isBefore(a, at: aOffset, b, at: bOffset) : GroupEpoch.isBefore(a, b)
     }
 
     /// Whether the next row counts.
@@ -45,10 +60,13 @@ package struct EpochFold: Sendable {
     ///   - opened: the epoch that it opens, if it is an epoch row.
     ///   - offset: where it stands.
     package mutating func counts(written: Int64?, opened: Int64? = nil, at offset: Int64) -> Bool {
-        if let written, GroupEpoch.isBefore(written, at: offset, epoch, at: toldAt) { return false }
+        // A bid above it could not be written.
+        if !isReckonedHere, max(written ?? 0, opened ?? 0) > GroupEpoch.mostInParked { return false }
+        if let written, isBefore(written, at: offset, epoch, at: toldAt) { return false }
         if isUnopened(written: written, opened: opened, at: offset) { return false }
+        if isUnknown(written: written, opened: opened, at: offset) { return true }
         for case let told? in [written, opened]
-        where GroupEpoch.isBefore(epoch, at: toldAt, told, at: offset) {
+        where isBefore(epoch, at: toldAt, told, at: offset) {
             (epoch, toldAt) = (told, offset)
         }
         return true

@@ -81,9 +81,9 @@ package struct PartitionLifecycle: Sendable, Equatable {
     package var isLeaving: Bool { if case .leaving = phase { true } else { false } }
 
     /// Whether every ignored row is republished.
-    package var isClean: Bool {
-        if case .owned(let owned) = phase, owned.isRepublishing { false } else { fencedKeys.isEmpty }
-    }
+    package var isClean: Bool { !isRepublishing && fencedKeys.isEmpty }
+    /// Whether rows are being appended again.
+    package var isRepublishing: Bool { if case .owned(let owned) = phase { owned.isRepublishing } else { false } }
 
     /// Changelog records to be folded before jobs may run: at most, since offsets have gaps.
     package var rowsLeft: Int64 { max(0, restoreEnd - max(folded, changelogStart)) }
@@ -152,12 +152,12 @@ package struct PartitionLifecycle: Sendable, Equatable {
 
     // MARK: Republish
 
-    /// Keys whose valid rows are to be appended now. Those of a source in flight wait for what that announces, and the
-    /// epoch row, by which the others are known, waits for all.
-    package func keysToRepublish(isInFlight: (SourceKey) -> Bool) -> [RecordKey: Int64] {
+    /// Keys whose valid rows are to be appended now. Those of a source or a parked job in flight wait for what that
+    /// publishes, and the epoch row, by which the others are known, waits for all.
+    package func keysToRepublish(isInFlight: (RecordKey) -> Bool) -> [RecordKey: Int64] {
         guard case .owned(let owned) = phase, !owned.isRepublishing, !fencedKeys.isEmpty else { return [:] }
-        let waits = fencedKeys.keys.contains { $0.source.map(isInFlight) ?? false }
-        return fencedKeys.filter { $0.key.source.map { !isInFlight($0) } ?? !waits }
+        let waits = fencedKeys.keys.contains { $0.source != nil && isInFlight($0) }
+        return fencedKeys.filter { $0.key.source == nil ? !waits : !isInFlight($0.key) }
     }
 
     package mutating func beginRepublishing() { setRepublishing(true) }
@@ -178,9 +178,9 @@ package struct PartitionLifecycle: Sendable, Equatable {
 }
 
 extension RecordKey {
-    fileprivate var source: SourceKey? {
+    package var source: SourceKey? {
         switch self {
-        case .job(let source), .source(let source), .variant(let source, _): source
+        case .job(let source), .source(let source), .variant(let source, _), .parked(let source, _): source
         case .epoch, .progress: nil
         }
     }

@@ -16,6 +16,8 @@ package enum PartitionEvent: Sendable {
     case arrived(PendingJob)
     /// A record that is no job, or is one no more, was accepted. It only gets an outcome.
     indirect case answered(Record, Disposition)
+    /// A record was accepted whose job is parked: the row takes its place.
+    case parkedBefore(Record)
     /// A job that waited for the index can be looked up.
     case resumed(PendingJob)
     /// Contents of the index for a pending job's source, as the reply to `lookUp`.
@@ -65,7 +67,7 @@ extension PartitionEvent {
             .announced(let id, _, _, _), .blobsGone(let id, _), .looked(let id, _), .refusedVariants(let id, _, _, _), .failed(let id, _),
             .unannounced(let id, _), .unfetched(let id, _), .redirected(let id, _), .held(let id, _):
             id
-        case .arrived, .answered, .resumed, .found, .folded, .leaving, .acknowledged, .tick: nil
+        case .arrived, .answered, .parkedBefore, .resumed, .found, .folded, .leaving, .acknowledged, .tick: nil
         }
     }
 }

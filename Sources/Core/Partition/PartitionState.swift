@@ -34,12 +34,11 @@ package struct PartitionState: ~Copyable, Sendable {
     /// more.
     package mutating func begin(
         _ topic: Topic, at position: Int64, finished: [Int64] = [], answered: [Int64: WallTime] = [:],
-        letters: [Int64: LoneLetter] = [:], waits: [TopicProgress.Wait] = [], end: Int64? = nil,
-        isNewLog: Bool = false
+        letters: [Int64: LoneLetter] = [:], isNewLog: Bool = false
     ) {
         if isNewLog { jobs.noteNewLog(of: topic, isFirst: positions.finished(topic) == nil) }
         positions.begin(topic, at: position, finished: finished, answered: answered, letters: letters)
-        jobs.begin(topic, at: position, incarnation: positions.incarnation(topic), waits: waits, end: end)
+        jobs.begin(topic, incarnation: positions.incarnation(topic))
     }
 
     /// Processes an event with all its consequences, except the work that the runtime does. Permits change, and jobs
@@ -82,7 +81,8 @@ package struct PartitionState: ~Copyable, Sendable {
         case .arrived(let pending): arrive(pending, now, &effects)
         case .answered(let record, let disposition):
             if receive(record, &effects) { effects.append(.work(.answer(record, disposition))) }
-            jobs.noteRead(record)
+        case .parkedBefore(let record):
+            if receive(record, &effects) { acknowledged([RecordPlace(record)], &effects) }
         case .resumed(let pending): effects.append(.lookUp(pending))
         case .found(let pending, let snapshot): jobs.begin(pending, snapshot, now, &effects)
         case .granted(let kind, let id, let hold):
@@ -111,9 +111,7 @@ package struct PartitionState: ~Copyable, Sendable {
     }
 
     private mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) {
-        defer { jobs.noteRead(pending.record) }
         guard receive(pending.record, &effects) else { return }
-        jobs.countBack(pending)
         if let cause = positions.cause(of: pending.record) {
             return effects.answer(pending, .dead, failure: cause, at: now)
         }
@@ -153,9 +151,7 @@ extension PartitionState {
     /// Finished records of a topic, without those that only the log shows as finished. nil if reading has not begun.
     package func progress(_ topic: Topic) -> TopicProgress? {
         guard let (next, ahead) = positions.finished(topic) else { return nil }
-        return TopicProgress(
-            next: next, finished: ahead,
-            waits: jobs.waits(topic, from: next))
+        return TopicProgress(next: next, finished: ahead)
     }
 
     /// Whether a progress row would omit outcomes that were found in the log.
@@ -170,15 +166,11 @@ extension PartitionState {
     package func committable(_ topic: Topic) -> Int64? { positions.committable(topic) }
     /// Append time of the oldest unfinished record. nil if all accepted records are finished.
     package func oldestTime(_ topic: Topic) -> WallTime? { positions.oldestTime(topic) }
-    /// Unfinished records that wait in memory until they are due.
-    package func waiting(_ topic: Topic) -> Int { jobs.waiting(topic) }
-    /// Bounds of reading ahead: unfinished records without those that wait in memory, and the span. Both come from one
-    /// call, because each access to a part of a class's state copies that part.
+    /// Bounds of reading ahead: unfinished records, and the span. Both come from one call, because each access to a part of
+    /// a class's state copies that part.
     package func reading(_ topic: Topic) -> (unfinished: Int, span: Int) {
-        (unfinished(topic) - waiting(topic), positions.span(topic))
+        (unfinished(topic), positions.span(topic))
     }
-    /// Whether all accepted records wait in memory, until later than `limit`.
-    package func waits(beyond limit: Instant) -> Bool { jobs.waits(unfinished, beyond: limit) }
 }
 
 /// Queries of the jobs.
@@ -196,14 +188,10 @@ extension PartitionState {
         jobs.donorRefusals(of: flight, at: now)
     }
     package func room(for share: HostLane, atMost use: Int = .max) -> Int { jobs.room(for: share, atMost: use) }
-    package var hostWaits: [OriginHost: ByLane<Int>] { jobs.hostWaits }
-    package func hostsBehind(
-        _ heads: some Sequence<DelayHead>, in permits: PermitScheduler, at now: Moment,
-        awaited: (Record) -> HostLane?
-    ) -> [OriginHost] {
-        jobs.hostsBehind(heads, in: permits, at: now, awaited: awaited)
-    }
-    package var away: [ProgressRow.Away] { jobs.away }
+    /// Forgets the suspicion of these rows of `parked`: they are deleted, or their jobs have other rows with it.
+    package mutating func moved(_ places: [RecordPlace]) { jobs.forget(places) }
+    /// Hosts and lanes whose parked jobs are ready: further jobs of theirs are parked behind them.
+    package mutating func note(parked: Set<HostLane>) { jobs.parked = parked }
 }
 
 /// Queries and changes of suspects (`Jobs+Suspects`).

@@ -5,7 +5,7 @@ internal import ImageModel
 package import Ledger
 package import Records
 
-/// Limits and circuit breakers of hosts. Flights of a blocked host wait in delay topics, except a probe.
+/// Limits and circuit breakers of hosts. Jobs of a blocked host are parked, except a probe.
 extension PermitScheduler {
     /// Minimum wait of the flights of a host that may not be asked, and the reason.
     package struct Hold: Sendable, Equatable {

@@ -9,8 +9,9 @@ package import Records
 /// A worker that is killed leaves outcomes that no row covers. Each outcome names its record. So the next owner reads
 /// the partition's outcomes from the offsets up to which the row covers all, and repeats none of those jobs.
 package struct AnswerTail: Sendable, Equatable {
-    /// Topics that hold outcomes, in reading order: once a record's outcome is known, its dead letter need not be kept.
-    package static let topics: [Topic] = [.outcomes] + DelayTier.allCases.map(\.topic) + [.dead]
+    /// Topics that hold outcomes, in reading order: once a record's outcome is known, its dead letter need not be kept. A
+    /// row of `parked` finishes a lane's record, as an outcome does.
+    package static let topics: [Topic] = [.outcomes, .parked] + Topic.retries + [.dead]
 
     /// Offsets below which outcomes were read, or are this owner's own.
     package private(set) var ends: [Topic: Int64] = [:]
@@ -18,13 +19,23 @@ package struct AnswerTail: Sendable, Equatable {
     private var told: [Topic: Int64]
     /// Offsets of each topic below which records are finished in any case.
     private let floors: [Topic: Int64]
+    /// Epoch in `parked` up to those offsets, and up to `ends`: rows of earlier epochs do not count.
+    private var toldEpoch: Int64 = 0
+    private var epoch: Int64 = 0
     /// Offsets below which the row lists records as finished. From there to the floors, only the group's offset shows
     /// it.
     private let starts: [Topic: Int64]
+    /// Offset of `outcomes` up to which the outcomes of earlier owners were read.
+    package private(set) var outcomesRead: Int64 = 0
     private var answeredBelow: [Topic: OffsetSet] = [:]
     /// Records with an outcome, by topic: offset and append time.
     private var answered: [Topic: [Int64: WallTime]] = [:]
     private var letters: [Topic: [Int64: LoneLetter]] = [:]
+    /// Parked jobs with an outcome that no row covers: their rows must be deleted, not started. Until they are, no row may
+    /// cover their outcomes either: the next owner would find nothing that keeps it from starting them.
+    package private(set) var endedParked: Set<ParkedKey> = []
+    /// Offset of this owner's last outcome of a parked job whose tombstone may not be in the log yet.
+    private var newestParked: Int64?
     /// Offset of this owner's last dead letter whose outcome may not be in the log yet.
     private var newestLetter: Int64?
 
@@ -33,12 +44,15 @@ package struct AnswerTail: Sendable, Equatable {
     /// - Parameter committed: the group's offset of each topic.
     package init(after row: ProgressRow?, committed: [Topic: Int64]) {
         (told, starts) = (row?.answers ?? [:], row?.topics.mapValues(\.next) ?? [:])
+        toldEpoch = row?.parked?.epoch ?? 0
+        epoch = toldEpoch
         floors = starts.merging(committed, uniquingKeysWith: max)
     }
 
-    /// Range of an outcome topic with these bounds that must be read. It is empty if no row covers the topic.
+    /// Range of an outcome topic with these bounds that must be read. It is empty if no row covers the topic, except for
+    /// `parked`, whose epoch rows must be known.
     package func unread(_ topic: Topic, in bounds: Range<Int64>) -> Range<Int64> {
-        guard let told = told[topic] else { return bounds.upperBound..<bounds.upperBound }
+        guard let told = told[topic] ?? (topic == .parked ? 0 : nil) else { return bounds.upperBound..<bounds.upperBound }
         // A topic that is shorter than before is another one.
         let start = told > bounds.upperBound ? bounds.lowerBound : max(told, bounds.lowerBound)
         return start..<bounds.upperBound
@@ -48,14 +62,33 @@ package struct AnswerTail: Sendable, Equatable {
     ///
     /// - Parameter isWhole: the row also covers all records that were found to have outcomes. Otherwise the next owner
     ///   must read those outcomes again, as when their records are not received yet.
-    package func ends(isWhole: Bool) -> [Topic: Int64] { isWhole ? told.merging(ends) { $1 } : told }
+    package func ends(isWhole: Bool) -> [Topic: Int64] {
+        guard isWhole else { return told }
+        var all = told.merging(ends) { $1 }
+        if !endedParked.isEmpty { all[.outcomes] = told[.outcomes] }
+        return all
+    }
+
+    /// Epoch in `parked` up to the offset that a progress row covers.
+    package func parkedEpoch(isWhole: Bool) -> Int64 { isWhole ? epoch : toldEpoch }
 
     /// Notes that the log has a row that covers all outcomes before these offsets.
-    package mutating func wrote(_ ends: [Topic: Int64]) { told = ends }
+    package mutating func wrote(_ ends: [Topic: Int64], parkedEpoch: Int64) { (told, toldEpoch) = (ends, parkedEpoch) }
+
+    /// Notes that this owner's epoch row is in `parked`.
+    package mutating func opened(_ epoch: Int64, at offset: Int64) {
+        if GroupEpoch.isBefore(self.epoch, epoch) { self.epoch = epoch }
+        move(.parked, offset)
+    }
 
     /// Notes an outcome that was read.
     package mutating func read(_ record: Record) {
-        guard let answer = AnsweredRecord(answeredBy: record), answer.partition == record.partition else { return }
+        if record.topic == .outcomes { readParkedEnd(record) }
+        if record.topic == .parked {
+            guard let written = record.epoch, !GroupEpoch.isBefore(written, epoch) else { return }
+            epoch = written
+        }
+        guard let answer = Self.answer(record), answer.partition == record.partition else { return }
         guard answer.offset >= floors[answer.topic] ?? 0 else {
             // A record with only a dead letter is not finished.
             guard record.topic != .dead, answer.offset >= starts[answer.topic] ?? .max else { return }
@@ -71,20 +104,42 @@ package struct AnswerTail: Sendable, Equatable {
         letters[answer.topic, default: [:]][answer.offset] = LoneLetter(letter, appended: answer.timestamp)
     }
 
+    /// Record that another one completes. A row of `parked` completes its job's first record, which its key names.
+    private static func answer(_ record: Record) -> AnsweredRecord? {
+        guard record.topic == .parked else { return AnsweredRecord(answeredBy: record) }
+        guard record.value != nil, case .record(let first)? = ParkedKey(record)?.identity else { return nil }
+        return first
+    }
+
+    /// Notes an outcome, for the parked job that it may complete.
+    package mutating func readParkedEnd(_ outcome: Record) {
+        if let ended = ParkedKey(endedBy: outcome) { endedParked.insert(ended) }
+    }
+
     /// Notes that a topic was read up to its end, or need not be.
-    package mutating func finish(_ topic: Topic, at end: Int64) { ends[topic] = end }
+    package mutating func finish(_ topic: Topic, at end: Int64) {
+        ends[topic] = end
+        if topic == .outcomes { outcomesRead = end }
+    }
 
     /// Notes outcomes that this owner appended together and that are in the log. Dead letters count once their outcomes
-    /// are there, which come in later batches.
+    /// are there, and outcomes of parked jobs once their tombstones are, both of which come in later batches.
     ///
-    /// - Parameter isAll: the whole batch is in the log, and so are the rest of the batches before.
-    package mutating func note(_ places: some Sequence<(topic: Topic, offset: Int64)>, isAll: Bool) {
-        if isAll, let newest = newestLetter {
-            move(.dead, newest)
-            newestLetter = nil
+    /// - Parameters:
+    ///   - isAll: the whole batch is in the log, and so are the rest of the batches before.
+    ///   - endsParked: whether an outcome of the batch is one of a parked job.
+    package mutating func note(
+        _ places: some Sequence<(topic: Topic, offset: Int64)>, isAll: Bool, endsParked: Bool = false
+    ) {
+        if isAll {
+            if let newestLetter { move(.dead, newestLetter) }
+            if let newestParked { move(.outcomes, newestParked) }
+            (newestLetter, newestParked) = (nil, nil)
         }
         for (topic, offset) in places {
-            if topic == .dead {
+            if topic == .outcomes, endsParked || newestParked != nil {
+                newestParked = max(newestParked ?? 0, offset)
+            } else if topic == .dead {
                 newestLetter = max(newestLetter ?? 0, offset)
             } else if isAll {
                 move(topic, offset)
@@ -115,6 +170,9 @@ package struct AnswerTail: Sendable, Equatable {
     package mutating func drop(_ topic: Topic) {
         (answered[topic], answeredBelow[topic], letters[topic]) = (nil, nil, nil)
     }
+
+    /// Drops the ended parked jobs that have no row any more.
+    package mutating func dropEndedParked(_ gone: some Sequence<ParkedKey>) { endedParked.subtract(gone) }
 
     /// Number of records that were found to have an outcome.
     package var count: Int { answered.values.reduce(0) { $0 + $1.count } }

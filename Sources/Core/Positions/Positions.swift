@@ -44,6 +44,8 @@ package struct Positions: Sendable {
 
     package mutating func receive(_ record: Record) -> Receipt {
         let topic = record.topic
+        // A parked job has a row and no position.
+        if topic == .parked { return .new }
         // The record was read before its log was replaced. Its job is done like any other, and no offset waits for it.
         guard record.incarnation == incarnation(topic) else { return .new }
         if offsets[topic] == nil { begin(topic, at: record.offset) }

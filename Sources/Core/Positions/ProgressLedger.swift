@@ -3,9 +3,9 @@ package import Records
 
 /// Schedule for writing a partition's progress row into its changelog. A row costs an append and a transaction.
 ///
-/// The row is written once a second while records are finished ahead of a committable offset, or jobs wait in memory. A
-/// successor would otherwise repeat those. The same applies while the row has outdated suspects, or its number of
-/// deferred jobs is off by a quarter. It is written once a minute if offsets moved, so that the row's anchors stay
+/// The row is written once a second while records are finished ahead of a committable offset. A successor would
+/// otherwise repeat those. The same applies while the row has outdated suspects, or its number of parked jobs is off by
+/// a quarter. It is written once a minute if offsets moved, so that the row's anchors stay
 /// within retention.
 package struct ProgressLedger: Sendable {
     /// Row in the changelog, as far as it is known here.
@@ -57,7 +57,7 @@ package struct ProgressLedger: Sendable {
     private func isSoon(_ current: ProgressRow) -> Bool {
         guard let written, doubtful == nil, written.hasSameOwners(as: current) else { return true }
         // Operators see roughly how many jobs wait, after a crash too.
-        if abs(current.awayCount - written.awayCount) > written.awayCount / 4 { return true }
+        if abs(current.parkedCount - written.parkedCount) > written.parkedCount / 4 { return true }
         return current.isAhead || written.isAhead || current.answerCount - written.answerCount >= Self.answersUntold
     }
 
@@ -84,7 +84,7 @@ package struct ProgressLedger: Sendable {
 }
 
 extension ProgressRow {
-    fileprivate var isAhead: Bool { topics.values.contains { !$0.finished.isEmpty || !$0.waits.isEmpty } }
+    fileprivate var isAhead: Bool { topics.values.contains { !$0.finished.isEmpty } }
 
     /// A number that grows with each outcome.
     fileprivate var answerCount: Int64 { answers?.values.reduce(0, +) ?? 0 }

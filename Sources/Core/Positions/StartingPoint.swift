@@ -13,8 +13,6 @@ package struct StartingPoint: Sendable, Equatable {
     package let finished: [Int64]
     /// Records from `position` to the end with an outcome in the log: offset and append time.
     package let answered: [Int64: WallTime]
-    /// Waits of jobs that were deferred in memory, from `position` on.
-    package let waits: [TopicProgress.Wait]
     /// Anchor that is known to belong to this log.
     package let anchor: LogAnchor?
     package let finding: Finding
@@ -62,18 +60,18 @@ package struct StartingPoint: Sendable, Equatable {
                 $0 > bounds.upperBound ? .shorter(end: bounds.upperBound, read: $0) : nil
             })
         {
-            self.init(bounds.lowerBound, [], [:], [], nil, .anotherLog(why))
+            self.init(bounds.lowerBound, [], [:], nil, .anotherLog(why))
             return
         }
         var position = max(committed ?? known.next, known.next)
-        var (finished, answered, waits) = (known.finished, answered, known.waits)
+        var (finished, answered) = (known.finished, answered)
         var finding = Finding.none
         let isAnchored = known.anchor.map { $0.offset >= bounds.lowerBound } ?? false
         // None of the records that were read is left, and all of them were finished and committed.
         let isAllCommitted = !isAnchored && known.committed == known.next
         if committed == nil, let durable = known.committed, isAnchored { finding = .forgotten(from: durable) }
         if let committed, let durable = known.committed, committed < durable {
-            (position, finished, answered, waits) = (committed, [], [:], [])
+            (position, finished, answered) = (committed, [], [:])
             finding = .reset(from: durable)
         } else if isAnchored || isAllCommitted, position > known.next {
             let start = max(known.next, bounds.lowerBound)
@@ -89,19 +87,18 @@ package struct StartingPoint: Sendable, Equatable {
         }
         // Retention removed the anchor, or there was none.
         if !isAnchored {
-            (position, finished, waits) = (max(committed ?? bounds.lowerBound, bounds.lowerBound), [], [])
+            (position, finished) = (max(committed ?? bounds.lowerBound, bounds.lowerBound), [])
         }
         self.init(
             position, finished.filter { $0 >= position },
             answered.filter { $0.key >= position && $0.key < bounds.upperBound },
-            waits.filter { $0.offset >= position && answered[$0.offset] == nil }, known.anchor, finding)
+            known.anchor, finding)
     }
 
     private init(
-        _ position: Int64, _ finished: [Int64], _ answered: [Int64: WallTime], _ waits: [TopicProgress.Wait],
-        _ anchor: LogAnchor?, _ finding: Finding
+        _ position: Int64, _ finished: [Int64], _ answered: [Int64: WallTime], _ anchor: LogAnchor?, _ finding: Finding
     ) {
-        (self.position, self.finished, self.answered, self.waits) = (position, finished, answered, waits)
+        (self.position, self.finished, self.answered) = (position, finished, answered)
         (self.anchor, self.finding) = (anchor, finding)
     }
 }

@@ -27,7 +27,7 @@ package struct ToldProgress: Sendable {
         guard setBack.contains(topic), !isWhole else { return last[topic] ?? inherited }
         return inherited.map { progress in
             var progress = progress
-            (progress.finished, progress.waits) = ([], [])
+            progress.finished = []
             return progress
         }
     }

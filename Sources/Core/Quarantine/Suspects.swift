@@ -68,6 +68,8 @@ package struct Suspects: Sendable, Equatable {
     /// Number of owners that crashed while the record was in progress, or may have been.
     package func deaths(of place: RecordPlace) -> Int { counts.isEmpty ? 0 : counts[place] ?? 0 }
 
+    package func offsets(of topic: Topic) -> Set<Int64> { Set(counts.keys.lazy.filter { $0.topic == topic }.map(\.offset)) }
+
     /// Number of suspects that run alone.
     package var aloneCount: Int { counts.values.count { $0 == Self.deathsToRunAlone } }
 
@@ -90,10 +92,11 @@ package struct Suspects: Sendable, Equatable {
     /// Applies a durable row that names these records as in progress.
     package mutating func name(_ places: Set<RecordPlace>, isAlone: Bool) { (named, self.isAlone) = (places, isAlone) }
 
-    /// Notes the crashes that the record lists for its job's earlier records. A condemned job is not run again, so the
-    /// number is lower.
+    /// Notes the crashes that the record lists for its job's earlier records. Only a republished row of `parked` can list
+    /// as many as condemn its job: others are written for jobs that run again.
     package mutating func note(_ place: RecordPlace, deaths: Int) {
-        if deaths > 0 { counts[place] = max(self.deaths(of: place), min(deaths, Self.deathsToRunAlone)) }
+        let limit = place.topic == .parked ? Self.deathsToDie : Self.deathsToRunAlone
+        if deaths > 0 { counts[place] = max(self.deaths(of: place), min(deaths, limit)) }
     }
 
     /// Clears a record that is completed, or whose render its worker survived.

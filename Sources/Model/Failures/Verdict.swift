@@ -3,7 +3,7 @@
 package enum Verdict: String, Sendable, Hashable, CaseIterable, Comparable {
     /// Retries later without counting an attempt, because the fault is this machine's and not the job's.
     case wait
-    /// Retries later, through a retry topic.
+    /// Retries later: the job is parked until then.
     case retry
     /// Ends the job with an outcome that states the failure.
     case fail

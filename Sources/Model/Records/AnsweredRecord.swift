@@ -1,8 +1,8 @@
 package import Clocks
 internal import JSONText
 
-/// Record that an outcome, a dead letter or a retry completes, as named by its header `mz_answers`. An owner that finds
-/// the completion in the log does not run the job again.
+/// Record that an outcome, a dead letter or a parked row completes, as named by its header `mz_answers`. An owner that
+/// finds the completion in the log does not run the job again.
 ///
 /// Written `jobs.fast-3-17-1763802000000`: topic, partition, offset and append time. The append time identifies the
 /// log, because another log has another record at this offset.
@@ -23,6 +23,11 @@ package struct AnsweredRecord: Sendable, Hashable {
     /// nil if the record completes no other, or names it in another form.
     package init?(answeredBy record: Record) {
         guard let text = record.header(EventHeader.answers) else { return nil }
+        self.init(text)
+    }
+
+    /// Parses the form above. nil: it has another form.
+    init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 4,
             let origin = RecordOrigin(parts[0...2].joined(separator: "-")), let milliseconds = Int64(parts[3])
@@ -35,7 +40,11 @@ package struct AnsweredRecord: Sendable, Hashable {
         self.timestamp = RecordLimits.time(timestamp)
     }
 
-    private static let textLimit = RecordOrigin.textLimit + 21
+    static let textLimit = RecordOrigin.textLimit + 21
+
+    var description: String {
+        "\(RecordOrigin(topic: topic, partition: partition, offset: offset))-\(timestamp.milliseconds)"
+    }
 
     fileprivate func append(to headers: inout RecordHeaders) {
         // Written by hand, because a string would cost more than all other headers of an outcome.

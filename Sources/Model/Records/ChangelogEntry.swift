@@ -21,7 +21,7 @@ package enum ChangelogEntry: Sendable, Hashable {
             case (.epoch(let partition), let value?): self = .epoch(try EpochRow(partition: partition, json: value))
             case (.progress(let partition), let value?):
                 self = .progress(try ProgressRow(partition: partition, json: value))
-            case (.epoch, nil), (.progress, nil), (.job, _):
+            case (.epoch, nil), (.progress, nil), (.job, _), (.parked, _):
                 throw JSONFailure.syntax("its key is not that of a row", at: 0)
             }
         } catch {

@@ -44,7 +44,7 @@ package struct DeadLetter: Sendable, Hashable {
         let value = record.value ?? []
         (self.id, self.cause, self.attempts, self.url, self.at) = (id, cause, attempts, url?.shown, time)
         origin = record.jobOrigin
-        (key, body) = (record.key, value)
+        (key, body) = (record.jobKey, value)
         if key.count > RecordLimits.keyBytes {
             let whole = Whole(of: key)
             (key, wholeKey) = (Array(key[..<RecordLimits.keptKeyPrefix]) + Array(whole.digest.hex.utf8), whole)

@@ -4,7 +4,7 @@ internal import JSONText
 /// Owner of a partition, its epoch, and whether it left the partition with nothing in progress.
 ///
 /// It is stored in the changelog under a reserved key, because librdkafka 2.0.2 loses commit metadata. If an owner
-/// finds the flag unset, the previous owner crashed.
+/// finds the flag unset, the previous owner crashed. `parked` has epoch rows of its own.
 package struct EpochRow: Sendable, Hashable {
     package var partition: PartitionID
     package var epoch: Int64
@@ -18,7 +18,8 @@ package struct EpochRow: Sendable, Hashable {
         (self.partition, self.epoch, self.owner, self.isClean, self.at) = (partition, epoch, owner, isClean, at)
     }
 
-    package func newRecord() -> NewRecord {
+    /// - Parameter topic: `variants` or `parked`.
+    package func newRecord(topic: Topic = .variants) -> NewRecord {
         var json = JSONWriter(reserving: 128)
         json.beginObject()
         json.field("epoch", epoch)
@@ -27,7 +28,7 @@ package struct EpochRow: Sendable, Hashable {
         json.field("at", at)
         json.endObject()
         return NewRecord(
-            topic: .variants, partition: partition, key: RecordKey.epoch(partition).bytes, value: json.bytes,
+            topic: topic, partition: partition, key: RecordKey.epoch(partition).bytes, value: json.bytes,
             headers: EventHeader.event(
                 EventHeader.partitionOwned, id: "@epoch/\(partition)/\(epoch)-\(isClean ? "left" : "begun")", at: at,
                 traceparent: nil))

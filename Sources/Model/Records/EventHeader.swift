@@ -44,7 +44,13 @@ package enum EventHeader {
     package static let signature = "mz_signature"
     /// On a worker's own job that re-renders the variants of a changed source: the change to report.
     package static let change = "mz_change"
-    /// On a retry: the host that it waits for, if redirects led to another host than the URL's.
+    /// On a parked row: lane by which the job is scheduled, if it differs from the lane that its publisher signed.
+    package static let worksAs = "mz_works_as"
+    /// On a parked row: time at which the job is examined even if its host has no room, because it expires or is
+    /// abandoned then. Left out if it does neither.
+    package static let ends = "mz_ends"
+    /// On a retry: the host that it waits for, if redirects led to another host than the URL's. On a parked row: the host
+    /// whose share the job belongs to.
     package static let host = "mz_host"
     /// On rows: epoch of the owner that published them.
     package static let epoch = "mz_epoch"
@@ -73,11 +79,12 @@ package enum EventHeader {
     static let originTold = kind("origin.told")
     static let sourceChanged = kind("source.changed")
     static let variantRefreshed = kind("variant.refreshed")
+    static let jobParked = kind("job.parked")
     /// Constant headers of each kind of event. The embedded log stores a kind by its index here, so new kinds are added
     /// at the end.
     package static let kinds = [
         jobFinished, jobRequested, jobRetried, jobDead, jobDiscarded, variantStored, sourceFetched, partitionOwned,
-        partitionProgressed, originTold, sourceChanged, variantRefreshed,
+        partitionProgressed, originTold, sourceChanged, variantRefreshed, jobParked,
     ]
     /// All event types, for the reference page.
     package static let types = kinds.compactMap { $0[type].map { String(decoding: $0, as: UTF8.self) } }

@@ -13,7 +13,7 @@ package enum HostHold: String, Sendable, Hashable, CaseIterable {
 }
 
 extension FailureNote {
-    /// For a job in a delay topic: the reason why its host holds it back, if it does.
+    /// For a parked job: the reason why its host holds it back, if it does.
     package var hold: HostHold? {
         switch RetryCause.Code(rawValue: code) {
         case .hostCrowded: .readAhead

@@ -9,10 +9,10 @@ package struct Intake: Sendable {
 
     package init(rules: CanonicalRules) { self.rules = rules }
 
-    /// The job of a record of `jobs.fast`, `jobs.slow` or a retry topic.
+    /// The job of a record of `jobs.fast` or `jobs.slow`, of a row of `parked`, or of a record of an old retry topic.
     ///
-    /// Its lane is the topic's, or on a retry topic the header's. Its id is the header `ce_id`, else the body's id,
-    /// else the record's topic, partition and offset, which a redelivery repeats.
+    /// Its lane is the topic's, or on `parked` and retry topics the header's. Its id is the header `ce_id`, else the
+    /// body's id, else the record's topic, partition and offset, which a redelivery repeats.
     package func job(from record: Record) throws(JobFailure) -> Job {
         var recent = RecentParts()
         return try job(from: record, &recent)

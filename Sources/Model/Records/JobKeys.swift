@@ -5,8 +5,8 @@ package import ImageModel
 ///
 /// The signature covers the body byte for byte, the job's id and its lane: everything that decides what is fetched and
 /// stored, for how long, and how soon. Workers trust no other part of a record for these decisions, so signers in other
-/// languages need no canonical form. Retry records keep all three parts and are checked like any other record, so
-/// access to a retry topic does not allow forged jobs either. A signed job that somebody publishes again only repeats
+/// languages need no canonical form. Parked rows keep all three parts and are checked like any other record, so
+/// access to `parked` does not allow forged jobs either. A signed job that somebody publishes again only repeats
 /// the same job.
 package struct JobKeys: Sendable {
     /// Secrets by key id.
@@ -57,7 +57,7 @@ package struct JobKeys: Sendable {
 }
 
 extension Record {
-    /// Signature to repeat on a retry record or republished record of the job.
+    /// Signature to repeat on a parked row or republished record of the job.
     package var signature: [UInt8]? { headers[EventHeader.signature] }
 }
 

@@ -17,7 +17,7 @@ package struct OutcomeSearch: Sendable {
     /// A finished job, from its outcome, or from its dead letter if its outcome is no longer kept.
     package struct Ended: Sendable, Hashable {
         package let report: OutcomeReport
-        /// nil if only the dead letter of a retry record exists.
+        /// nil if only the dead letter of a parked job exists.
         package let lane: Lane?
         /// Whether `mezzotint dead list` shows its dead letter.
         package fileprivate(set) var hasLetter = false
@@ -31,13 +31,30 @@ package struct OutcomeSearch: Sendable {
     package struct Pending: Sendable, Hashable {
         package let job: String
         package let topic: Topic
+        /// Lane that its publisher chose.
+        package let lane: Lane
         /// Append time of its first record.
         package let since: WallTime
-        /// Reason of its retry; nil before its first attempt.
+        /// Attempts made so far.
+        package let attempts: Int
+        /// Time when it is due; nil for a record of a lane. A job that is due waits for its host, or for its turn.
+        package let due: WallTime?
+        /// Reason why it waits, or waited last; nil for a record of a lane.
         package let code: String?
-        /// Message of the failure. Also nil while the job waits in its worker's memory, because the progress row has
-        /// only the code.
         package let message: String?
+
+        /// Where the job is, as far as the log shows it.
+        package enum Place: String, Sendable, Hashable {
+            /// A record of a lane, read or not.
+            case lane
+            case parked
+            /// Parked while it runs, because it has run for long. If its worker has died since, it runs again.
+            case running
+        }
+
+        package var place: Place {
+            topic.lane != nil ? .lane : code == RetryCause.Code.slow.rawValue ? .running : .parked
+        }
     }
 
     private let subject: Subject
@@ -48,21 +65,32 @@ package struct OutcomeSearch: Sendable {
     private var letters: [PartitionID: [Record]] = [:]
     /// Unfinished jobs without their bytes, `most` at most: a publisher may have filled the log with jobs of one
     /// source.
-    private var unfinished: [(place: AnsweredRecord, job: Pending)] = []
+    private var unfinished: [(identity: JobIdentity, job: Pending)] = []
     private static let most = 100_000
-    /// Codes of jobs that wait in their worker's memory, or did when it ended, by record.
-    private var codes: [RecordOrigin: String] = [:]
-    private var answered: Set<AnsweredRecord> = []
+    /// Parked jobs, by identity.
+    private var parked: [JobIdentity: Pending] = [:]
+    /// Records whose job has ended or waits elsewhere.
+    private var answered: Set<JobIdentity> = []
+    /// Records, and parked jobs, that have an outcome.
+    private var completed: Set<JobIdentity> = []
 
     package init(_ subject: Subject, intake: Intake) {
         (self.subject, self.intake) = (subject, intake)
         if case .source(let source) = subject { key = RecordKey.job(source).bytes } else { key = [] }
     }
 
-    /// Takes a record of `outcomes` or `dead`, or a record of another topic that its group has not finished.
+    /// First bytes of the keys of the subject's rows in `parked`.
+    package var keyPrefix: [UInt8] { key.isEmpty ? [] : key + Array("/".utf8) }
+
+    /// Takes a record of `outcomes` or `dead`, a row or tombstone of `parked`, or a record of another topic that its group
+    /// has not finished.
     package mutating func take(_ record: Record) {
+        if record.topic == .parked, record.value == nil { return drop(record) }
         guard isOfSubject(record) else { return }
-        if let answered = AnsweredRecord(answeredBy: record) { self.answered.insert(answered) }
+        if let identity = JobIdentity(answeredBy: record) {
+            answered.insert(identity)
+            if record.topic == .outcomes { completed.insert(identity) }
+        }
         switch record.topic {
         case .outcomes:
             guard let report = try? OutcomeReport(record) else { return }
@@ -70,17 +98,16 @@ package struct OutcomeSearch: Sendable {
             (same.at, same.attempts, same.heldBy) = (.epoch, 0, nil)
             if said.insert(same).inserted { outcomes.append(report) }
         case .dead: letters[record.partition, default: []].append(record)
-        default: if unfinished.count < Self.most { unfinished.append((AnsweredRecord(record), pending(record))) }
+        case .parked:
+            // A row that was published again does not name the record whose place it takes.
+            answered.insert(JobIdentity(of: record))
+            if parked.count < Self.most { parked[JobIdentity(of: record)] = pending(record) }
+        default: if unfinished.count < Self.most { unfinished.append((JobIdentity(of: record), pending(record))) }
         }
     }
 
-    /// Takes the newest progress row of a partition. Called before the partition's unfinished records.
-    package mutating func take(_ row: ProgressRow) {
-        for (topic, progress) in row.topics {
-            for wait in progress.waits {
-                codes[RecordOrigin(topic: topic, partition: row.partition, offset: wait.offset)] = wait.code
-            }
-        }
+    private mutating func drop(_ tombstone: Record) {
+        if !parked.isEmpty { parked[JobIdentity(of: tombstone)] = nil }
     }
 
     /// Finished jobs, newest last.
@@ -108,20 +135,22 @@ package struct OutcomeSearch: Sendable {
 
     /// Unfinished jobs, oldest first.
     package var pending: [Pending] {
-        unfinished.filter { !answered.contains($0.place) }.map(\.job).sorted { ($0.since, $0.job) < ($1.since, $1.job) }
+        // A row answers its own identity, so only an outcome shows that its job has ended.
+        (unfinished.filter { !answered.contains($0.identity) }.map(\.job)
+            + parked.filter { !completed.contains($0.key) }.values)
+            .sorted { ($0.since, $0.job) < ($1.since, $1.job) }
     }
 
     private func pending(_ record: Record) -> Pending {
         let note = try? RetryNote(record)
-        let code = codes[RecordOrigin(topic: record.topic, partition: record.partition, offset: record.offset)]
-        let isOfRecord = code == nil || code == note?.cause.code
         return Pending(
-            job: note?.job ?? job(of: record), topic: record.topic, since: note?.firstSeen ?? record.timestamp,
-            code: code ?? note?.cause.code, message: isOfRecord ? note?.cause.message : nil)
+            job: note?.job ?? job(of: record), topic: record.topic,
+            lane: note?.lane ?? record.topic.lane ?? .background, since: note?.firstSeen ?? record.timestamp,
+            attempts: note?.attempt ?? 0, due: note?.notBefore, code: note?.cause.code, message: note?.cause.message)
     }
 
     private func isOfSubject(_ record: Record) -> Bool {
-        guard case .job(let id) = subject else { return record.key == key }
+        guard case .job(let id) = subject else { return record.jobKey == key }
         return switch record.topic {
         case .outcomes: record.header(EventHeader.id) == id + "/outcome"
         case .dead: record.header(record.value == nil ? EventHeader.discards : EventHeader.id) == id

@@ -2,8 +2,7 @@ package import ImageModel
 internal import JSONText
 
 extension ProgressRow {
-    /// Jobs of one host in delay topics, as far as an owner knows. The number is shown to people while no worker has
-    /// read the delay topics.
+    /// Parked jobs of one host, for people.
     package struct Away: Sendable, Hashable {
         /// Host, or group of hosts.
         package let host: String
@@ -14,9 +13,6 @@ extension ProgressRow {
 
     /// Most hosts in a row: as many as `mezzotint lag` names.
     package static let awayLimit = 20
-
-    /// Jobs of all hosts.
-    package var awayCount: Int { away.reduce(0) { $0 + $1.jobs.sum } }
 }
 
 extension JSONWriter {

@@ -60,7 +60,7 @@ extension JSONReader {
             }
         }
         let (offset, deaths) = (try place.field("offset"), try count.field("deaths"))
-        guard let topic = Topic(rawValue: try name.field("topic")), Topic.worked.contains(topic) else { return nil }
+        guard let topic = Topic(rawValue: try name.field("topic")), topic.hasJobs else { return nil }
         return ProgressRow.Suspect(topic, offset, deaths: deaths, begun: begun)
     }
 }

@@ -17,11 +17,14 @@ package struct ProgressRow: Sendable, Hashable {
     package var deaths: Int
     /// Records that may have crashed owners.
     package var suspects: [Suspect]
-    /// Ends of the partition's `outcomes`, `dead` and delay topics: the row accounts for every record before them. nil
-    /// in rows written before the field existed.
+    /// Ends of the partition's `outcomes`, `parked` and `dead`: the row accounts for every record before them. nil in rows
+    /// written before the field existed.
     package var answers: [Topic: Int64]?
-    /// Hosts that hold back the most jobs, in descending order.
+    /// Hosts with the most parked jobs, in descending order.
     package var away: [Away]
+    /// Parked jobs of each lane, and the owner's epoch in `parked`; nil in rows written before the field existed, or
+    /// before the owner had read `parked`.
+    package var parked: Parked?
     /// Jobs lost to retention; nil if there were none within the last day.
     package var lost: Lost?
     package var at: WallTime
@@ -29,8 +32,9 @@ package struct ProgressRow: Sendable, Hashable {
     package init(
         partition: PartitionID, topics: [Topic: TopicProgress], store: StoreIdentity? = nil,
         answers: [Topic: Int64]? = nil, isClean: Bool? = nil, deaths: Int = 0, suspects: [Suspect] = [],
-        away: [Away] = [], lost: Lost? = nil, at: WallTime
+        away: [Away] = [], parked: Parked? = nil, lost: Lost? = nil, at: WallTime
     ) {
+        self.parked = parked
         (self.partition, self.topics, self.store, self.answers, self.at) = (partition, topics, store, answers, at)
         (self.isClean, self.deaths, self.suspects, self.away, self.lost) = (isClean, deaths, suspects, away, lost)
     }
@@ -78,6 +82,7 @@ package struct ProgressRow: Sendable, Hashable {
             for away in away { json.away(away) }
             json.endArray()
         }
+        if let parked { json.parked(parked) }
         if let lost { json.lost(lost) }
         json.field("at", at)
         json.endObject()
@@ -97,7 +102,7 @@ package struct ProgressRow: Sendable, Hashable {
             var (isClean, deaths, suspects): (Bool?, Int, [Suspect]) = (nil, 0, [])
             var answers: [Topic: Int64]?
             var away: [Away] = []
-            var lost: Lost?
+            var (parked, lost): (Parked?, Lost?)
             var at: WallTime?
             try reader.openObject()
             while let key = try reader.nextKey() {
@@ -120,6 +125,7 @@ package struct ProgressRow: Sendable, Hashable {
                 case "suspects": suspects = try reader.suspects()
                 case "answers": answers = try reader.answerEnds()
                 case "away": away = try reader.away()
+                case "parked": parked = try reader.parked()
                 case "lost": lost = try reader.lost()
                 case "at": at = WallTime(milliseconds: try reader.integer())
                 default: try reader.skip()
@@ -127,7 +133,8 @@ package struct ProgressRow: Sendable, Hashable {
             }
             return ProgressRow(
                 partition: partition, topics: try topics.field("topics"), store: store, answers: answers,
-                isClean: isClean, deaths: deaths, suspects: suspects, away: away, lost: lost, at: try at.field("at"))
+                isClean: isClean, deaths: deaths, suspects: suspects, away: away, parked: parked, lost: lost,
+                at: try at.field("at"))
         }
     }
 }
@@ -139,21 +146,6 @@ extension JSONWriter {
         if let committed = progress.committed { field("committed", committed) }
         let bitmap = OffsetBitmap.bytes(progress.finished, from: progress.next)
         if !bitmap.isEmpty { field("finished", Base64.text(bitmap)) }
-        if !progress.waits.isEmpty {
-            key("waits")
-            beginArray()
-            for wait in progress.waits {
-                beginObject()
-                field("offset", wait.offset)
-                field("attempts", Int64(wait.attempts))
-                field("notBefore", wait.notBefore)
-                if let since = wait.heldSince { field("heldSince", since) }
-                if let since = wait.failingSince { field("failingSince", since) }
-                if let code = wait.code { field("code", code) }
-                endObject()
-            }
-            endArray()
-        }
         if let anchor = progress.anchor { field("anchor", anchor) }
         if let last = progress.last { field("last", last) }
         endObject()
@@ -173,7 +165,6 @@ extension JSONReader {
         var next: Int64?
         var committed: Int64?
         var bitmap: [UInt8] = []
-        var waits: [TopicProgress.Wait] = []
         var (anchor, last): (LogAnchor?, LogAnchor?)
         try openObject()
         while let key = try nextKey() {
@@ -184,7 +175,6 @@ extension JSONReader {
                 bitmap = try value("a bitmap in base 64") { text in
                     Base64.bytes(text).flatMap { $0.count <= OffsetBitmap.byteLimit ? $0 : nil }
                 }
-            case "waits": waits = try self.waits()
             case "anchor": anchor = try self.anchor()
             case "last": last = try self.anchor()
             default: try skip()
@@ -192,8 +182,8 @@ extension JSONReader {
         }
         let start = try next.field("next")
         return TopicProgress(
-            next: start, committed: committed, finished: OffsetBitmap.offsets(bitmap, from: start), waits: waits,
-            anchor: anchor, last: last)
+            next: start, committed: committed, finished: OffsetBitmap.offsets(bitmap, from: start), anchor: anchor,
+            last: last)
     }
 
     fileprivate mutating func answerEnds() throws(JSONFailure) -> [Topic: Int64] {
@@ -203,33 +193,6 @@ extension JSONReader {
             if let topic = Topic(rawValue: name.text) { ends[topic] = try logOffset() } else { try skip() }
         }
         return ends
-    }
-
-    private mutating func waits() throws(JSONFailure) -> [TopicProgress.Wait] {
-        var waits: [TopicProgress.Wait] = []
-        try openArray()
-        while try nextElement() { waits.append(try wait()) }
-        return waits
-    }
-
-    private mutating func wait() throws(JSONFailure) -> TopicProgress.Wait {
-        var (place, attempts, notBefore): (Int64?, Int?, WallTime?)
-        var (heldSince, failingSince, code): (WallTime?, WallTime?, String?)
-        try openObject()
-        while let key = try nextKey() {
-            switch key {
-            case "offset": place = try logOffset()
-            case "attempts": attempts = Int(try integer(in: RecordLimits.attempts))
-            case "notBefore": notBefore = try time()
-            case "heldSince": heldSince = try time()
-            case "failingSince": failingSince = try time()
-            case "code": code = try string()
-            default: try skip()
-            }
-        }
-        return TopicProgress.Wait(
-            offset: try place.field("offset"), attempts: try attempts.field("attempts"),
-            notBefore: try notBefore.field("notBefore"), heldSince: heldSince, failingSince: failingSince, code: code)
     }
 
     private mutating func anchor() throws(JSONFailure) -> LogAnchor {

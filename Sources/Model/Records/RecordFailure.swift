@@ -35,7 +35,7 @@ package enum RecordFailure: CodedFailure, Hashable {
             switch self {
             case .key: "A record's key names no source, variant or epoch."
             case .value: "The body of a row, an outcome or a note is not valid in its topic."
-            case .header: "A header that a retry or a dead letter needs is missing or wrong."
+            case .header: "A header that a parked row or a dead letter needs is missing or wrong."
             }
         }
 

@@ -6,16 +6,20 @@ package import VariantSpec
 ///
 /// The format is part of the contract with readers of the log. A key is `<64 hex>` on the topics of jobs and outcomes.
 /// On `variants` it is `<64 hex>/<spec>` for a variant, `<64 hex>/@source` for a source, `@epoch/<partition>` for the
-/// owner of a partition, and `@progress/<partition>` for its owners' progress. Neither a spec nor a hexadecimal digest
+/// owner of a partition, and `@progress/<partition>` for its owners' progress. On `parked` it is
+/// `<64 hex>/@parked/<identity>` for a job that waits, and `@epoch/<partition>`. Neither a spec nor a hexadecimal digest
 /// begins with `@`, so reserved keys never collide with others.
 package enum RecordKey: Sendable, Hashable {
     case job(SourceKey)
     case source(SourceKey)
     case variant(SourceKey, VariantSpec)
+    /// A row of `parked`.
+    case parked(SourceKey, JobIdentity)
     case epoch(PartitionID)
     case progress(PartitionID)
 
     private static let sourceLeaf = Array("/@source".utf8)
+    private static let parkedStem = Array("/@parked/".utf8)
     private static let epochStem = Array("@epoch/".utf8)
     private static let progressStem = Array("@progress/".utf8)
 
@@ -29,6 +33,8 @@ package enum RecordKey: Sendable, Hashable {
                 out[64] = UInt8(ascii: "/")
                 count = 65 + spec.write(to: out.baseAddress! + 65)
             }
+        case .parked(let source, let identity):
+            RecordKey.job(source).bytes + Self.parkedStem + Array(identity.description.utf8)
         case .epoch(let partition): Self.epochStem + Array(String(partition.number).utf8)
         case .progress(let partition): Self.progressStem + Array(String(partition.number).utf8)
         }
@@ -52,9 +58,16 @@ package enum RecordKey: Sendable, Hashable {
         let source = SourceKey(digest)
         if key.count == 64 { return .job(source) }
         if key[64...].elementsEqual(sourceLeaf) { return .source(source) }
+        if key[64...].starts(with: parkedStem) {
+            return identity(key[(64 + parkedStem.count)...]).map { .parked(source, $0) }
+        }
         guard key[64] == UInt8(ascii: "/"), let spec = VariantSpec(written: UnsafeBufferPointer(rebasing: key[65...]))
         else { return nil }
         return .variant(source, spec)
+    }
+
+    private static func identity(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> JobIdentity? {
+        text.count > JobIdentity.textLimit ? nil : JobIdentity(String(decoding: text, as: UTF8.self))
     }
 
     private static func partition(of key: UnsafeBufferPointer<UInt8>, after stem: [UInt8]) -> PartitionID? {

@@ -1,7 +1,7 @@
 internal import Clocks
 package import Failures
 
-/// Reason why a job goes through a retry topic, or is dead-lettered, although the job itself did not fail.
+/// Reason why a job is parked, or dead-lettered, although the job itself did not fail.
 package enum RetryCause: CodedFailure, Hashable {
     case slow(Duration)
     case deferred
@@ -28,14 +28,14 @@ package enum RetryCause: CodedFailure, Hashable {
     package var description: String {
         switch self {
         case .slow(let time):
-            "The job ran longer than \(time.milliseconds) ms while later jobs finished; it continues through a retry topic, so that the lag keeps falling."
-        case .deferred: "The job's wait is not over: it continues in a retry topic."
+            "The job has run for longer than \(time.milliseconds) ms while later jobs finished: it is parked while it continues, so that the lag keeps falling."
+        case .deferred: "The job is not due yet: it is parked until then."
         case .sourceChanged:
             "The source has changed: its other stored variants are re-rendered. This job does so if its worker crashes first."
         case .hostCrowded(let host):
-            "The worker has as many jobs of \(host) on this lane in memory as it may (a quarter of worker.readAhead): the job waits in a retry topic. To fetch more from the host at once, raise origins.concurrency, or the concurrency of its group."
+            "The worker has as many jobs of \(host) on this lane in memory as it may (a quarter of worker.readAhead), or older ones wait: the job is parked until its turn. To fetch more from the host at once, raise origins.concurrency, or the concurrency of its group."
         case .hostBlocked(let host, let code):
-            "\(host) is blocked for now (\(code)): the job waits in a retry topic. 'mezzotint origins' shows until when."
+            "\(host) is blocked for now (\(code)): the job is parked. 'mezzotint origins' shows until when."
         case .hostGivenUp(let host, let code):
             "\(host) was left alone (\(code)) until the job's time was over (retry.retryFor): the job is tried no more. Publish it again once the host is well, which 'mezzotint origins' says."
         }
@@ -56,14 +56,14 @@ package enum RetryCause: CodedFailure, Hashable {
 
         package var meaning: String {
             switch self {
-            case .slow: "The job ran long while later jobs finished; it continues through a retry topic."
-            case .deferred: "The job's wait is not over: it continues in a retry topic."
+            case .slow: "The job ran long while later jobs finished: it is parked while it continues."
+            case .deferred: "The job is not due yet: it is parked until then."
             case .sourceChanged:
                 "A source has changed: a worker's own job re-renders its other stored variants."
             case .hostCrowded:
-                "Jobs of the host fill a quarter of worker.readAhead on the job's lane: the job waits in a retry topic, without an attempt."
+                "Jobs of the host fill a quarter of worker.readAhead on the job's lane, or older ones wait: the job is parked until its turn, without an attempt."
             case .hostBlocked:
-                "The job's host failed, or asked for a pause: the job continues through a retry topic, without an attempt."
+                "The job's host failed, or asked for a pause: the job is parked, without an attempt."
             case .hostGivenUp:
                 "The job's host failed, or asked for a pause, for as long as retry.retryFor allows retries."
             }

@@ -3,7 +3,8 @@ package import Clocks
 package import Failures
 package import ImageModel
 
-/// Reason and time of a retry: the headers of a record of a retry topic, whose value is the job's original bytes.
+/// Reason and time of a retry: the headers of a record of a retry topic or of a parked row, whose value is the job's
+/// original bytes.
 package struct RetryNote: Sendable, Hashable {
     package var job: String
     package var lane: Lane
@@ -40,7 +41,7 @@ package struct RetryNote: Sendable, Hashable {
         topic: Topic, key: [UInt8], body: [UInt8], partition: PartitionID, at time: WallTime
     ) -> NewRecord {
         var headers = EventHeader.event(
-            EventHeader.jobRetried, id: job, at: time, traceparent: traceparent, reserving: 640)
+            topic == .parked ? EventHeader.jobParked : EventHeader.jobRetried, id: job, at: time, traceparent: traceparent, reserving: 640)
         headers.append(EventHeader.lane, lane.rawValue)
         headers.append(EventHeader.attempt, Int64(attempt))
         headers.append(EventHeader.notBefore, notBefore)

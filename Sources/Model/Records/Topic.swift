@@ -5,13 +5,15 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     /// `jobs.fast` and `jobs.slow`: one topic for each lane.
     case jobs(Lane)
     case control
-    /// Written only by versions without delay topics, and read until it is empty. Its records have different waits.
+    /// `retry` and `retry.*` are written by earlier versions alone: their jobs are parked.
     case retry
     case retry10s
     case retry1m
     case retry10m
     case retry1h
     case variants
+    /// Jobs that wait: one row for each, which its owner deletes once the job is complete; see `ParkedRow`.
+    case parked
     case outcomes
     case dead
     /// Reports on hosts, by worker; see `OriginRow`.
@@ -22,7 +24,7 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     package static let jobsFast = Topic.jobs(.fast)
     package static let jobsSlow = Topic.jobs(.slow)
     package static let lanes = Lane.allCases.map(Topic.jobs)
-    package static let allCases = lanes + [.control] + retries + [.variants, .outcomes, .dead, .origins, .events]
+    package static let allCases = lanes + [.control] + retries + [.variants, .parked, .outcomes, .dead, .origins, .events]
 
     package var rawValue: String { Self.names[ordinal] }
 
@@ -38,6 +40,7 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
         case .retry10m: "retry.10m"
         case .retry1h: "retry.1h"
         case .variants: "variants"
+        case .parked: "parked"
         case .outcomes: "outcomes"
         case .dead: "dead"
         case .origins: "origins"
@@ -51,7 +54,10 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     }
 
     /// Whether only the newest record of a key is kept.
-    package var isCompacted: Bool { self == .variants || self == .origins }
+    package var isCompacted: Bool { isFolded || self == .origins }
+    /// Whether the owner of a partition applies the topic to its index, behind an epoch row of its own.
+    package var isFolded: Bool { self == .variants || self == .parked }
+    package static let folded: [Topic] = [.variants, .parked]
     /// Topics whose records a worker processes and finishes, so that they have committed offsets.
     package static let consumed: [Topic] = lanes + [.control] + retries
     /// Consumed topics whose records are processed. Lag, metrics and progress cover these. `control` is not read
@@ -61,6 +67,12 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     package static let retries: [Topic] = [.retry, .retry10s, .retry1m, .retry10m, .retry1h]
 
     package var isRetry: Bool { (Topic.retry.ordinal...Topic.retry1h.ordinal).contains(ordinal) }
+
+    /// Whether workers process records of the topic as jobs.
+    package var hasJobs: Bool { lane != nil || hasNotes }
+
+    /// Whether records of the topic are jobs with the headers of a `RetryNote`.
+    package var hasNotes: Bool { isRetry || self == .parked }
 
     /// Lane of the jobs that producers publish to the topic.
     package var lane: Lane? { if case .jobs(let lane) = self { lane } else { nil } }
@@ -77,10 +89,11 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
         case .retry10m: Lane.count + 4
         case .retry1h: Lane.count + 5
         case .variants: Lane.count + 6
-        case .outcomes: Lane.count + 7
-        case .dead: Lane.count + 8
-        case .origins: Lane.count + 9
-        case .events: Lane.count + 10
+        case .parked: Lane.count + 7
+        case .outcomes: Lane.count + 8
+        case .dead: Lane.count + 9
+        case .origins: Lane.count + 10
+        case .events: Lane.count + 11
         }
     }
 

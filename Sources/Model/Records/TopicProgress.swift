@@ -11,8 +11,6 @@ package struct TopicProgress: Sendable, Hashable {
     package var committed: Int64?
     /// Finished offsets above `next`, ascending.
     package var finished: [Int64]
-    /// Jobs that wait in memory, by ascending offset. Their records do not state how often they were tried.
-    package var waits: [Wait]
     /// Fingerprint of the log: a record in it. nil if no record was looked at yet.
     package var anchor: LogAnchor?
     /// Last received record, if it is another one than the anchor. A log that was truncated and has grown again may
@@ -20,33 +18,10 @@ package struct TopicProgress: Sendable, Hashable {
     package var last: LogAnchor?
 
     package init(
-        next: Int64, committed: Int64? = nil, finished: [Int64] = [], waits: [Wait] = [], anchor: LogAnchor? = nil,
-        last: LogAnchor? = nil
+        next: Int64, committed: Int64? = nil, finished: [Int64] = [], anchor: LogAnchor? = nil, last: LogAnchor? = nil
     ) {
-        (self.next, self.committed, self.finished, self.waits) = (next, committed, finished, waits)
+        (self.next, self.committed, self.finished) = (next, committed, finished)
         (self.anchor, self.last) = (anchor, last)
-    }
-
-    /// State of a deferred job that its record does not contain.
-    package struct Wait: Sendable, Hashable {
-        package let offset: Int64
-        package let attempts: Int
-        package let notBefore: WallTime
-        /// Time since which a fault of the machine has held the job back; nil if none does.
-        package let heldSince: WallTime?
-        /// Time since which the job's host has been at fault; nil if it has not.
-        package let failingSince: WallTime?
-        /// Code of the last failed attempt, for people; nil in rows written before the field existed.
-        package let code: String?
-
-        package init(
-            offset: Int64, attempts: Int, notBefore: WallTime, heldSince: WallTime? = nil,
-            failingSince: WallTime? = nil,
-            code: String? = nil
-        ) {
-            (self.offset, self.attempts, self.notBefore) = (offset, attempts, notBefore)
-            (self.heldSince, self.failingSince, self.code) = (heldSince, failingSince, code)
-        }
     }
 }
 

@@ -68,7 +68,7 @@ extension Settings {
         ),
         SettingKey(
             "origins.breaker.failures", \.origins.breaker.failures, .whole(0...1000),
-            "Consecutive failures (5xx, a name without an address, no connection, a timeout) that open a host's circuit; so does a failure rate of half over its last 20 responses. It stays open for origins.breaker.pause. Then one job probes the host. The host's other jobs wait in the retry topics without using an attempt. If a job fails again after the host has responded to others, its URL may be the cause. Its failure then counts only if three quarters of those responses are failures and none was good for a minute. 0: never opens."
+            "Consecutive failures (5xx, a name without an address, no connection, a timeout) that open a host's circuit; so does a failure rate of half over its last 20 responses. It stays open for origins.breaker.pause. Then one job probes the host. The host's other jobs are parked without using an attempt. If a job fails again after the host has responded to others, its URL may be the cause. Its failure then counts only if three quarters of those responses are failures and none was good for a minute. 0: never opens."
         ),
         SettingKey(
             "origins.breaker.pause", \.origins.breaker.pause, .duration(.milliseconds(1) ... .seconds(600)),

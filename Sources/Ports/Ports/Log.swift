@@ -27,7 +27,7 @@ package protocol Log: Sendable {
     /// Number of partitions, equal for every topic and fixed when the log is created.
     var partitionCount: Int { get }
 
-    /// Minimum time for which the changelog keeps tombstones; nil if it keeps them as long as a reader may need them.
+    /// Minimum time for which folded topics keep tombstones; nil if it keeps them as long as a reader may need them.
     var tombstonesKept: Duration? { get }
 
     /// Appends a batch. Returns one result for each record, in the batch's order.
@@ -208,8 +208,8 @@ package protocol LogConsumer: Sendable {
 
     /// Returns up to `limit` records that have arrived, in offset order; empty if there are none now.
     ///
-    /// The caller applies back-pressure by not calling it. `variants` is read from the offset that `assigned` returned,
-    /// other topics from the committed offset.
+    /// The caller applies back-pressure by not calling it. `variants` and `parked` are read from the offsets that `assigned`
+    /// returned, other topics from the committed offset.
     func drain(_ topic: Topic, _ partition: PartitionID, limit: Int) throws(LogFailure) -> [Record]
 
     /// Offset that `drain` has reached: every record below it was returned or no longer exists.
@@ -258,10 +258,12 @@ extension LogConsumer {
 
 /// Receiver of a consumer's events, always on the consumer's executor.
 package protocol LogListener: AnyObject, Sendable {
-    /// The worker owns the partition, in an epoch above every earlier one. `changelog` is the range of its `variants`
-    /// records: jobs may run once it is restored to its end. Returns the offset at which to start reading, within the
-    /// range.
-    func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64
+    /// The worker owns the partition, in an epoch above every earlier one. `folded` has the offsets of each topic that it
+    /// applies to its index: jobs may run once `variants` is restored to its end. Returns the offset at which to start
+    /// reading each, within its range.
+    func assigned(
+        _ partition: PartitionID, epoch: Int64, folded: ByFoldedTopic<Range<Int64>>
+    ) -> ByFoldedTopic<Int64>
     /// Records may have arrived, so drain. It may be called when there are none.
     func readable(_ topic: Topic, _ partition: PartitionID)
     /// The partition goes to another owner at `deadline`: finish, commit, `release`.

@@ -103,9 +103,7 @@ package enum LogFailure: CodedFailure, Hashable {
             (problems + (remedy.isEmpty ? [] : [remedy])).joined(separator: " ")
         case .recreated(let topic, let partition, let why):
             "\(topic.rawValue), partition \(partition), is not the log that was read: \(why.reason). The topic was recreated or truncated. "
-                + (topic == .variants
-                    ? "The partition is stopped and its jobs wait. Stop all workers, run 'mezzotint topics restore', which publishes the rows of their indexes again, and start the workers."
-                    : "It is read from its beginning; jobs that were deleted with the old log must be published again.")
+                + Self.remedy(recreated: topic)
         case .replaced(let path):
             "The log at \(path) was removed, replaced or emptied while it was in use. Jobs published since, and jobs pending in it, are lost: start again, and publish those jobs once more. Stop all workers and publishers before a log is removed or restored, and restore the whole folder."
         case .expired(let topic, let partition, let count, let first):
@@ -137,6 +135,14 @@ package enum LogFailure: CodedFailure, Hashable {
             "Find its producer: \(command) describe-producers \(place). End it, or abort the transaction: \(command) abort \(place) --start-offset \(offset)."
     }
 
+    private static func remedy(recreated topic: Topic) -> String {
+        switch topic {
+        case .variants, .parked:
+            "The partition is stopped and its jobs wait. Stop all workers, run 'mezzotint topics restore', which publishes the rows of their indexes again, and start the workers."
+        default: "It is read from its beginning; jobs that were deleted with the old log must be published again."
+        }
+    }
+
     package enum Code: String, FailureCode {
         case held = "log.held"
         case unreadable = "log.unreadable"
@@ -165,7 +171,7 @@ package enum LogFailure: CodedFailure, Hashable {
             case .misconfigured: "The log cannot be used as configured."
             case .topics: "A topic is missing, or is not as it must be."
             case .recreated:
-                "A topic was recreated or truncated. A job topic is read from its beginning; for `variants` the partition stops until `mezzotint topics restore`."
+                "A topic was recreated or truncated. A job topic is read from its beginning; for `variants` and `parked` the partition stops until `mezzotint topics restore`."
             case .replaced: "The embedded log's file was removed, replaced or emptied during use; the program ends."
             case .expired: "Retention removed records that no worker had read."
             case .hidden: "An open transaction hides records; a run until idle ends without them."

@@ -23,6 +23,9 @@ package enum GroupEpoch {
     private static let generationBits: Int64 = 20
     private static let nowhere: Int64 = 1 << 32
 
+    /// Highest epoch that counts in `parked`. Bids come to 2⁵² and a little more.
+    package static let mostInParked: Int64 = 1 << 54
+
     package static func epoch(changelogEnd end: Int64, generation: Int64) -> Int64 {
         end << generationBits + generation
     }
@@ -32,11 +35,21 @@ package enum GroupEpoch {
     /// Whether an epoch that is told at this offset was reckoned in another log.
     package static func isOfAnotherLog(_ epoch: Int64, at offset: Int64) -> Bool { epoch >> generationBits > offset }
 
+    /// Whether a record that names this epoch at this offset was meant for another log. An owner that had to outbid others
+    /// (`after`) names an offset that no log has.
+    package static func isStranded(_ epoch: Int64, at offset: Int64) -> Bool {
+        isOfAnotherLog(epoch, at: offset) && epoch >> generationBits & nowhere == 0
+    }
+
     /// Whether an epoch is before another one, each told at its offset.
     package static func isBefore(_ a: Int64, at aOffset: Int64, _ b: Int64, at bOffset: Int64) -> Bool {
         guard isOfAnotherLog(a, at: aOffset) || isOfAnotherLog(b, at: bOffset) else { return a < b }
-        return (generation(a), a) < (generation(b), b)
+        return isBefore(a, b)
     }
+
+    /// Whether an epoch is before another one in a topic from whose offsets neither is reckoned. The group's generation
+    /// decides: the changelog may have been recreated between the two.
+    package static func isBefore(_ a: Int64, _ b: Int64) -> Bool { (generation(a), a) < (generation(b), b) }
 
     /// An epoch that is after both, wherever they are told. Wherever it is told, generations decide whether it is before another.
     package static func after(_ a: Int64, _ b: Int64) -> Int64 {

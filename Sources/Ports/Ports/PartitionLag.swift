@@ -15,6 +15,12 @@ package struct PartitionLag: Sendable {
     /// Append time of the oldest unfinished record; nil if there is none.
     package let oldest: WallTime?
 
+    /// Lag of parked jobs, as the partition's owner counts them. Offsets show nothing about them.
+    package init(parked: ProgressRow.Parked, of partition: PartitionID) {
+        (topic, self.partition, start, hidden, hiddenFrom) = (.parked, partition, 0, 0, 0)
+        (records, oldest) = (parked.jobs, parked.oldest)
+    }
+
     /// Age of the oldest unfinished record; 0 if there is none.
     package func seconds(at now: WallTime) -> Double { oldest.map { max(.zero, now - $0).seconds } ?? 0 }
 }
@@ -27,6 +33,16 @@ package struct KnownRecords: Sendable {
 
     package init(finished: FinishedRecords? = nil, oldest: WallTime? = nil) {
         (self.finished, self.oldest) = (finished, oldest)
+    }
+}
+
+extension PartitionLag {
+    fileprivate init(
+        _ offsets: PartitionOffsets, records: Int64, oldest: WallTime?
+    ) {
+        (topic, partition, start) = (offsets.topic, offsets.partition, offsets.start)
+        (hidden, hiddenFrom) = (offsets.hidden, offsets.bounds.upperBound)
+        (self.records, self.oldest) = (records, oldest)
     }
 }
 
@@ -56,10 +72,7 @@ extension Log {
                 let first = LogPoint(topic, partition, offsets.bounds.upperBound)
                 oldest = try await hiddenTimes(at: [first]).first?.get()
             }
-            lags.append(
-                PartitionLag(
-                    topic: topic, partition: partition, start: offsets.start, records: records, hidden: offsets.hidden,
-                    hiddenFrom: offsets.bounds.upperBound, oldest: oldest))
+            lags.append(PartitionLag(offsets, records: records, oldest: oldest))
         }
         return lags
     }

@@ -1,6 +1,6 @@
 package import Records
 
-/// Records of job and retry topics that exist but cannot be read. A job that is not found may be one of them.
+/// Records of lanes and old retry topics that exist but cannot be read. A job that is not found may be one of them.
 package struct UnseenRecords: Sendable, Hashable {
     /// Offsets that open transactions hide, by topic: records of any producer, and transaction markers.
     package let hidden: [Topic: Int64]

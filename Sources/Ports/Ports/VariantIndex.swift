@@ -9,6 +9,9 @@ package protocol VariantIndex: AnyObject {
     /// Progress in the changelog; nil in an empty index.
     var checkpoint: IndexCheckpoint? { get }
 
+    /// Parked jobs, with a checkpoint of their own. The object lives as long as this one.
+    var parked: any ParkedIndex { get }
+
     /// Newest progress row that was applied; nil if there was none.
     var progress: ProgressRow? { get }
 

@@ -147,7 +147,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .permits: "Maximum concurrent fetches and renders. late: fetches of over a second, in addition."
         case .permitsInUse: "Fetches and renders that hold a permit. late: fetches that left theirs to others."
         case .lagRecords:
-            "Unfinished records of this worker's partitions. No sample while the log does not respond."
+            "Unfinished records of this worker's partitions; for the topic parked, the jobs that wait there. No sample while the log does not respond."
         case .lagSeconds:
             "Age of the oldest unfinished record, 0 if there is none. No sample while the log does not respond."
         case .clockSkew:

@@ -154,9 +154,9 @@ extension Cause {
         ) { $0.unreadPartitions },
         Row(
             .topicRecreated, [.stopsJobs],
-            means: "A topic was recreated or truncated. If it is variants, its partitions are stopped.",
+            means: "A topic was recreated or truncated. If it is variants or parked, its partitions are stopped.",
             do:
-                "If workers log that partitions of variants are stopped, stop all workers, run mezzotint topics restore and start them. Publish jobs again that were deleted with a job topic."
+                "If workers log that partitions are stopped, stop all workers, run mezzotint topics restore and start them. Publish jobs again that were deleted with a job topic."
         ) { $0.recreatedTopic },
         Row(
             .storeMismatch, [.stopsJobs],
@@ -246,7 +246,7 @@ extension Cause {
         Row(
             .pinned, [.stopsJobs],
             means: "One unfinished job keeps a partition's committed offset where it is.",
-            do: "Find the job in the owner's log. After a deadline it goes to a retry topic."
+            do: "Find the job in the owner's log. After 30 s it is parked, unless parked cannot be written."
         ) { $0.pinned },
         Row(
             .retentionShort,
@@ -258,9 +258,9 @@ extension Cause {
         Row(
             .readAhead,
             means:
-                "A late lane's jobs wait in delay topics, as their host's share of worker.readAhead is full, while renderers are idle.",
+                "A late lane's jobs are parked, as their host's share of worker.readAhead is full, while renderers are idle.",
             do:
-                "Raise worker.readAhead, or publish that host's backlog more slowly. The jobs start by themselves as earlier ones end."
+                "Raise worker.readAhead, or publish that host's backlog more slowly. The jobs start by themselves, the oldest first, as earlier ones end."
         ) { $0.readAhead },
         Row(
             .saturated,

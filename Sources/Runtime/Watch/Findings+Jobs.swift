@@ -62,7 +62,7 @@ extension Findings {
             }
             return Diagnosis(
                 .readAhead,
-                "\(lane.lane.title) jobs of \(Words.cut(first.host, 100)) wait for our own read-ahead: \(jobsText(crowded)) of that lane \(Int(sum(crowded).rounded()) == 1 ? "is" : "are") in delay topics, as the host's share of worker.readAhead is full.",
+                "\(lane.lane.title) jobs of \(Words.cut(first.host, 100)) wait for our own read-ahead: \(jobsText(crowded)) of that lane \(Int(sum(crowded).rounded()) == 1 ? "is" : "are") parked, as the host's share of worker.readAhead is full.",
                 since: crowded.map(\.since).min())
         }
         return nil

@@ -15,7 +15,7 @@ extension Findings {
         let retried = lane.retried?.jobs ?? 0
         guard unread > 0 || retried > 0 else {
             return lane.retried == nil
-                ? "\(name) has nothing new to do\(unknown); how many jobs are retried is not known."
+                ? "\(name) has nothing new to do\(unknown); how many jobs are parked is not known."
                 : "\(name) has nothing to do\(unknown)."
         }
         var text = isLate ? "\(name) is late: " : "\(name): "

@@ -1,4 +1,5 @@
 internal import Clocks
+internal import ImageModel
 internal import Ports
 internal import Records
 
@@ -86,6 +87,28 @@ struct PartitionWatch: Sendable {
     var ownerSince: WallTime?
     var epoch: EpochRow?
     var progress: ProgressRow?
+    /// Bounds of its `parked`; nil: never read.
+    var parkedBounds: Range<Int64>?
+    var parkedSample: PlaceSample?
+    var parkedSampledAt: WallTime?
+
+    /// Number of the newest records of `parked` that are sampled.
+    static let parkedSampled = 250
+
+    /// Parked jobs as its owner last counted them, or as a sample of the whole topic shows them: an owner may end before it
+    /// has counted. nil if they are not known.
+    var parked: ProgressRow.Parked? {
+        if let parked = progress?.parked { return parked }
+        guard let parkedBounds, parkedBounds.count <= Self.parkedSampled, parkedBounds.isEmpty || parkedSample != nil else {
+            return nil
+        }
+        let lanes = ByLane { lane in
+            let groups = parkedSample?.groups.filter { $0.key.lane == lane.rawValue }.values.map(\.self) ?? []
+            return ProgressRow.Parked.Jobs(
+                Int64(groups.reduce(0) { $0 + $1.count }), oldest: groups.map(\.since).min())
+        }
+        return ProgressRow.Parked(epoch: 0, lanes: lanes)
+    }
     /// Time up to which its changelog was read to its end; nil if newer rows are unread.
     var changelogAt: WallTime?
 

@@ -14,9 +14,19 @@ package struct RecordReading: Sendable {
         (self.rules, intake, self.groups) = (rules, Intake(rules: rules), groups)
     }
 
-    /// Sample of the unfinished records of a topic-partition, from its first on.
+    /// Sample of the unfinished records of a topic-partition, from its first on. Of `parked`, the rows
+    /// among its newest records that no later record deletes.
     package func sample(_ records: [Record], of topic: Topic, _ partition: PartitionID) -> PlaceSample {
         var sample = PlaceSample(topic, partition)
+        if topic == .parked {
+            for row in Self.standing(records).prefix(PlaceSample.most) {
+                sample.count(
+                    .init(
+                        lane: row.worksAs.rawValue, host: row.host.description, code: Words.cut(row.note.cause.code, 60)),
+                    since: row.note.firstSeen, message: shown(row.note.cause.message, 240))
+            }
+            return sample
+        }
         for record in records.prefix(PlaceSample.most) {
             let host = host(of: record)
             if let note = try? RetryNote(record) {
@@ -31,6 +41,19 @@ package struct RecordReading: Sendable {
             }
         }
         return sample
+    }
+
+    /// Rows that no later record deletes, in the order of their records.
+    private static func standing(_ records: [Record]) -> [ParkedRow] {
+        var rows: [[UInt8]: (row: ParkedRow, offset: Int64)] = [:]
+        for record in records {
+            switch try? ParkedEntry(record) {
+            case .change(.park(let row, let offset)): rows[record.key] = (row, offset)
+            case .change(.drop): rows[record.key] = nil
+            case .epoch, nil: break
+            }
+        }
+        return rows.values.sorted { $0.offset < $1.offset }.map(\.row)
     }
 
     /// Host of the record. Empty if it names none.
@@ -77,7 +100,7 @@ package struct RecordReading: Sendable {
             return SourceReport.Waiting(
                 job: note?.job ?? intake.id(ofRefused: record), topic: record.topic.rawValue, code: note?.cause.code,
                 message: note.map { shown($0.cause.message) }, since: note?.firstSeen ?? record.timestamp,
-                notBefore: [note?.notBefore, blocked[host(of: record)]].compactMap { $0 }.max())
+                notBefore: [note?.notBefore, blocked[note?.host?.description ?? host(of: record)]].compactMap { $0 }.max())
         }
     }
 

@@ -10,7 +10,8 @@ package struct SampledPlaces: Sendable, Hashable {
     var without: Set<Topic> = []
 }
 
-/// A lane's jobs in retry topics, estimated from samples.
+/// A lane's jobs that wait after they were read: parked ones, and those in old retry topics, which are estimated from
+/// samples.
 package struct RetriedJobs: Sendable, Hashable {
     package private(set) var jobs = 0
     package private(set) var isEstimate = false
@@ -18,12 +19,17 @@ package struct RetriedJobs: Sendable, Hashable {
     package private(set) var since: WallTime?
 
     /// nil if a topic was not sampled yet.
-    init?(of lane: Lane, _ waits: [WatchReport.WaitReport], in retries: Lag, _ sampled: SampledPlaces) {
+    ///
+    /// - Parameter parkedSince: first-seen time of the oldest parked job.
+    init?(
+        of lane: Lane, _ waits: [WatchReport.WaitReport], in retries: Lag, _ sampled: SampledPlaces,
+        parkedSince: WallTime?
+    ) {
         guard retries.records != nil, sampled.without.isDisjoint(with: Topic.retries) else { return nil }
         let own = waits.filter { $0.code != nil && $0.lane == lane.rawValue }
         jobs = Int(own.reduce(0) { $0 + $1.jobs }.rounded())
         isEstimate = own.contains(where: \.isEstimate)
-        since = own.map(\.since).min()
+        since = (own.map(\.since) + [parkedSince].compactMap(\.self)).min()
     }
 
     /// `~1,240`.
@@ -31,9 +37,9 @@ package struct RetriedJobs: Sendable, Hashable {
 }
 
 extension WatchReport.LaneReport {
-    /// `87 retried`, in addition to unread ones; empty if there is none.
+    /// `87 parked`, in addition to unread ones; empty if there is none.
     var retriedText: String {
-        guard let retried else { return "unknown retried" }
-        return retried.jobs > 0 ? "\(retried.text) retried" : ""
+        guard let retried else { return "unknown parked" }
+        return retried.jobs > 0 ? "\(retried.text) parked" : ""
     }
 }

@@ -46,10 +46,10 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
     package var meaning: String {
         switch self {
         case .lagRecords:
-            "Unfinished records of every partition, with or without an owner. A worker exports the same for its own."
+            "Unfinished records of every partition, with or without an owner; for the topic parked, the jobs that wait there, as the owner last counted them. A worker exports the same for its own."
         case .lagSeconds: "Age of the oldest unfinished record, or a little more; 0 if there is none."
         case .oldest:
-            "Age of the oldest unfinished job of a lane, unread or retried (from samples); 0 if there is none."
+            "Age of the oldest unfinished job of a lane, unread or parked; 0 if there is none."
         case .oldestReady:
             "Age of a lane's oldest job that no origin holds back: neither a failing or blocked host, nor a slow one."
         case .target: "Age within which a job of the lane should start (lanes.fast.target, lanes.slow.target)."

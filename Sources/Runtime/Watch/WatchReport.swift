@@ -70,7 +70,7 @@ package struct WatchReport: Sendable {
         package let target: Duration
         package let rates: (in: Double, out: Double)?
         let minutes: [LaneHistory.Point]
-        /// Its jobs in retry topics; nil if that is not known.
+        /// Its parked jobs, and those in old retry topics; nil if that is not known.
         package let retried: RetriedJobs?
         /// Arrival time of its oldest job that no origin holds back; nil if there is none.
         package let ready: WallTime?
@@ -80,7 +80,7 @@ package struct WatchReport: Sendable {
             let oldest = [lag.oldest, retried?.since].compactMap { $0 }.min()
             return oldest.map { max(.zero, now - $0) } ?? (lag.records == 0 && retried?.jobs == 0 ? .zero : nil)
         }
-        /// Whether its oldest job is older than the target, whether it is unread or in a retry topic.
+        /// Whether its oldest job is older than the target, whether it is unread or parked.
         package func isLate(at now: WallTime) -> Bool {
             [lag.oldest, retried?.since].compactMap { $0 }.contains { now - $0 > target }
         }
@@ -95,8 +95,7 @@ package struct WatchReport: Sendable {
             let pending = Double(records) + Double(retried?.jobs ?? 0)
             return pending > 0 ? pending / drain : nil
         }
-        /// Jobs a second by which the backlog shrinks. Jobs that went to retry topics are still pending. nil if that is
-        /// not known.
+        /// Jobs a second by which the backlog shrinks. Parked jobs are still pending. nil if that is not known.
         let drain: Double?
         var drainTime: Duration? { drainSeconds.map { .milliseconds(Int64(min($0, 1e9) * 1000)) } }
     }
@@ -153,7 +152,7 @@ package struct WatchReport: Sendable {
         /// In `Lane`'s order.
         package var lanes: [Lag] { topics.filter { $0.topic.lane != nil }.map(\.lag) }
 
-        /// Whether a job of the lane that is older than its target waits here, unread or in a retry topic.
+        /// Whether a job of the lane that is older than its target waits here, unread or parked.
         func isLate(_ lane: LaneReport, at now: WallTime) -> Bool {
             [lanes[lane.lane.ordinal].oldest, retriedSince[lane.lane.rawValue]].compactMap { $0 }
                 .contains { now - $0 > lane.target }
@@ -202,10 +201,11 @@ extension WatchReport {
         let isIdle = use.map { $0 < Findings.idleRenders } ?? false
         (rendersInUse, hasIdleRenderers) = (use, isIdle)
         let full = Set(hosts?.lazy.filter { isIdle && $0.limit > 0 && $0.inFlight >= $0.limit }.map(\.host) ?? [])
-        let retries = state.lag(of: Topic.retries)
+        let retries = state.waitingLag()
         lanes = Lane.allCases.map { lane in
             let (lag, history) = (state.lag(of: lane, at: now), state.lanes[lane.ordinal])
-            let retried = RetriedJobs(of: lane, waits, in: retries, sampled)
+            let retried = RetriedJobs(
+                of: lane, waits, in: retries, sampled, parkedSince: state.parkedSince(lane))
             return LaneReport(
                 lane: lane, lag: lag, target: state.targets[lane], rates: history.rates,
                 minutes: history.minutes, retried: retried, ready: Self.ready(lane, lag, waits, sampled, full),
@@ -224,8 +224,7 @@ extension WatchReport {
         diagnosis = Diagnosis(of: self, state, at: now)
     }
 
-    /// Drain rate of a lane. Jobs that went from lanes to retry topics, and ended there, count for each lane by its
-    /// share of the retried jobs.
+    /// Drain rate of a lane. Jobs that were parked, and ended then, count for each lane by its share of the parked jobs.
     private static func drain(
         _ own: LaneHistory, _ retried: RetriedJobs?, _ retries: LaneHistory, of waits: [WaitReport]
     ) -> Double? {
@@ -272,12 +271,13 @@ extension WatchState {
             }
         return WatchReport.PartitionReport(
             number: number, state: state, owner: watch.owner, epoch: watch.epoch?.epoch,
-            topics: Topic.worked.map { ($0, lag(of: [$0], in: number)) }, retries: retryLag(in: number),
+            topics: Topic.worked.map { ($0, lag(of: [$0], in: number)) } + [(.parked, parkedLag(in: number))],
+            retries: waitingLag(in: number),
             retriedSince: retriedSince(in: number), pinned: watch.owner == nil ? nil : pinned(number, at: now),
             message: failure)
     }
 
-    /// The pinned record of a lane topic. Retry topics do not move by design, because their records wait.
+    /// The pinned record of a lane topic.
     private func pinned(_ number: Int, at now: WallTime) -> RecordOrigin? {
         for topic in Topic.lanes {
             let place = place(topic, number)

@@ -31,6 +31,15 @@ package struct Lag: Sendable, Hashable {
         counted = (counted ?? 0) + unfinished
         if let appended = place.oldest { oldest = min(oldest ?? appended, appended) }
     }
+
+    mutating func add(_ parked: ProgressRow.Parked?) {
+        guard let parked else {
+            unknown += 1
+            return
+        }
+        counted = (counted ?? 0) + parked.jobs
+        if let seen = parked.oldest { oldest = min(oldest ?? seen, seen) }
+    }
 }
 
 extension WatchState {
@@ -50,19 +59,35 @@ extension WatchState {
         return lag
     }
 
-    /// Lag of a partition's retry topics. A retry is appended again for each attempt, so its age comes from the time
-    /// when its job was first seen, from samples. It is unknown until each topic with records was sampled.
-    func retryLag(in partition: Int) -> Lag {
-        let all = lag(of: Topic.retries, in: partition)
+    /// Lag of jobs that wait after they were read: parked ones, and those that an earlier version left in retry topics.
+    func waitingLag() -> Lag {
+        var lag = lag(of: Topic.retries)
+        for partition in partitions { lag.add(partition.parked) }
+        return lag
+    }
+
+    /// The same of a partition. The age of jobs in retry topics comes from samples, and is unknown until each topic with
+    /// records was sampled.
+    func waitingLag(in partition: Int) -> Lag {
+        var all = lag(of: Topic.retries, in: partition)
+        all.add(partitions[partition].parked)
         let isSampled = retryPlaces(partition).allSatisfy { $0.sample?.seen ?? 0 > 0 }
         let oldest = isSampled ? retriedSince(in: partition).values.min() : nil
         return Lag(records: all.records, oldest: oldest, unknown: all.unknown)
     }
 
-    /// Time when the first retried job of each lane was first seen, from samples. A record that is no job belongs to
-    /// the lane `unknown`.
+    /// Lag of a partition's `parked`.
+    func parkedLag(in partition: Int) -> Lag {
+        var lag = Lag()
+        lag.add(partitions[partition].parked)
+        return lag
+    }
+
+    /// Time when the first waiting job of each lane was first seen. A record that is no job belongs to the lane
+    /// `unknown`.
     func retriedSince(in partition: Int) -> [String: WallTime] {
         var since: [String: WallTime] = [:]
+        for lane in Lane.allCases { since[lane.rawValue] = partitions[partition].parked?.lanes[lane].oldest }
         for place in retryPlaces(partition) {
             for (group, figures) in place.sample?.groups ?? [:] {
                 since[group.lane] = min(since[group.lane] ?? figures.since, figures.since)
@@ -92,8 +117,15 @@ extension WatchState {
     /// Topic-partitions to sample next: those without a sample, then those whose last one was longest ago.
     package func placesToSample(_ limit: Int) -> [LogPoint] {
         let places = worked { $0.unfinished ?? 0 > 0 && $0.failure == nil }
-        return places.sorted { ($0.place.sampledAt ?? .distantPast) < ($1.place.sampledAt ?? .distantPast) }
-            .prefix(limit).map { LogPoint($0.topic, $0.partition, $0.place.start) }
+        let parked = partitions.enumerated().filter { $1.parked?.jobs != 0 }.compactMap { number, watch in
+            // The newest records: older rows may have ended, until they are compacted.
+            watch.parkedBounds.map { bounds in
+                let start = max(bounds.lowerBound, bounds.upperBound - Int64(PartitionWatch.parkedSampled))
+                return (at: watch.parkedSampledAt, point: LogPoint(.parked, PartitionID(Int32(number)), start))
+            }
+        }
+        let all = parked + places.map { (at: $0.place.sampledAt, point: LogPoint($0.topic, $0.partition, $0.place.start)) }
+        return all.sorted { ($0.at ?? .distantPast) < ($1.at ?? .distantPast) }.prefix(limit).map(\.point)
     }
 
     /// Topic-partitions that match, retry topics first, because their records contain the reason. Then by lane and

@@ -1,5 +1,6 @@
 package import Clocks
 internal import Failures
+internal import ImageModel
 internal import Images
 internal import Ports
 internal import Records
@@ -65,12 +66,67 @@ extension WatchState {
                 }
             }
         }
+        for watch in partitions where watch.parked?.jobs ?? 0 > 0 {
+            sampled.of += 1
+            if watch.parkedSample?.seen ?? 0 > 0 { sampled.places += 1 }
+            addParked(watch, blocked, to: &found)
+        }
         let reports = found.values.sorted {
             ($0.jobs, $1.reason.rawValue, $1.host, $1.lane, $1.code ?? "")
                 > ($1.jobs, $0.reason.rawValue, $0.host, $0.lane, $0.code ?? "")
         }
         return (reports, sampled)
     }
+
+    /// Adds a partition's parked jobs. Their numbers, and the hosts with the most of them, are the owner's. A sample of the
+    /// newest rows divides them by code, and the jobs of other hosts by host. Without a sample, a blocked host is the
+    /// reason, or else the host's share of the read-ahead.
+    private func addParked(
+        _ watch: PartitionWatch, _ blocked: Set<String>, to found: inout [Key: WatchReport.WaitReport]
+    ) {
+        guard let parked = watch.parked else { return }
+        for lane in Lane.allCases where parked.lanes[lane].jobs > 0 {
+            let all = Double(parked.lanes[lane].jobs)
+            let oldest = parked.lanes[lane].oldest ?? watch.progress?.at ?? .distantFuture
+            let sampled = (watch.parkedSample?.groups ?? [:]).filter { $0.key.lane == lane.rawValue }
+            let hosts = (watch.progress?.away ?? []).filter { $0.jobs[lane] > 0 }
+            let names = Set(hosts.map(\.host))
+            var shares = hosts.map { host in
+                (jobs: Double(host.jobs[lane]), host: host.host, groups: sampled.filter { $0.key.host == host.host })
+            }
+            let others = all - shares.reduce(0) { $0 + $1.jobs }
+            if others > 0 { shares.append((others, "", sampled.filter { !names.contains($0.key.host) })) }
+            for var share in shares {
+                if share.groups.isEmpty {
+                    let code: RetryCause.Code = blocked.contains(share.host) ? .hostBlocked : .hostCrowded
+                    let group = PlaceSample.Group(lane: lane.rawValue, host: share.host, code: code.rawValue)
+                    share.groups = [group: PlaceSample.Figures(count: 1, since: oldest)]
+                }
+                let seen = Double(share.groups.reduce(0) { $0 + $1.value.count })
+                // The oldest job is not among the newest rows. It belongs to the only group, if there is only one.
+                let isOne = share.jobs == all && share.groups.count == 1
+                for (group, figures) in share.groups {
+                    let isBlocked = blocked.contains(group.host)
+                    let key = Key(
+                        reason: isBlocked ? .host : WatchReport.WaitReport.Reason(code: group.code ?? ""), group: group)
+                    let since = isOne ? oldest : max(oldest, figures.since)
+                    var report =
+                        found[key]
+                        ?? WatchReport.WaitReport(
+                            reason: key.reason, lane: group.lane, host: group.host, code: group.code, jobs: 0,
+                            isEstimate: false, since: since, message: "")
+                    report.jobs += share.jobs * Double(figures.count) / seen
+                    report.isEstimate = report.isEstimate || share.groups.count > 1 && seen != share.jobs
+                    report.since = min(report.since, since)
+                    if !figures.message.isEmpty { report.message = figures.message }
+                    found[key] = report
+                }
+            }
+        }
+    }
+
+    /// First-seen time of a lane's oldest parked job; nil if none is known.
+    func parkedSince(_ lane: Lane) -> WallTime? { partitions.compactMap { $0.parked?.lanes[lane].oldest }.min() }
 
     /// Share of the render permits in use, at polls since the oldest job came that no failure holds back: idle permits
     /// before it show nothing. nil if no worker exports it, or if there are too few polls to tell a moment from a

@@ -23,7 +23,7 @@ package struct WatchState: Sendable {
     var places: [PlaceWatch]
     var partitions: [PartitionWatch]
     var lanes: [LaneHistory]
-    /// History of all retry topics together.
+    /// History of all waiting jobs together: parked ones, and those in retry topics.
     var retries = LaneHistory()
     var failures = FailureTable()
     var ends = RecentEnds()
@@ -101,6 +101,7 @@ package struct WatchState: Sendable {
             if known.map({ $0.epoch <= row.epoch || $0.at < row.at }) ?? true { partitions[Int(row.partition.number)].epoch = row }
         case .progress(let row):
             guard isHere(row.partition) else { return }
+            noteParked(row)
             partitions[Int(row.partition.number)].progress = row
             losses.take(row.lost, of: row.partition)
             for topic in Topic.worked { takeProgress(topic, row.partition) }
@@ -136,6 +137,9 @@ package struct WatchState: Sendable {
             if point.topic == .dead, case .success(let offsets) = result {
                 letters.keep(offsets.bounds, of: point.partition)
             }
+            if point.topic == .parked, isHere(point.partition), case .success(let offsets) = result {
+                partitions[Int(point.partition.number)].parkedBounds = offsets.bounds
+            }
             guard let place = index(point.topic, point.partition) else { continue }
             switch result {
             case .failure(let failure):
@@ -160,12 +164,28 @@ package struct WatchState: Sendable {
 
     /// Stores a sample. Only the newest samples are kept, because each may name five hundred hosts.
     private mutating func take(_ sample: PlaceSample, at now: WallTime) {
-        guard let place = index(sample.topic, sample.partition) else { return }
-        places[place].sample = sample
-        places[place].sampledAt = now
+        let number = Int(sample.partition.number)
+        let place: Int
+        if sample.topic == .parked, isHere(sample.partition) {
+            (partitions[number].parkedSample, partitions[number].parkedSampledAt) = (sample, now)
+            place = places.count + number
+        } else if let known = index(sample.topic, sample.partition) {
+            (places[known].sample, places[known].sampledAt) = (sample, now)
+            place = known
+        } else {
+            return
+        }
         sampled.removeAll { $0 == place }
         sampled.append(place)
-        if sampled.count > Self.sampleLimit { places[sampled.removeFirst()].sample = nil }
+        guard sampled.count > Self.sampleLimit else { return }
+        let first = sampled.removeFirst()
+        if first < places.count { places[first].sample = nil } else { partitions[first - places.count].parkedSample = nil }
+    }
+
+    /// Counts the parked jobs that came or ended since the owner's last row.
+    private mutating func noteParked(_ row: ProgressRow) {
+        guard let before = partitions[Int(row.partition.number)].progress?.parked, let now = row.parked else { return }
+        retries.count(published: max(0, now.jobs - before.jobs), finished: max(0, before.jobs - now.jobs))
     }
 
     private mutating func take(_ owners: [PartitionID: String], at now: WallTime) {

@@ -29,4 +29,25 @@ final class AwaitedIndex: VariantIndex {
     ) throws(IndexFailure) { throw failure }
     func wipe() {}
     func close() {}
+    var parked: any ParkedIndex { self }
+}
+
+extension AwaitedIndex: ParkedIndex {
+    var parkedCheckpoint: IndexCheckpoint? { nil }
+    var parkedCounts: [ParkedShare: ParkedCount] { [:] }
+    var parkedReach: Int64? { nil }
+
+    func applyParked(
+        _ changes: [ParkedChange], upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
+    ) throws(IndexFailure) { throw failure }
+    func parked(_ source: SourceKey, _ identity: JobIdentity) throws(IndexFailure) -> ParkedJob? { throw failure }
+    func parked(of source: SourceKey, limit: Int) throws(IndexFailure) -> [ParkedJob] { throw failure }
+    func parked(id: String, limit: Int) throws(IndexFailure) -> [ParkedJob] { throw failure }
+    func oldest(of share: ParkedShare, from start: Int, limit: Int) throws(IndexFailure) -> [ParkedJob] { throw failure }
+    func ready(at now: WallTime, limit: Int) throws(IndexFailure) -> Int { throw failure }
+    func ending(at now: WallTime, limit: Int) throws(IndexFailure) -> [ParkedJob] { throw failure }
+    func offsets(among offsets: Set<Int64>) throws(IndexFailure) -> Set<Int64> { throw failure }
+    func nextDue() throws(IndexFailure) -> WallTime? { throw failure }
+    func oldestSeen(_ lane: Lane) throws(IndexFailure) -> WallTime? { throw failure }
+    func wipeParked() {}
 }

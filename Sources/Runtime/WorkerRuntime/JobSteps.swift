@@ -29,7 +29,9 @@ extension Worker {
     /// 1. Turns records into jobs, canonicalised again, or refuses them with the reason.
     func takeUp(_ records: [Record], of topic: Topic, _ owned: OwnedPartition) {
         let moment = moment
-        for record in records { feed(takeUp(record, &owned.recentParts[topic]), to: owned, at: moment) }
+        for record in records {
+            feed(unlessParked(takeUp(record, &owned.recentParts[topic]), owned), to: owned, at: moment)
+        }
     }
 
     /// 2. Looks up the stored rows of the job's source. They decide whether the job gets its outcome at once, joins a
@@ -212,7 +214,8 @@ extension Worker {
     /// they are acknowledged, their records are finished and offsets move.
     nonisolated func send(_ batch: Outbox.Batch, as owner: Ownership) async {
         var written = batch.again
-        written.add(batch.new, partitions: ports.log.partitionCount, keys: configuration.keys)
+        written.add(
+            batch.new, partitions: ports.log.partitionCount, keys: configuration.keys, epoch: batch.parkedEpoch)
         let begun = ports.time.monotonic
         let results = written.records.isEmpty ? [] : await ports.log.append(written.records, as: owner)
         await sent(written, results, as: owner, took: ports.time.monotonic - begun)

@@ -56,13 +56,14 @@ package struct JobTrace: Sendable {
                 attributes.append(("error.type", .string(cause.code)))
                 failure = cause.message
             }
-        case .retry(let pending, _, let cause):
+        case .park(let pending, _, let cause):
             attributes += [
                 ("mezzotint.outcome", .string("retry")), ("mezzotint.lane", .string(pending.job.lane.rawValue)),
                 ("mezzotint.attempts", .int(Int64(pending.attempts))), ("error.type", .string(cause.code)),
                 ("url.full", .string(pending.job.url.shown.description)),
             ]
             failure = cause.message
+        case .unpark: break
         case .rekey: attributes.append(("mezzotint.outcome", .string("rekey")))
         }
         // A producer's clock may be in the year 9999, which nanoseconds do not reach.

@@ -4,8 +4,8 @@ package import Ports
 package import Records
 package import Telemetry
 
-/// The worker log's lines on lanes. Once a minute there is one for each lane that had work, and one for the retry
-/// topics of all lanes. A further line comes when a lane becomes late or is back on target.
+/// The worker log's lines on lanes. Once a minute there is one for each lane that had work, and one for the parked jobs
+/// of all lanes. A further line comes when a lane becomes late or is back on target.
 package struct LaneLines {
     package typealias Line = (text: String, fields: Logger.Metadata)
 
@@ -15,8 +15,8 @@ package struct LaneLines {
     private var next: WallTime
     private var ends: [Place: Int64] = [:]
     private var came: [Lane: Int64] = [:]
-    /// Records of the retry topics that are not finished.
-    package private(set) var retrying: Int64 = 0
+    /// Unfinished records of retry topics, which only earlier versions wrote.
+    package private(set) var unparked: Int64 = 0
     private var last = Counters()
     private var late: [Lane: Late] = [:]
 
@@ -35,16 +35,16 @@ package struct LaneLines {
 
     package func isDue(at now: WallTime) -> Bool { now >= next }
 
-    /// Counts the records that came to the lanes of this worker's partitions, and those in its retry topics.
+    /// Counts the records that came to the lanes of this worker's partitions, and those in old retry topics.
     package mutating func count(
         _ offsets: [PartitionOffsets], owned: Set<PartitionID>,
         unfinished: (PartitionOffsets) -> Int64 = { $0.records }
     ) {
         ends = ends.filter { owned.contains($0.key.partition) }
-        retrying = 0
+        unparked = 0
         for offsets in offsets where owned.contains(offsets.partition) {
             guard let lane = offsets.topic.lane else {
-                retrying += unfinished(offsets)
+                unparked += unfinished(offsets)
                 continue
             }
             let place = Place(lane: lane, partition: offsets.partition)
@@ -55,8 +55,8 @@ package struct LaneLines {
     }
 
     /// Changes since the last check. A lane is back on target below half of it, so that a lane at its edge does not
-    /// change each second. In addition, a job of the lane must have ended meanwhile, or no job be in a retry topic. A
-    /// late job that merely moved to a retry topic is as late as before.
+    /// change each second. In addition, a job of the lane must have ended meanwhile, or no job of it be parked. A late job
+    /// that was merely parked is as late as before.
     package mutating func changes(_ lanes: [Lane: LaneStatus], _ counters: Counters, at now: WallTime) -> [Line] {
         Lane.allCases.compactMap { lane in
             guard let status = lanes[lane] else { return nil }
@@ -66,7 +66,7 @@ package struct LaneLines {
             let ended = OutcomeKind.allCases.reduce(0) { $0 + counters.jobs($1, on: lane) }
             let name = "\(lane.title) lane"
             if let late = late[lane] {
-                guard age * 2 <= target, ended > late.ended || retrying == 0 else { return nil }
+                guard age * 2 <= target, ended > late.ended || status.parked == 0 else { return nil }
                 self.late[lane] = nil
                 return ("\(name) back on target after \((now - late.since).components.seconds) s.", fields)
             }
@@ -86,19 +86,24 @@ package struct LaneLines {
     private static func waits(of status: LaneStatus) -> String {
         guard status.unfinished > 0 else { return "" }
         return "; \(status.unfinished) pending (\(status.inProgress) in progress, \(status.fetches) waiting to fetch, "
-            + "\(status.renders) to render, \(status.retries) to retry)"
+            + "\(status.renders) to render, \(status.parked) parked)"
     }
 
-    /// Line about the retries of all lanes together, because only a retry record contains its job's lane.
-    private func retries(_ counters: Counters) -> [Line] {
-        let putOff = counters.retries - last.retries
-        guard retrying > 0 || putOff > 0 else { return [] }
+    /// Line about the jobs of all lanes that wait: parked ones, and those in old retry topics.
+    private func parked(_ lanes: [Lane: LaneStatus], _ counters: Counters) -> [Line] {
+        let (parked, retries) = (parked(lanes), counters.retries - last.retries)
+        guard parked > 0 || retries > 0 else { return [] }
         return [
             (
-                "Retries: \(retrying) waiting in retry topics, \(putOff) added in the last minute.",
-                ["retrying": .int(retrying), "putOff": .int(Int64(putOff))]
+                "Parked jobs: \(parked); \(retries) failed attempts in the last minute.",
+                ["parked": .int(parked), "retries": .int(Int64(retries))]
             )
         ]
+    }
+
+    /// Jobs that wait, of all lanes.
+    package func parked(_ lanes: [Lane: LaneStatus]) -> Int64 {
+        unparked + lanes.values.reduce(0) { $0 + Int64($1.parked) }
     }
 
     /// The lines of the past minute. The next minute begins.
@@ -122,11 +127,11 @@ package struct LaneLines {
                     "lane": .string(lane.rawValue), "late": .bool(isLate), "oldestSeconds": .double(age ?? 0),
                     "in": .int(came), "done": .int(Int64(done)), "failed": .int(Int64(failed)),
                     "unfinished": .int(Int64(status.unfinished)), "waitFetch": .int(Int64(status.fetches)),
-                    "waitRender": .int(Int64(status.renders)), "waitRetry": .int(Int64(status.retries)),
+                    "waitRender": .int(Int64(status.renders)), "parked": .int(Int64(status.parked)),
                     "inProgress": .int(Int64(status.inProgress)),
                 ]
             )
         }
-        return retries(counters) + told
+        return parked(lanes, counters) + told
     }
 }

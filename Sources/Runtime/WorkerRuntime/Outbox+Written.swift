@@ -16,12 +16,14 @@ extension Outbox {
             let place: RecordPlace
             /// Number of records that the outcome consists of.
             let records: Int
-            /// Outcome to count; nil for a retry.
+            /// Outcome to count; nil for a row of `parked`.
             let count: Counters.Answer?
             /// The outcome, if it may be too large for the log. It is not kept if every log accepts its size.
             let large: Answer?
             /// Outcome that finishes the record, written once this entry is durable.
             let next: Answer?
+            /// Key of the row or tombstone of `parked` that the entry is.
+            var parked: RecordKey?
 
             /// Whether `next` waits for all such entries of its batch, because the debt may belong to another job. A
             /// dead letter belongs to its own job alone.
@@ -36,8 +38,14 @@ extension Outbox {
         private(set) var entries: [Entry] = []
         /// Records of the entries, in order.
         private(set) var records: [NewRecord] = []
+        /// Epoch of the owner in `parked`.
+        private(set) var parkedEpoch: Int64 = 0
 
         var isEmpty: Bool { entries.isEmpty }
+        /// Whether an outcome of a parked job is among them, whose tombstone follows.
+        var endsParked: Bool {
+            entries.contains { if case .unpark? = $0.next?.disposition { true } else { false } }
+        }
 
         /// Whether all records that other outcomes wait for are durable.
         func isReady(_ results: [AppendResult]) -> Bool {
@@ -53,26 +61,33 @@ extension Outbox {
             self.records += records
         }
 
-        mutating func add(_ answers: [Answer], partitions: Int, keys: JobKeys?) {
+        /// - Parameter epoch: the owner's in `parked`.
+        mutating func add(_ answers: [Answer], partitions: Int, keys: JobKeys?, epoch: Int64) {
+            parkedEpoch = epoch
             entries.reserveCapacity(entries.count + answers.count)
             records.reserveCapacity(records.count + answers.count)
             var json = JSONWriter(reserving: 2_048)
-            for answer in answers { add(answer, partitions: partitions, keys, by: &json) }
+            for answer in answers { add(answer, partitions: partitions, keys, epoch, by: &json) }
         }
 
         private mutating func add(
-            _ answer: Answer, partitions: Int, _ keys: JobKeys?, by json: inout JSONWriter
+            _ answer: Answer, partitions: Int, _ keys: JobKeys?, _ epoch: Int64, by json: inout JSONWriter
         ) {
             let (record, first) = (answer.record, records.count)
             var (count, next): (Counters.Answer?, Answer?)
+            var parked: RecordKey?
             var (isAnswer, waitsForAll) = (true, false)
             switch answer.disposition {
             case .outcome(let outcome):
                 // A job for the rest of a change is part of the job that found it.
                 count = outcome.job.hasPrefix(Job.changePrefix) ? nil : Counters.Answer(outcome)
-                records.append(outcome.newRecord(partition: record.partition, key: record.key, by: &json))
+                let key = answer.parked.map { RecordKey.job($0.source).bytes } ?? record.key
+                records.append(outcome.newRecord(partition: record.partition, key: key, by: &json))
+                if answer.parked != nil { next = Answer(record, .unpark, at: answer.at) }
             case .owing(let outcome, let debt):
-                if let debt { records += debt.newRecords(at: answer.at, signedBy: keys) }
+                if let debt {
+                    records += debt.newRecords(at: answer.at, signedBy: keys).map { $0.announced(in: epoch) }
+                }
                 (isAnswer, waitsForAll) = (false, true)
                 next = Answer(record, .outcome(outcome), at: answer.at)
             case .paid(let outcome):
@@ -87,23 +102,18 @@ extension Outbox {
             case .dead(let letter, let outcome):
                 records.append(letter.newRecord(partition: record.partition))
                 next = Answer(record, .outcome(outcome), key: letter.key, at: answer.at)
-            case .retry(let pending, let tier, let cause):
-                let job = pending.job
-                let note = RetryNote(
-                    job: job.id, lane: job.lane, attempt: pending.attempts, notBefore: pending.notBefore,
-                    firstSeen: pending.firstSeen, heldSince: pending.heldSince, failingSince: pending.failingSince,
-                    deaths: pending.deaths, host: cause.isOfHost ? pending.awaited : nil, cause: cause,
-                    origin: record.jobOrigin, traceparent: job.traceparent)
-                var again = note.newRecord(
-                    topic: tier.topic, key: RecordKey.job(job.source).bytes, body: record.value ?? [],
-                    partition: record.partition, at: answer.at)
-                if let signature = record.signature {
-                    again.headers.append(RecordHeader(EventHeader.signature, signature))
+            case .unpark:
+                if let known = answer.parked {
+                    parked = .parked(known.source, known.identity)
+                    records.append(
+                        ParkedRow.drop(known.source, known.identity, partition: record.partition).announced(in: epoch))
                 }
-                if let change = record.headers[EventHeader.change] {
-                    again.headers.append(RecordHeader(EventHeader.change, change))
+            case .park(let pending, let parking, let cause):
+                if let known = answer.parked {
+                    let row = ParkedRow(known, pending, parking, cause, record)
+                    parked = row.key
+                    records.append(row.newRecord(partition: record.partition, at: answer.at).announced(in: epoch))
                 }
-                records.append(again)
             case .rekey(let job):
                 isAnswer = false
                 var headers = record.keptHeaders
@@ -116,13 +126,17 @@ extension Outbox {
             }
             for place in first..<records.count where isAnswer {
                 // In place, because a copy would write all headers once more.
-                records[place].headers.append(answered: record)
+                if let identity = answer.parked?.identity {
+                    records[place].headers.append(answered: identity)
+                } else {
+                    records[place].headers.append(answered: record)
+                }
             }
             let isLarge = (first..<records.count).contains { records[$0].packedBytes > RecordLimits.sureBytes }
             entries.append(
                 Entry(
                     place: RecordPlace(record), records: records.count - first, count: count,
-                    large: isLarge ? answer : nil, next: next, waitsForAll: waitsForAll))
+                    large: isLarge ? answer : nil, next: next, parked: parked, waitsForAll: waitsForAll))
         }
     }
 }
@@ -136,8 +150,10 @@ extension Outbox.Answer {
             Outbox.Answer(record, .outcome(outcome.withoutVariants), key: record.key, at: at)
         case .dead(let letter, let outcome):
             Outbox.Answer(record, .dead(letter.small(), outcome.withoutVariants), at: at)
-        case .retry(let pending, _, _): dead(pending.job, pending.attempts, refusal)
+        case .park(let pending, _, _): dead(pending.job, pending.attempts, refusal)
         case .rekey(let job): dead(job, 0, refusal)
+        // A tombstone has no body that could be too large.
+        case .unpark: self
         }
     }
 
@@ -150,31 +166,45 @@ extension Outbox.Answer {
     }
 }
 
+extension ParkedRow {
+    fileprivate init(
+        _ parked: ParkedKey, _ pending: PendingJob, _ parking: Parking, _ cause: FailureNote, _ record: Record
+    ) {
+        let job = pending.job
+        let note = RetryNote(
+            job: job.id, lane: job.lane, attempt: pending.attempts, notBefore: pending.notBefore,
+            firstSeen: pending.firstSeen, heldSince: pending.heldSince, failingSince: pending.failingSince,
+            deaths: pending.deaths, cause: cause, origin: record.jobOrigin, traceparent: job.traceparent)
+        self.init(
+            parked.source, parked.identity, note, host: parking.host, worksAs: parking.worksAs, ends: parking.ends,
+            body: record.value ?? [], kept: ParkedRow.kept(of: record))
+    }
+}
+
 extension Debt {
-    /// Records for a retry topic, signed if workers accept signed jobs alone.
+    /// Rows of `parked`, signed if workers accept signed jobs alone. Their epoch is still to be added.
     func newRecords(at now: WallTime, signedBy keys: JobKeys?) -> [NewRecord] {
         guard let change else { return [newRecord(of: job, at: now, signedBy: keys)] }
         return change.headers.map { header in
             var job = job
             job.id = SourceChange.id(job.id, telling: header)
-            var again = newRecord(of: job, at: now, signedBy: keys)
-            again.headers.append(header)
-            return again
+            return newRecord(of: job, [header], at: now, signedBy: keys)
         }
     }
 
-    private func newRecord(of job: Job, at now: WallTime, signedBy keys: JobKeys?) -> NewRecord {
+    private func newRecord(
+        of job: Job, _ kept: RecordHeaders = [], at now: WallTime, signedBy keys: JobKeys?
+    ) -> NewRecord {
+        var kept = kept
         let body = job.body
+        if let keys { kept.append(EventHeader.signature, keys.signature(lane: job.lane, id: job.id, body: body)) }
         let note = RetryNote(
             job: job.id, lane: job.lane, attempt: 0, notBefore: notBefore, firstSeen: now, cause: cause,
             origin: record.jobOrigin, traceparent: job.traceparent)
-        var again = note.newRecord(
-            topic: DelayTier(within: notBefore - now, job.lane).topic, key: RecordKey.job(job.source).bytes, body: body,
-            partition: record.partition, at: now)
-        if let keys {
-            again.headers.append(EventHeader.signature, keys.signature(lane: job.lane, id: job.id, body: body))
-        }
-        return again
+        let row = ParkedRow(
+            job.source, JobIdentity(ofOwn: job.id), note, host: parking.host, worksAs: parking.worksAs,
+            ends: parking.ends, body: body, kept: kept)
+        return row.newRecord(partition: record.partition, at: now)
     }
 }
 

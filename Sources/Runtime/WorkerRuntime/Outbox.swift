@@ -1,4 +1,5 @@
 internal import Clocks
+internal import ImageModel
 internal import Jobs
 internal import Partition
 internal import Ports
@@ -17,16 +18,31 @@ struct Outbox {
         let record: Record
         let disposition: Disposition
         let at: WallTime
+        /// Key of the row of a job that is parked, or was.
+        let parked: ParkedKey?
 
         /// - Parameter key: record key of an outcome that has no source.
         init(_ record: Record, _ disposition: Disposition, key: [UInt8] = [], at now: WallTime) {
+            var parked = ParkedKey(record)
+            if case .park(let pending, _, _) = disposition, parked == nil {
+                parked = ParkedKey(pending.job.source, JobIdentity(of: record))
+            }
+            self.parked = parked
             var record = record
-            record.key = key
+            // The key of a parked record is kept, since its answers name the row by it.
+            record.key = record.topic == .parked ? record.key : key
             switch disposition {
-            case .outcome, .owing, .paid, .changed, .dead: (record.value, record.headers) = (nil, [])
-            case .retry, .rekey: break
+            case .outcome, .owing, .paid, .changed, .dead, .unpark: (record.value, record.headers) = (nil, [])
+            case .park, .rekey: break
             }
             (self.record, self.disposition, at) = (record, disposition, now)
+        }
+
+        /// Whether it appends to `parked`, or its tombstone there follows. Only an owner that has opened its epoch may do that.
+        fileprivate var needsParked: Bool {
+            // An outcome may rely on the debt of another that waits.
+            if case .owing = disposition { return true }
+            return parked != nil
         }
     }
 
@@ -35,15 +51,19 @@ struct Outbox {
         /// Outcomes that were not acknowledged the last time.
         let again: Written
         let new: [Answer]
+        /// Epoch of the owner in `parked`.
+        let parkedEpoch: Int64
     }
 
     private var again = Written()
     private var waiting: [Answer] = []
+    /// Answers that wait until the owner may append to `parked`. Their jobs keep their offsets.
+    private var early: [Answer] = []
     private var isSending = false
     /// Number of records, by topic, whose outcome is decided and not acknowledged.
     private var answered = [Int](repeating: 0, count: Topic.allCases.count)
 
-    var isEmpty: Bool { !isSending && again.isEmpty && waiting.isEmpty }
+    var isEmpty: Bool { !isSending && again.isEmpty && waiting.isEmpty && early.isEmpty }
     func count(_ topic: Topic) -> Int { answered[topic.ordinal] }
 
     mutating func add(_ answer: Answer) {
@@ -52,11 +72,36 @@ struct Outbox {
     }
 
     /// The next batch, if none is being appended.
-    mutating func next() -> Batch? {
+    ///
+    /// - Parameters:
+    ///   - parkedEpoch: epoch of the owner in `parked`.
+    ///   - isOpen: whether the owner may append there.
+    mutating func next(parkedEpoch: Int64, isOpen: Bool) -> Batch? {
+        if isOpen {
+            if !early.isEmpty { (waiting, early) = (early + waiting, []) }
+        } else if waiting.contains(where: \.needsParked) {
+            early += waiting.filter(\.needsParked)
+            waiting.removeAll(where: \.needsParked)
+        }
         guard !isSending, !again.isEmpty || !waiting.isEmpty else { return nil }
         isSending = true
         defer { (again, waiting) = (Written(), []) }
-        return Batch(again: again, new: waiting)
+        return Batch(again: again, new: waiting, parkedEpoch: parkedEpoch)
+    }
+
+    /// Begins an append that no batch may overtake. False: a batch is being appended. It ends with `letGo`.
+    mutating func hold() -> Bool {
+        defer { isSending = true }
+        return !isSending
+    }
+
+    /// Ends an append that was held for.
+    mutating func letGo() { isSending = false }
+
+    /// Gives up the answers that wait for `parked`, because the partition leaves: its next owner has their jobs.
+    mutating func leave() {
+        for answer in early { answered[answer.record.topic.ordinal] -= 1 }
+        early = []
     }
 
     /// Takes back a batch. Outcomes that were not acknowledged are appended again, first.

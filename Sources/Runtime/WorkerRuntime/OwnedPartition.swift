@@ -14,36 +14,34 @@ final class OwnedPartition {
     let id: PartitionID
     /// As the log gave it: by that the log knows what this ownership appends.
     let ownership: Ownership
-    /// Epoch of the rows that are announced: the ownership's, or a later one (`bid`).
-    private(set) var epoch: Int64
     private(set) var index: any VariantIndex
-    /// By these the changelog is still to be known as the one that the index folded; nil: it is known.
-    private(set) var unproven: ChangelogAnchors?
-    /// Of rows that were folded until then: by those any index that folded them would be known as one of this changelog.
-    private var heldAnchors = ChangelogAnchors()
+    /// The fold of `variants`, and that of `parked`.
+    var changelog: TopicFold
+    var parked: TopicFold
     var state: PartitionState
     var snapshots = SnapshotCache()
     var outbox = Outbox()
-    var lifecycle: PartitionLifecycle
     /// Jobs that were taken up, and wait for a damaged index to be restored.
     var pendingJobs: [PendingJob] = []
     /// Rows that were read and that the index has not taken yet.
-    var unfolded: RowSlice?
-    /// The index took nothing the last time.
-    var isStuck = false
+    var unfolded: RowSlice<ChangelogEntry>?
+    var unfoldedParked: RowSlice<ParkedEntry>?
+    var starts = ParkedStarts()
+    /// Whether the jobs are known that earlier owners completed before this one opened its epoch in `parked`.
+    var knowsParkedEnds = false
+    /// Offset up to which the table lacks nothing that this owner has appended to `parked`, once it is folded.
+    var parkedEnd: Int64 = 0
+    /// Offset up to which the table lacks rows that were published again. Until they are folded no job starts: a suspect is
+    /// known by the offset of its row.
+    var republishedEnd: Int64 = 0
     /// Topics that may have records; a topic stays in while it is not drained for want of room.
     var readable = TopicSet()
     /// Topics of which a slice of records is being decoded.
     var decoding = TopicSet()
-    /// What was read of each tier and is not due.
-    var heads: [Topic: DelayHead] = [:]
-    var search = TierSearch()
     /// By topic: whether its log is still the one that is read.
     var watches = ByTopic(repeating: LogWatch())
     /// Topics whose logs are watched.
-    static let watched = Topic.worked + [.variants]
-    /// How far the changelog was read when it was last looked at.
-    var readAtLook: Int64?
+    static let watched = Topic.worked + Topic.folded
     var ledger: ProgressLedger
     /// What earlier owners answered beyond the progress row, and how far answers have come; nil until the log was asked.
     var answers: AnswerTail?
@@ -67,14 +65,34 @@ final class OwnedPartition {
 
     init(
         _ id: PartitionID, epoch: Int64, index: any VariantIndex, state: consuming PartitionState,
-        changelog: Range<Int64>,
-        kept: KeptProgress?, ledger: ProgressLedger
+        folded: ByFoldedTopic<Range<Int64>>, kept: KeptProgress?, ledger: ProgressLedger
     ) {
         (self.id, self.index, self.kept, self.ledger) = (id, index, kept, ledger)
         self.state = state
-        (self.epoch, ownership) = (epoch, Ownership(id, epoch: epoch))
-        lifecycle = PartitionLifecycle(changelog: changelog, folded: index.position ?? 0)
-        unproven = index.checkpoint?.anchors
+        ownership = Ownership(id, epoch: epoch)
+        changelog = TopicFold(.variants, folded.variants, epoch: epoch, from: index.checkpoint)
+        parked = TopicFold(.parked, folded.parked, epoch: epoch, from: index.parked.parkedCheckpoint)
+    }
+
+    /// Epoch of the rows that are published in `variants`.
+    var epoch: Int64 { changelog.epoch }
+    var lifecycle: PartitionLifecycle {
+        _read { yield changelog.lifecycle }
+        _modify { yield &changelog.lifecycle }
+    }
+
+    /// Epoch of the rows that are published in `parked`; nil until the owner may publish them.
+    var openParkedEpoch: Int64? { parked.lifecycle.isRestored ? parked.epoch : nil }
+
+    /// The fold of a folded topic.
+    subscript(fold topic: Topic) -> TopicFold {
+        _read { if topic == .parked { yield parked } else { yield changelog } }
+        _modify { if topic == .parked { yield &parked } else { yield &changelog } }
+    }
+
+    /// Progress of the index in a folded topic.
+    func checkpoint(_ topic: Topic) -> IndexCheckpoint? {
+        topic == .parked ? index.parked.parkedCheckpoint : index.checkpoint
     }
 
     /// A row of this owner is to take the place of what earlier owners left.
@@ -97,46 +115,35 @@ final class OwnedPartition {
     var isRestored: Bool { lifecycle.isRestored }
     var isLeaving: Bool { lifecycle.isLeaving }
 
-    /// The index is of this changelog.
-    func prove() { unproven = nil }
-
     /// Rows into the index, which holds all before `end` then.
     func apply(
-        _ changes: [IndexChange], of slice: RowSlice, progress: ProgressRow?, epoch: Int64
+        _ changes: [IndexChange], of slice: RowSlice<ChangelogEntry>, progress: ProgressRow?, epoch: Int64
     ) throws(IndexFailure) {
-        // A file of an earlier program has rows, and has none until it gets the first new one.
-        var anchors = index.checkpoint == nil ? ChangelogAnchors() : index.checkpoint?.anchors
-        heldAnchors = heldAnchors.noting(slice.anchors)
-        if unproven == nil, !heldAnchors.isEmpty {
-            anchors = (anchors ?? ChangelogAnchors()).noting(heldAnchors)
-            heldAnchors = ChangelogAnchors()
-        }
+        let anchors = changelog.anchors(with: slice.anchors, after: index.checkpoint)
         try index.apply(
             changes, progress: progress, upTo: lifecycle.indexPosition(upTo: slice.end), epoch: epoch,
             isOpened: index.checkpoint?.isOpened ?? false || slice.hasEpochRow, anchors: anchors)
         lifecycle.fold(upTo: slice.end)
     }
 
+    func apply(_ changes: [ParkedChange], of slice: RowSlice<ParkedEntry>, epoch: Int64) throws(IndexFailure) {
+        let anchors = parked.anchors(with: slice.anchors, after: index.parked.parkedCheckpoint)
+        try index.parked.applyParked(
+            changes, upTo: parked.lifecycle.indexPosition(upTo: slice.end), epoch: epoch, anchors: anchors)
+        parked.lifecycle.fold(upTo: slice.end)
+    }
+
     /// Another index takes the place of one that is damaged, of another changelog (`isOfAnother`), or awaited.
     func restart(_ index: any VariantIndex, isOfAnother: Bool = false) {
         self.index = index
         snapshots = SnapshotCache()
-        unproven = index.checkpoint?.anchors
-        lifecycle.rebuild(from: index.position ?? 0, isOfAnother: isOfAnother)
-        (isStuck, unfolded, heldAnchors, readAtLook) = (false, nil, ChangelogAnchors(), nil)
-    }
-
-    /// Raises the epoch above each epoch of the changelog, before the fence.
-    func bid() {
-        let fold = epochs
-        if fold.isOutbid { epoch = GroupEpoch.after(epoch, fold.epoch) }
+        changelog.restart(from: index.checkpoint, isOfAnother: isOfAnother)
+        parked.restart(from: index.parked.parkedCheckpoint, isOfAnother: isOfAnother)
+        (unfolded, unfoldedParked) = (nil, nil)
     }
 
     /// Decides which of the next rows count.
-    var epochs: EpochFold {
-        EpochFold(
-            after: index.checkpoint?.epoch ?? 0, upTo: index.position ?? 0, own: epoch, since: lifecycle.changelogEnd)
-    }
+    var epochs: EpochFold { changelog.epochs(after: index.checkpoint) }
 
     /// How many more records of a topic may be taken up.
     func room(_ topic: Topic, readAhead: Int) -> Int {
@@ -145,8 +152,7 @@ final class OwnedPartition {
             unfinished: reading.unfinished, answered: outbox.count(topic), span: reading.span, readAhead: readAhead)
     }
 
-    /// A job that waits long for its permit must not let the committable offset's span grow for ever behind it. Those that wait in
-    /// memory for their time leave their room to others. Jobs that are answered and wait for the disk
+    /// A job that waits long for its permit must not let the committable offset's span grow for ever behind it. Jobs that are answered and wait for the disk
     /// or the brokers alone leave their room to others, once: else each commit would be waited for.
     static func room(unfinished: Int, answered: Int, span: Int, readAhead: Int) -> Int {
         min(

@@ -13,27 +13,26 @@ package struct ProgressPace {
     /// - Parameters:
     ///   - saved: number of fetches saved.
     ///   - left: number of jobs that are not finished.
-    ///   - retrying: number of jobs among them that wait for their next attempt; nil once the worker has ended, which
-    ///     needs no estimate.
+    ///   - parked: number of parked jobs among them; nil once the worker has ended, which needs no estimate.
     ///   - seconds: time since the start.
     package mutating func text(
-        jobs: Int, variants: Int, saved: Int, left: Int64, retrying: Int64?, seconds: Double
+        jobs: Int, variants: Int, saved: Int, left: Int64, parked: Int64?, seconds: Double
     ) -> String {
         samples.append((seconds, jobs))
         while samples.count > 2, samples[1].seconds <= seconds - Self.span { samples.removeFirst() }
         let rate = Figure.text(Double(variants) / max(seconds, 0.001), digits: 1)
         return "\(Self.count(jobs, "job")) done, \(Self.count(variants, "variant")) (\(rate)/s), "
             + "\(Self.count(saved, "fetch", "fetches")) saved, \(left) pending"
-            + (retrying.map { ($0 > 0 ? ", \($0) of them wait for a retry" : "") + estimate(left, $0, seconds) } ?? "")
+            + (parked.map { ($0 > 0 ? ", \($0) of them parked" : "") + estimate(left, $0, seconds) } ?? "")
     }
 
-    private func estimate(_ left: Int64, _ retrying: Int64, _ seconds: Double) -> String {
-        let ready = left - retrying
+    private func estimate(_ left: Int64, _ parked: Int64, _ seconds: Double) -> String {
+        let ready = left - parked
         guard ready > 0, let last = samples.last else { return "" }
         let (done, span) = (last.jobs - samples[0].jobs, seconds - samples[0].seconds)
         guard done > 0, span > 0 else { return seconds < Self.span ? "" : ", none done in the last 10 s" }
         let rest = Int((Double(ready) * span / Double(done)).rounded(.up))
-        return ", about \(rest) s left" + (retrying > 0 ? " for the others" : "")
+        return ", about \(rest) s left" + (parked > 0 ? " for the others" : "")
     }
 
     private static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {

@@ -1,11 +1,11 @@
 internal import Ports
 internal import Records
 
-/// A batch of decoded changelog records. Decoding needs no owner, so any core may do it.
-struct RowSlice: Sendable {
+/// A batch of decoded records of a folded topic. Decoding needs no owner, so any core may do it.
+struct RowSlice<Entry: FoldedEntry>: Sendable {
     struct Row: Sendable {
         /// The row's content, or the reason why it cannot be read.
-        let entry: Result<ChangelogEntry, RecordFailure>
+        let entry: Result<Entry, RecordFailure>
         /// Epoch of the owner that wrote the row.
         let epoch: Int64?
         let key: [UInt8]
@@ -15,11 +15,11 @@ struct RowSlice: Sendable {
     let rows: [Row]
     /// Position after the last row.
     let end: Int64
-    /// Anchors of the rows that may stay for long. Marks and progress rows are soon replaced.
+    /// Anchors of the records that may stay for long.
     let anchors: ChangelogAnchors
 
     /// Whether it has an epoch row of any owner, also of an earlier one.
-    var hasEpochRow: Bool { rows.contains { if case .success(.epoch) = $0.entry { true } else { false } } }
+    var hasEpochRow: Bool { rows.contains { if case .success(let entry) = $0.entry { entry.fence != nil } else { false } } }
 
     /// nil if `records` is empty.
     init?(_ records: [Record]) {
@@ -27,8 +27,8 @@ struct RowSlice: Sendable {
         end = last.offset + 1
         var anchors = ChangelogAnchors()
         rows = records.map { record in
-            let entry = Result { () throws(RecordFailure) in try ChangelogEntry(record) }
-            if record.value != nil, case .success(.change) = entry {
+            let entry = Result { () throws(RecordFailure) in try Entry(record) }
+            if record.value != nil, case .success(let read) = entry, read.isLasting {
                 anchors.note(LogAnchor(offset: record.offset, timestamp: record.timestamp))
             }
             return Row(entry: entry, epoch: record.epoch, key: record.key, offset: record.offset)

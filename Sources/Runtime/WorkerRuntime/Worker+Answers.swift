@@ -5,6 +5,7 @@ internal import Hosts
 internal import ImageModel
 internal import Jobs
 internal import JSONText
+internal import Ledger
 internal import Partition
 internal import Permits
 internal import Ports
@@ -49,7 +50,7 @@ extension Worker {
         }
         let seconds = (max(.zero, until - monotonic) + .milliseconds(999)).components.seconds
         logger.warning(
-            "The host is blocked for \(seconds) s: its jobs wait in the retry topics, and one of them probes it then.",
+            "The host is blocked for \(seconds) s: its jobs are parked, and one of them probes it then.",
             ["code": .string(trouble.code), "host": .string("\(host)")])
     }
 
@@ -89,7 +90,7 @@ extension Worker {
     func tellNow(_ cause: FailureNote, _ notes: Logger.Metadata = [:]) {
         guard told[cause.code].map({ monotonic - $0 >= .seconds(10) }) ?? true else { return }
         told[cause.code] = monotonic
-        // A job that continues through a retry topic is no failure of the worker.
+        // A job that is parked is no failure of the worker.
         logger.log(
             RetryCause.Code(rawValue: cause.code) == nil ? .error : .notice, "\(cause.message)",
             notes.isEmpty ? ["code": .string(cause.code)] : notes)
@@ -98,7 +99,11 @@ extension Worker {
     /// Sends the waiting outcomes to the log, one batch of a partition at a time.
     func send() {
         for owned in partitions.values {
-            guard let batch = owned.outbox.next() else { continue }
+            let isOpen = owned.openParkedEpoch != nil
+            let batch = owned.outbox.next(parkedEpoch: owned.parked.epoch, isOpen: isOpen)
+            // The epoch row will not come any more.
+            if owned.isLeaving, !isOpen { owned.outbox.leave() }
+            guard let batch else { continue }
             tasks.yield { [owner = owned.ownership] in await self.send(batch, as: owner) }
         }
     }
@@ -109,6 +114,7 @@ extension Worker {
         timings.append(duration)
         var failed = Outbox.Written()
         var (finished, more): ([RecordPlace], [Outbox.Answer]) = ([], [])
+        var landed: [(key: RecordKey, offset: Int64, place: RecordPlace)] = []
         finished.reserveCapacity(written.entries.count)
         let isReady = written.isReady(results)
         var next = 0
@@ -121,6 +127,7 @@ extension Worker {
                 } else {
                     finished.append(entry.place)
                 }
+                if let key = entry.parked, let offset = results[own].last?.offset { landed.append((key, offset, entry.place)) }
                 if let answer = entry.count { count(answer) }
             } else if let large = entry.large,
                 let refusal = results[own].lazy.compactMap(\.failure).first(where: \.isTooLarge)
@@ -131,7 +138,7 @@ extension Worker {
             }
         }
         let goesAgain = !failed.isEmpty
-        failed.add(more, partitions: ports.log.partitionCount, keys: configuration.keys)
+        failed.add(more, partitions: ports.log.partitionCount, keys: configuration.keys, epoch: written.parkedEpoch)
         if let refusal = results.lazy.compactMap(\.failure).first {
             note(
                 refusal,
@@ -149,8 +156,11 @@ extension Worker {
         let places = zip(written.records, results).compactMap { record, result in
             result.offset.map { (topic: record.topic, offset: $0) }
         }
-        owned.answers?.note(places, isAll: places.count == results.count)
+        owned.answers?.note(places, isAll: places.count == results.count, endsParked: written.endsParked)
+        for place in places where place.topic == .parked { owned.parkedEnd = max(owned.parkedEnd, place.offset + 1) }
+        for (key, offset, place) in landed { owned.starts.landed(key, at: offset, of: place) }
         owned.outbox.returned(finished, failed: failed)
+        republishParked(owned)
         feed(.acknowledged(finished), to: owned)
         settle()
     }

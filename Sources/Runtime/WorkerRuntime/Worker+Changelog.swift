@@ -7,40 +7,43 @@ internal import Positions
 internal import Records
 internal import Telemetry
 
-/// Stops a partition whose changelog was recreated. Its index stays as it is, and `mezzotint topics restore` publishes it in
-/// the new changelog.
+/// Stops a partition whose changelog or `parked` was recreated. Its index stays as it is, and `mezzotint topics restore`
+/// publishes it in the new log.
 extension Worker {
-    /// Asks, when it is time, whether the changelog is still the one that the index folds.
-    func lookAtChangelog(of owned: OwnedPartition) {
-        guard !owned.isLeaving, owned.watches[.variants].beginLook(at: monotonic) else { return }
-        let watch = owned.watches[.variants]
-        let end = max(owned.lifecycle.folded, owned.lifecycle.restoreEnd)
-        let progress = TopicProgress(next: end, anchor: watch.readsAnchor ? watch.anchor : nil)
-        looks.ask(
-            LogLook(
-                owner: owned.ownership, progress: progress, isFirst: false,
-                point: LogPoint(.variants, owned.id, progress.anchor?.offset)))
+    /// Asks, when it is time, whether each folded topic is still the one that the index folds.
+    func lookAtFolded(of owned: OwnedPartition) {
+        guard !owned.isLeaving else { return }
+        for topic in Topic.folded where owned.watches[topic].beginLook(at: monotonic) {
+            let (watch, lifecycle) = (owned.watches[topic], owned[fold: topic].lifecycle)
+            let end = max(lifecycle.folded, lifecycle.restoreEnd)
+            let progress = TopicProgress(next: end, anchor: watch.readsAnchor ? watch.anchor : nil)
+            looks.ask(
+                LogLook(
+                    owner: owned.ownership, progress: progress, isFirst: false,
+                    point: LogPoint(topic, owned.id, progress.anchor?.offset)))
+        }
     }
 
-    func lookedAtChangelog(_ look: LogLook, _ sight: LogSight, _ owned: OwnedPartition) {
+    func lookedAtFolded(_ topic: Topic, _ look: LogLook, _ sight: LogSight, _ owned: OwnedPartition) {
         var progress = look.progress
         // Compaction may have taken the record away.
         if sight.timestamp == nil { progress?.anchor = nil }
-        var why = owned.watches[.variants].proof ?? progress?.breakIn(sight.bounds, anchored: sight.timestamp)
+        var why = owned.watches[topic].proof ?? progress?.breakIn(sight.bounds, anchored: sight.timestamp)
         // A reader continues in silence behind removed records.
-        if let read = owned.readAtLook, read < sight.bounds.lowerBound {
+        if let read = owned[fold: topic].readAtLook, read < sight.bounds.lowerBound {
             why = why ?? .later(start: sight.bounds.lowerBound, read: read)
         }
-        if let why { return stop(owned, why) }
-        owned.readAtLook = max(owned.lifecycle.folded, owned.lifecycle.changelogStart)
-        owned.watches[.variants].found(at: monotonic)
-        owned.readable.insert(.variants)
+        if let why { return stop(owned, topic, why) }
+        let lifecycle = owned[fold: topic].lifecycle
+        owned[fold: topic].readAtLook = max(lifecycle.folded, lifecycle.changelogStart)
+        owned.watches[topic].found(at: monotonic)
+        owned.readable.insert(topic)
     }
 
     /// Stops the partition: a row that landed before the position that was folded when it was sent is in another log.
     func landed(at offset: Int64, behind folded: Int64, of flight: FlightID) {
         guard let owned = partitions[flight.partition], owned.state.has(flight) else { return }
-        stop(owned, .shorter(end: offset, read: folded))
+        stop(owned, .variants, .shorter(end: offset, read: folded))
     }
 
     /// Whether the changelog replaces an earlier one. Owners open a changelog before they commit any offset.
@@ -49,14 +52,14 @@ extension Worker {
     }
 
     /// Gives the partition's running jobs up. Its jobs wait in their topics until the rows are restored.
-    func stop(_ owned: OwnedPartition, _ why: LogBreak) {
+    func stop(_ owned: OwnedPartition, _ topic: Topic, _ why: LogBreak) {
         // By the times of its rows, it would be newer than each index of the old changelog.
         if why == .unopened { try? owned.index.wipe() }
         let isLeaving = owned.isLeaving
         giveUp(owned.id)
         // Its next owner finds out.
         if isLeaving { return }
-        let failure = LogFailure.recreated(topic: .variants, partition: owned.id, why)
+        let failure = LogFailure.recreated(topic: topic, partition: owned.id, why)
         report(failure, of: owned.id)
         duties.stopped.add(owned.id, failure, at: monotonic)
     }

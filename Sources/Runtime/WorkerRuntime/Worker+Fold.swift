@@ -38,7 +38,7 @@ extension Worker {
         try owned.apply(changes, of: slice, progress: progress, epoch: epochs.epoch)
         for change in changes { owned.snapshots.forget(change.source) }
         owned.unfolded = nil
-        owned.isStuck = false
+        owned.changelog.isStuck = false
         if !owned.isRestored { duties.restore.add(changes.count) }
         feed(.folded(slice.end), to: owned)
         noteRestored(owned)
@@ -46,7 +46,7 @@ extension Worker {
     }
 
     /// Another owner's fence is in the log: what is announced here counts for nothing, and must not be answered as stored.
-    private func giveWay(_ owned: OwnedPartition, to epoch: Int64) {
+    func giveWay(_ owned: OwnedPartition, to epoch: Int64) {
         logger.warning(
             "The partition was reassigned to another worker: this one releases it.",
             ["partition": .string("\(owned.id)"), "epoch": .string("\(owned.epoch)"), "other": .string("\(epoch)")])
@@ -62,7 +62,7 @@ extension Worker {
         }
     }
 
-    private func decoded(_ slice: RowSlice?, _ owner: Ownership, _ rebuilds: Int) {
+    private func decoded(_ slice: RowSlice<ChangelogEntry>?, _ owner: Ownership, _ rebuilds: Int) {
         guard let owned = owned(by: owner) else { return }
         owned.decoding.remove(.variants)
         // An index that was made anew meanwhile begins with other rows.
@@ -71,12 +71,28 @@ extension Worker {
         turnSoon()
     }
 
-    /// The step of the index that a changelog record is; nil for epochs and progress, for what cannot be read, and for
-    /// what an owner wrote whose time was over: a later one's record stands before it.
+    /// The step of the index that a changelog record is; nil for epochs and progress, and for records that do not count.
     private func change(
-        _ row: RowSlice.Row, _ epochs: inout EpochFold, _ progress: inout ProgressRow?, _ owned: OwnedPartition
+        _ row: RowSlice<ChangelogEntry>.Row, _ epochs: inout EpochFold, _ progress: inout ProgressRow?,
+        _ owned: OwnedPartition
     ) -> IndexChange? {
-        let entry: ChangelogEntry
+        switch valid(row, &epochs, &owned.changelog, in: owned.id) {
+        case .change(let change): return change
+        case .progress(let read):
+            // In a recreated changelog, a fenced owner's offsets may rely on its rows in `parked`, which do not count.
+            if let epoch = row.epoch, GroupEpoch.isStranded(epoch, at: row.offset) { return nil }
+            progress = read
+            return nil
+        case .epoch, nil: return nil
+        }
+    }
+
+    /// The entry of a record that counts. nil if it cannot be read, or if its writer's time was over: a later owner's
+    /// record stands before it.
+    func valid<Entry: FoldedEntry>(
+        _ row: RowSlice<Entry>.Row, _ epochs: inout EpochFold, _ fold: inout TopicFold, in partition: PartitionID
+    ) -> Entry? {
+        let entry: Entry
         switch row.entry {
         case .success(let read): entry = read
         case .failure(let failure):
@@ -84,19 +100,18 @@ extension Worker {
             logger.error("\(failure)", ["code": .string(failure.code)])
             return nil
         }
-        let opened: Int64? = if case .epoch(let fence) = entry { fence.epoch } else { nil }
+        let opened = entry.fence?.epoch
         if epochs.isUnopened(written: row.epoch, opened: opened, at: row.offset) {
             note(
                 RecordFailure.header(
-                    place: "\(Topic.variants.rawValue)-\(owned.id)-\(row.offset)", name: EventHeader.epoch,
+                    place: "\(RecordOrigin(topic: fold.topic, partition: partition, offset: row.offset))", name: EventHeader.epoch,
                     reason: "nobody has opened the epoch \(row.epoch ?? 0), so its row does not count"))
         }
         guard epochs.counts(written: row.epoch, opened: opened, at: row.offset) else {
-            if let key = RecordKey(row.key) { owned.lifecycle.ignore(key, at: row.offset) }
+            if let key = RecordKey(row.key) { fold.lifecycle.ignore(key, at: row.offset) }
             return nil
         }
-        if case .progress(let row) = entry { progress = row }
-        return if case .change(let change) = entry { change } else { nil }
+        return entry
     }
 
     /// The next step of a partition whose index may hold all that was there before this owner: the fence, then its jobs.
@@ -109,9 +124,9 @@ extension Worker {
             && (ports.consumer.position(.variants, owned.id).map { $0 >= end } ?? isAtEnd)
         switch owned.lifecycle.advance(isRead: isRead, at: monotonic) {
         case nil: break
-        case .fence where isRecreated(owned): stop(owned, .unopened)
+        case .fence where isRecreated(owned): stop(owned, .variants, .unopened)
         case .fence(let attempt):
-            owned.bid()
+            owned.changelog.bid(after: owned.index.checkpoint)
             tasks.yield { [owner = owned.ownership] in await self.fence(owner, attempt) }
         case .own:
             owned.ledger.restored(owned.index.progress, at: monotonic)
@@ -122,6 +137,7 @@ extension Worker {
                 look(at: owned)
             }
             resumePendingJobs(of: owned)
+            noteParked(owned)
             logger.debug("The partition is restored.", ["partition": .string("\(owned.id)")])
             turnSoon()
             if let text = endRestore() { logger.info("\(text)") }
@@ -141,7 +157,7 @@ extension Worker {
     func republish(_ owned: OwnedPartition) {
         // A progress row that is on its way must not be overtaken by the one before it.
         guard owned.ledger.isIdle else { return }
-        let keys = owned.lifecycle.keysToRepublish(isInFlight: { owned.state.isInFlight($0) })
+        let keys = owned.lifecycle.keysToRepublish { $0.source.map { owned.state.isInFlight($0) } ?? false }
         guard !keys.isEmpty, let rows = validRows(of: keys.keys, owned) else { return }
         owned.lifecycle.beginRepublishing()
         logger.notice(
@@ -178,7 +194,7 @@ extension Worker {
     private func validRow(of key: RecordKey, _ owned: OwnedPartition) throws(IndexFailure) -> NewRecord {
         let record: NewRecord
         switch key {
-        case .epoch, .job: return epochRow(of: owned, isClean: false)
+        case .epoch, .job, .parked: return epochRow(of: owned, isClean: false)
         case .progress:
             let empty = ProgressRow(partition: owned.id, topics: [:], store: owned.store, at: now)
             record = (owned.ledger.written ?? owned.index.progress ?? empty).newRecord()

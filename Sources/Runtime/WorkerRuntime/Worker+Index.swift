@@ -42,7 +42,11 @@ extension Worker {
     func openAwaited(_ owned: OwnedPartition) {
         do throws(IndexFailure) {
             let index = try openIndex(owned.id, owned.lifecycle.changelogStart..<owned.lifecycle.restoreEnd)
-            if !(index is AwaitedIndex) { restart(owned) { () throws(IndexFailure) in index } }
+            if index is AwaitedIndex { return }
+            let parked = owned.parked.lifecycle
+            let missing = try checkParked(index, owned.id, parked.changelogStart..<parked.restoreEnd)
+            restart(owned) { () throws(IndexFailure) in index }
+            if let missing { stop(owned, .parked, missing) }
         } catch { end(error) }
     }
 
@@ -71,17 +75,18 @@ extension Worker {
         logger.warning("The index is rebuilt from the changelog: \(why).", ["partition": .string("\(partition)")])
     }
 
-    /// Whether the index belongs to this changelog, by the newest of its anchors that compaction left. False if the
-    /// index is rebuilt, or the log cannot be asked now.
-    func proveIndex(of owned: OwnedPartition) async -> Bool {
-        guard let anchors = owned.unproven else { return true }
-        var flaw = IndexCheckpoint.Flaw.outdated("none of the rows that it applied last is left in the changelog")
+    /// Whether the index belongs to this changelog, or to this log of `parked`, by the newest of its anchors that
+    /// compaction left. False if the index is rebuilt, or the log cannot be asked now.
+    func proveIndex(of owned: OwnedPartition, _ topic: Topic) async -> Bool {
+        guard let anchors = owned[fold: topic].unproven else { return true }
+        var flaw = IndexCheckpoint.Flaw.outdated(
+            "none of the rows that it applied last is left in \(topic == .variants ? "the changelog" : topic.rawValue)")
         do throws(LogFailure) {
             for anchor in anchors.newestFirst {
-                let point = LogPoint(.variants, owned.id, anchor.offset)
+                let point = LogPoint(topic, owned.id, anchor.offset)
                 guard let found = try await ports.log.sights(at: [point]).first?.get().timestamp else { continue }
                 if found == anchor.timestamp {
-                    owned.prove()
+                    owned[fold: topic].prove()
                     return true
                 }
                 flaw = .foreign("offset \(anchor.offset) holds another record than the one that it applied")
@@ -91,7 +96,8 @@ extension Worker {
             note(error)
             return false
         }
-        if partitions[owned.id] === owned, owned.unproven == anchors { discard(owned, flaw) }
+        guard partitions[owned.id] === owned, owned[fold: topic].unproven == anchors else { return false }
+        if topic == .parked { discardParked(owned, flaw) } else { discard(owned, flaw) }
         return false
     }
 
@@ -128,13 +134,18 @@ extension Worker {
             if !owned.isRestored { duties.restore.leave(owned.lifecycle.rowsLeft) }
             owned.restart(try withRoom(make), isOfAnother: isOfAnother)
             duties.restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
-            let start = owned.index.position ?? owned.lifecycle.changelogStart
-            try ports.consumer.rewind(.variants, owned.id, to: start)
-            owned.readable.insert(.variants)
-            turnSoon()
+            for topic in Topic.folded { try rewind(owned, topic) }
         } catch let failure as any StageFailure {
             end(failure)
         } catch {}
+    }
+
+    /// Reads a folded topic again from the index's position in it.
+    func rewind(_ owned: OwnedPartition, _ topic: Topic) throws(LogFailure) {
+        let start = owned.checkpoint(topic)?.position ?? owned[fold: topic].lifecycle.changelogStart
+        try ports.consumer.rewind(topic, owned.id, to: start)
+        owned.readable.insert(topic)
+        turnSoon()
     }
 
     /// Looks up jobs that waited for the index, because it can be read again.

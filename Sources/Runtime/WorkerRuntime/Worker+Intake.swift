@@ -20,11 +20,11 @@ extension Worker {
         }
         let home = job.source.partition(of: ports.log.partitionCount)
         // A record that was republished from its proper partition is done here. Its owner counts other partitions, and
-        // would send it back for ever.
-        guard home == record.partition || record.rekeyedFrom == home else {
+        // would send it back for ever. So is a parked job: its row is in this partition.
+        guard home == record.partition || record.rekeyedFrom == home || record.topic == .parked else {
             return .answered(record, .rekey(job))
         }
-        guard record.topic.isRetry else { return .arrived(PendingJob(job: job, record: record)) }
+        guard record.topic.hasNotes else { return .arrived(PendingJob(job: job, record: record)) }
         do throws(RecordFailure) {
             let (note, now) = (try RetryNote(record), now)
             // Times from a clock that was ahead: a job would wait for them, and be retried until they are long past.

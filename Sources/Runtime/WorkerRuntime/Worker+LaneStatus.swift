@@ -11,16 +11,16 @@ package struct LaneStatus: Sendable, Hashable {
     package let oldest: WallTime?
     /// Jobs of the lane's own topic that were accepted and are not finished.
     package let unfinished: Int
-    /// Jobs that are retried within seconds.
-    package let retries: Int
+    /// Parked jobs.
+    package let parked: Int
     /// Sources that wait for a permit.
     package let fetches: Int
     package let renders: Int
     /// Sources that are being fetched, rendered or stored.
     package let inProgress: Int
 
-    package init(oldest: WallTime?, unfinished: Int, retries: Int, fetches: Int, renders: Int, inProgress: Int) {
-        (self.oldest, self.unfinished, self.retries) = (oldest, unfinished, retries)
+    package init(oldest: WallTime?, unfinished: Int, parked: Int, fetches: Int, renders: Int, inProgress: Int) {
+        (self.oldest, self.unfinished, self.parked) = (oldest, unfinished, parked)
         (self.fetches, self.renders, self.inProgress) = (fetches, renders, inProgress)
     }
 }
@@ -32,7 +32,7 @@ extension Worker {
         return LaneStatus(
             oldest: owned.compactMap { $0.state.oldestTime(topic) }.min(),
             unfinished: owned.reduce(0) { $0 + $1.state.unfinished(topic) },
-            retries: owned.reduce(0) { $0 + $1.state.waiting(topic) }, fetches: scheduler.waiting(.fetch, on: lane),
+            parked: owned.reduce(0) { $0 + $1.parkedCount(lane) }, fetches: scheduler.waiting(.fetch, on: lane),
             renders: scheduler.waiting(.render, on: lane), inProgress: scheduler.inProgress(on: lane))
     }
 }

@@ -14,8 +14,10 @@ internal import Telemetry
 /// The worker as listener of the log: partitions come and go, records are read and accepted. `Worker+Fold` applies
 /// rows.
 extension Worker: LogListener {
-    package nonisolated func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64 {
-        assumeIsolated { $0.begin(partition, epoch, changelog) }
+    package nonisolated func assigned(
+        _ partition: PartitionID, epoch: Int64, folded: ByFoldedTopic<Range<Int64>>
+    ) -> ByFoldedTopic<Int64> {
+        assumeIsolated { $0.begin(partition, epoch, folded) }
     }
 
     package nonisolated func readable(_ topic: Topic, _ partition: PartitionID) {
@@ -54,6 +56,7 @@ extension Worker: LogListener {
         do {
             if owned.readable.contains(.variants), owned.isOpen(.variants) { try fold(owned) }
             guard partitions[owned.id] === owned else { return }
+            readParked(owned)
             // While draining or leaving, rows only: outcomes wait for them.
             guard owned.isRestored, !owned.isLeaving, phase.isRunning else { return }
             for topic in Self.readingOrder where owned.readable.contains(topic) && owned.isOpen(topic) {
@@ -67,8 +70,8 @@ extension Worker: LogListener {
         } catch let failure as IndexFailure {
             if case .corrupt = failure { return rebuild(owned, failure) }
             // Logged once, and retried at every tick.
-            if owned.isStuck { return counters.countFailure(failure.code) }
-            owned.isStuck = true
+            if owned.changelog.isStuck { return counters.countFailure(failure.code) }
+            owned.changelog.isStuck = true
             report(failure, of: owned.id)
         } catch {}
     }
@@ -78,8 +81,7 @@ extension Worker: LogListener {
     private func take(_ topic: Topic, _ owned: OwnedPartition) throws(LogFailure) {
         let limit = min(256, owned.room(topic, readAhead: configuration.readAhead))
         guard limit > 0, !owned.decoding.contains(topic) else { return }
-        let records =
-            if let tier = DelayTier(topic) { try due(tier, owned, limit) } else { try drain(topic, owned, limit) }
+        let records = try drain(topic, owned, limit)
         if !records.isEmpty {
             turnSoon()
             if topic.lane != nil { busyAt = monotonic }
@@ -109,66 +111,8 @@ extension Worker: LogListener {
         return records
     }
 
-    /// Due records of a delay topic. No more is read while its head is not due.
-    private func due(_ tier: DelayTier, _ owned: OwnedPartition, _ limit: Int) throws(LogFailure) -> [Record] {
-        var head = owned.heads[tier.topic] ?? DelayHead(tier)
-        if head.isEmpty { head.add(try drain(tier.topic, owned, DelayHead.limit), at: now) }
-        let moves = head.moves.searched
-        defer {
-            owned.search.note(moved: moves - head.moves.searched)
-            owned.heads[tier.topic] = head
-        }
-        let (isKnown, moment) = (knowsHosts, moment)
-        return head.take(limit, at: moment.wall, search: owned.search.before) {
-            awaited(by: $0, at: moment.wall)
-        } room: {
-            isKnown ? owned.state.room(for: $0, atMost: scheduler.use(of: $0.host, at: moment)) : 0
-        }
-    }
-
     /// Whether this worker knows which hosts are blocked.
-    private var knowsHosts: Bool { duties.hosts.isReady(at: monotonic) }
-
-    /// Allows some due records to move on that wait for their host alone, and some that others wait behind. Unused
-    /// moves of a turn lapse.
-    func moveHeldUp() {
-        var heldUp: [TierTurns.Place] = []
-        let isTime = monotonic - searchedAt >= TierSearch.interval
-        if isTime { searchedAt = monotonic }
-        for owned in partitions.values {
-            if isTime, let hosts = hostsBehind(owned) {
-                owned.search.look(for: hosts, at: now, isOpen: scheduler.isOpen)
-            }
-            for (topic, head) in owned.heads {
-                if head.isHeldUp { heldUp.append(TierTurns.Place(owned.id, topic)) }
-                if head.moves != DelayHead.Moves() { owned.heads[topic]?.allow(DelayHead.Moves()) }
-            }
-        }
-        guard let place = tierTurns.next(of: heldUp), let owned = partitions[place.partition] else { return }
-        // A job that comes now and then would meet a long turn between two others.
-        let isBusy = underWay > 0 || monotonic - busyAt < .seconds(1)
-        owned.heads[place.topic]?.allow(TierTurns.moves(isBusy: isBusy, isHurried: configuration.patience != nil))
-    }
-
-    /// Hosts that may be asked now and whose jobs are behind others in delay topics; nil: not all heads were examined.
-    private func hostsBehind(_ owned: OwnedPartition) -> [OriginHost]? {
-        var heads: [DelayHead] = []
-        for topic in DelayTier.allCases.lazy.map(\.topic) where owned.readable.contains(topic) {
-            guard let head = owned.heads[topic], !head.isEmpty else { return nil }
-            heads.append(head)
-        }
-        guard knowsHosts, !heads.isEmpty else { return [] }
-        return owned.state.hostsBehind(heads, in: scheduler, at: moment) { awaited(by: $0, at: now) }
-    }
-
-    /// The host that a record of a delay topic waits for, if it waits for nothing else, and the record's lane.
-    private func awaited(by record: Record, at now: WallTime) -> HostLane? {
-        guard let note = try? RetryNote(record), note.cause.isOfHost, note.notBefore <= now else { return nil }
-        let groups = configuration.permits.origins.groups
-        let host = note.host ?? intake.url(ofRefused: record).map { groups.origin(of: $0.fetched) }
-        let lane = configuration.partition.retry.lane(note.lane, failingSince: note.failingSince, at: now)
-        return host.map { HostLane($0, lane) }
-    }
+    var knowsHosts: Bool { duties.hosts.isReady(at: monotonic) }
 
     /// Takes a decoded batch. If its partition went or the worker is stopping meanwhile, the next owner reads its
     /// records again.
@@ -185,7 +129,7 @@ extension Worker: LogListener {
         guard phase.isRunning, !owned.isLeaving else { return }
         let moment = moment
         for (place, event) in events.enumerated() {
-            feed(event, to: owned, at: moment)
+            feed(unlessParked(event, owned), to: owned, at: moment)
             // Otherwise the jobs of a blocked host would fill its share of memory.
             if place % 32 == 31 { grant() }
         }
@@ -209,31 +153,14 @@ extension Worker: LogListener {
             !partitions.isEmpty || duties.stopped.failure != nil || ports.consumer.ownsNothing
         else { return false }
         return partitions.values.allSatisfy {
-            $0.isRestored && $0.lifecycle.isClean && $0.answers != nil && $0.decoding.isEmpty
-                && !$0.state.hasFlights && OwnedPartition.watched.allSatisfy($0.isOpen) && $0.ledger.isIdle
-                && isIdle($0, for: patience)
+            $0.isRestored && $0.lifecycle.isClean && $0.parked.isSettled && $0.answers != nil && $0.decoding.isEmpty
+                && !$0.state.hasFlights && $0.starts.count == 0 && OwnedPartition.watched.allSatisfy($0.isOpen) && $0.ledger.isIdle
+                && $0.readable.isEmpty && $0.state.unfinished == 0 && hasNoParked($0, for: patience)
         }
     }
 
-    private func isIdle(_ owned: OwnedPartition, for patience: Duration?) -> Bool {
-        guard let patience else { return owned.readable.isEmpty && owned.state.unfinished == 0 }
-        return owned.state.waits(beyond: monotonic + patience)
-            && owned.readable.allSatisfy { wait(of: $0, owned).map { $0 > patience } ?? false }
-    }
-
-    /// Time until a record of a delay topic becomes due; nil if that is not known.
-    private func wait(of topic: Topic, _ owned: OwnedPartition) -> Duration? {
-        guard var head = owned.heads[topic], !head.isEmpty else { return nil }
-        let wait = head.due - now
-        guard let share = head.awaited(by: { awaited(by: $0, at: now) }) else { return wait }
-        guard let left = blockLeft(of: [share.host]) else { return nil }
-        // Jobs of blocked hosts only move on when they are due.
-        if head.isOfHostsAlone, let least = blockLeft(of: owned.state.hostWaits.keys) { return min(left, least) }
-        return min(wait, left)
-    }
-
     /// Time for which none of the hosts is asked; nil if one may be asked now.
-    private func blockLeft(of hosts: some Collection<OriginHost>) -> Duration? {
+    func blockLeft(of hosts: some Collection<OriginHost>) -> Duration? {
         var least = Instant.distantFuture - monotonic
         for host in hosts {
             guard case .blocked(let until)? = scheduler.origins[host]?.phase else { return nil }
@@ -242,8 +169,9 @@ extension Worker: LogListener {
         return least
     }
 
-    /// Counts the jobs of this worker's partitions that have no outcome, as far as the log shows.
+    /// Counts the jobs of this worker's partitions that have no outcome, as far as the log and the indexes show.
     func countWaiting() async {
+        waiting = partitions.values.reduce(0) { $0 + $1.index.parked.parkedCounts.values.reduce(0) { $0 + $1.jobs } }
         let own = partitions.keys.sorted() + duties.stopped.ids
         for offsets in (try? await ports.log.partitionOffsets(Topic.worked, own)) ?? [] {
             waiting += Int(offsets.unfinished(partitions[offsets.partition]?.finished(offsets.topic)))
@@ -268,10 +196,6 @@ extension Worker: LogListener {
             return .records
         }
         for offsets in found {
-            // Records behind a head that is not due are not due either.
-            if configuration.patience != nil, partitions[offsets.partition]?.heads[offsets.topic]?.isEmpty == false {
-                continue
-            }
             let committable = partitions[offsets.partition]?.state.committable(offsets.topic) ?? offsets.start
             // Offsets have gaps, at the end too.
             let read = ports.consumer.position(offsets.topic, offsets.partition) ?? committable
@@ -291,7 +215,7 @@ extension Worker: LogListener {
     func passGaps(_ owned: OwnedPartition) {
         for topic in Topic.worked
         where !owned.readable.contains(topic) && !owned.decoding.contains(topic) && owned.isOpen(topic)
-            && owned.heads[topic]?.isEmpty != false && !owned.isLeaving
+            && !owned.isLeaving
         {
             guard let position = ports.consumer.position(topic, owned.id),
                 let offset = owned.state.pass(topic, to: position)

@@ -54,13 +54,16 @@ extension Worker {
             timings.wait(now - record.timestamp, on: outcome.lane)
         }
         guard let traces = configuration.traces else { return }
+        if case .unpark = disposition { return }
         let steps = owned.steps.removeValue(forKey: RecordPlace(record)) ?? []
         let job: (id: String, traceparent: String?) =
             switch disposition {
             case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome),
                 .changed(_, _, let outcome), .dead(_, let outcome):
                 (outcome.job, outcome.traceparent)
-            case .retry(let pending, _, _): (pending.job.id, pending.job.traceparent)
+            case .park(let pending, _, _): (pending.job.id, pending.job.traceparent)
+            // The outcome, which came before, has been traced.
+            case .unpark: ("", nil)
             case .rekey(let job): (job.id, job.traceparent)
             }
         guard let trace = JobTrace(record, job: job.id, traceparent: job.traceparent, share: traces.share) else {

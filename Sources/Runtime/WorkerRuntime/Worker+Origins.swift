@@ -156,7 +156,7 @@ extension Worker {
     private func rowsToTell() -> [OriginRow] {
         var waiting: [OriginHost: ByLane<Int>] = [:]
         for owned in partitions.values {
-            waiting.merge(owned.state.hostWaits, uniquingKeysWith: +)
+            waiting.merge(owned.hostJobs, uniquingKeysWith: +)
         }
         let away = Set(waiting.keys)
         for seat in scheduler.seats.values where seat.waits == .fetch {

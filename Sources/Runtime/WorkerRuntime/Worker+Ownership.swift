@@ -10,11 +10,16 @@ internal import Telemetry
 
 /// Partitions are taken up behind a fence in the changelog (`PartitionLifecycle`), and left in good order where there is time.
 extension Worker {
-    /// Returns where the changelog is to be read from.
-    func begin(_ partition: PartitionID, _ epoch: Int64, _ changelog: Range<Int64>) -> Int64 {
+    /// Returns where the folded topics are to be read from.
+    func begin(
+        _ partition: PartitionID, _ epoch: Int64, _ folded: ByFoldedTopic<Range<Int64>>
+    ) -> ByFoldedTopic<Int64> {
         do {
-            let index = try openIndex(partition, changelog)
-            let start = index.position ?? changelog.lowerBound
+            let index = try openIndex(partition, folded.variants)
+            let missing = try checkParked(index, partition, folded.parked)
+            let start = index.position ?? folded.variants.lowerBound
+            let starts = ByFoldedTopic(
+                variants: start, parked: index.parked.parkedCheckpoint?.position ?? folded.parked.lowerBound)
             assignments += 1
             idle.interrupt()
             var state = PartitionState(
@@ -24,19 +29,23 @@ extension Worker {
             var none: [JobEffect] = []
             state.reduce(.folded(start), at: moment, into: &none)
             let owned = OwnedPartition(
-                partition, epoch: epoch, index: index, state: state, changelog: changelog,
+                partition, epoch: epoch, index: index, state: state, folded: folded,
                 kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(nil, at: monotonic))
-            owned.watches[.variants].begin(anchor: nil, at: monotonic)
+            for topic in Topic.folded { owned.watches[topic].begin(anchor: nil, at: monotonic) }
             partitions[partition] = owned
             duties.hosts.assigned(at: monotonic)
             ownSlots()
             duties.restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
+            if let missing {
+                stop(owned, .parked, missing)
+                return starts
+            }
             // Nothing to read means that nothing is said to be readable.
-            if start >= changelog.upperBound { noteRestored(owned) }
-            return start
+            if start >= folded.variants.upperBound { noteRestored(owned) }
+            return starts
         } catch {
             end(error)
-            return changelog.lowerBound
+            return folded.starts
         }
     }
 
@@ -46,7 +55,7 @@ extension Worker {
 
     private func appendFence(_ owner: Ownership, _ attempt: Int) async -> Bool {
         guard let owned = fencing(owner, attempt) else { return true }
-        let isProven = await proveIndex(of: owned)
+        let isProven = await proveIndex(of: owned, .variants)
         let progress = isProven ? await firstProgressRow(of: owned) : nil
         // An index that was found damaged meanwhile is restored first: it knows nothing of what holds.
         guard fencing(owner, attempt) === owned else { return true }
@@ -79,16 +88,17 @@ extension Worker {
     }
 
     /// Who owns the partition; clean: nothing was left under way.
-    func epochRow(of owned: OwnedPartition, isClean: Bool) -> NewRecord {
-        EpochRow(partition: owned.id, epoch: owned.epoch, owner: configuration.owner, isClean: isClean, at: now)
-            .newRecord().announced(in: owned.epoch)
+    func epochRow(of owned: OwnedPartition, in topic: Topic = .variants, isClean: Bool) -> NewRecord {
+        let epoch = owned[fold: topic].epoch
+        return EpochRow(partition: owned.id, epoch: epoch, owner: configuration.owner, isClean: isClean, at: now)
+            .newRecord(topic: topic).announced(in: epoch)
     }
 
-    /// The ownership, the epoch to announce in, and how far the changelog is folded; nil if the flight's partition has
-    /// another owner, or should have: nobody may see our writes then.
-    func ownership(of flight: FlightID) -> (Ownership, epoch: Int64, folded: Int64)? {
+    /// The ownership, the epochs to announce in (nil in `parked`: not yet), and how far the changelog is folded; nil if the
+    /// flight's partition has another owner, or should have: nobody may see our writes then.
+    func ownership(of flight: FlightID) -> (Ownership, epoch: Int64, parkedEpoch: Int64?, folded: Int64)? {
         guard let owned = partitions[flight.partition], owned.state.has(flight) else { return nil }
-        return (owned.ownership, owned.epoch, owned.lifecycle.folded)
+        return (owned.ownership, owned.epoch, owned.openParkedEpoch, owned.lifecycle.folded)
     }
 
     /// The partition goes to another owner: what runs is finished, and nothing new is begun.
@@ -101,6 +111,7 @@ extension Worker {
             toldLeaving = monotonic
             logger.info("Partitions go to another worker: what runs is finished.", ["underWay": .int(Int64(underWay))])
         }
+        if owned.openParkedEpoch == nil { owned.outbox.leave() }
         feed(.leaving, to: owned)
         settle()
     }

@@ -35,8 +35,9 @@ extension Worker {
             tell(cause, of: pending)
         case .answer(let record, let disposition):
             noteAnswer(record, disposition, of: owned, at: now)
-            if disposition.waitsForTime {
-                for tier in owned.heads.keys { owned.heads[tier]?.noteOther(at: self.now) }
+            if case .park(let pending, let parking, _) = disposition, parking.isAside {
+                owned.starts.hold(
+                    .parked(pending.job.source, JobIdentity(of: record)), ParkedShare(parking.host, parking.worksAs))
             }
             owned.outbox.add(Outbox.Answer(record, disposition, at: now))
         case .commit(let topic, let committable):

@@ -15,7 +15,7 @@ internal import Telemetry
 extension Worker {
     /// Checks the logs of the topics that are due.
     func look(at owned: OwnedPartition) {
-        lookAtChangelog(of: owned)
+        lookAtFolded(of: owned)
         guard owned.isRestored, !owned.isLeaving, owned.answers != nil else { return beginLooks() }
         for topic in Topic.worked where owned.watches[topic].beginLook(at: monotonic) {
             let isFirst = owned.state.progress(topic) == nil
@@ -54,7 +54,7 @@ extension Worker {
     private func looked(_ found: LogLook, _ sight: LogSight, _ owned: OwnedPartition) throws(LogFailure) {
         let topic = found.point.topic
         if owned.watches[topic].isOutdated() { return look(at: owned) }
-        if topic == .variants { return lookedAtChangelog(found, sight, owned) }
+        if topic.isFolded { return lookedAtFolded(topic, found, sight, owned) }
         let proof = owned.watches[topic].proof
         if !found.isFirst, proof == nil, found.progress?.breakIn(sight.bounds, anchored: sight.timestamp) == nil {
             owned.watches[topic].found(at: monotonic)
@@ -94,11 +94,9 @@ extension Worker {
         }
         owned.state.begin(
             topic, at: start.position, finished: start.finished, answered: start.answered,
-            letters: start.isNew ? [:] : owned.answers?.letters(topic) ?? [:], waits: start.waits,
-            end: sight.bounds.upperBound, isNewLog: isNewLog)
+            letters: start.isNew ? [:] : owned.answers?.letters(topic) ?? [:], isNewLog: isNewLog)
         owned.answers?.drop(topic)
         owned.told.begin(topic, start.finding)
-        owned.heads[topic] = DelayTier(topic).map { DelayHead($0, end: sight.bounds.upperBound) }
         owned.watches[topic].begin(anchor: start.anchor, from: start.position, at: monotonic)
         owned.readable.insert(topic)
     }
@@ -225,7 +223,7 @@ extension Worker {
         } else {
             owned.ledger.wrote(row, at: monotonic)
             owned.told.wrote(row.topics)
-            if let ends = row.answers { owned.answers?.wrote(ends) }
+            if let ends = row.answers { owned.answers?.wrote(ends, parkedEpoch: row.parked?.epoch ?? 0) }
             named(by: row, owned)
         }
         settle()
@@ -263,7 +261,8 @@ extension Worker {
         let progress = progress(of: owned)
         return ProgressRow(
             partition: owned.id, topics: progress.topics, answers: answers.ends(isWhole: progress.isWhole),
-            away: owned.state.away, at: now)
+            away: owned.away,
+            parked: owned.parkedJobs(epoch: answers.parkedEpoch(isWhole: progress.isWhole)), at: now)
     }
 
     /// The row, with the current state of its owner and of suspects.

@@ -1,4 +1,5 @@
 internal import Failures
+internal import Ledger
 internal import Partition
 internal import Ports
 internal import Positions
@@ -21,6 +22,8 @@ extension Worker {
             let tail = try await answers(of: owner.partition, into: AnswerTail(after: row, committed: committed))
             guard let owned = recovering(owner) else { return true }
             owned.answers = tail
+            // The epoch row may have been acknowledged meanwhile.
+            if owned.parkedEnd > 0 { owned.answers?.opened(owned.parked.epoch, at: owned.parkedEnd - 1) }
             if tail.count > 0 {
                 logger.info(
                     "Jobs that an earlier owner completed before it ended are not repeated.",
@@ -31,6 +34,41 @@ extension Worker {
         } catch {
             note(error, of: owner.partition)
             return false
+        }
+    }
+
+    /// Reads the outcomes that earlier owners appended after this one had read them for the lanes, and before its epoch row
+    /// in `parked`. A later outcome has a tombstone that does not count.
+    func recoverParkedEnds(_ owner: Ownership) async { await untilOver { await readParkedEnds(of: owner) } }
+
+    private func readParkedEnds(of owner: Ownership) async -> Bool {
+        guard let owned = owned(by: owner), !phase.isEnded, !owned.knowsParkedEnds else { return true }
+        guard let start = owned.answers?.outcomesRead else { return false }
+        do throws(LogFailure) {
+            let end = try await ports.log.bounds(.outcomes, owner.partition).upperBound
+            var next = start
+            while next < end {
+                let records = try await ports.log.read(.outcomes, owner.partition, from: next, limit: 4_096)
+                guard let last = records.last else { break }
+                guard let owned = self.owned(by: owner) else { return true }
+                for record in records where hasRow(endedBy: record, owned) { owned.answers?.readParkedEnd(record) }
+                next = last.offset + 1
+            }
+            guard let owned = self.owned(by: owner) else { return true }
+            owned.knowsParkedEnds = true
+            return true
+        } catch {
+            note(error, of: owner.partition)
+            return false
+        }
+    }
+
+    /// Whether the table, which is whole, has the row of the job that an outcome ends.
+    private func hasRow(endedBy outcome: Record, _ owned: OwnedPartition) -> Bool {
+        guard let ended = ParkedKey(endedBy: outcome) else { return false }
+        do throws(IndexFailure) { return try owned.index.parked.parked(ended.source, ended.identity) != nil } catch {
+            note(error)
+            return true
         }
     }
 
@@ -45,8 +83,8 @@ extension Worker {
 
     /// Reads the outcome topics. One question gets their ends, and topics without news are not read.
     ///
-    /// If the partition of dead letters or of a delay topic cannot be asked, it is left out: jobs that it completes may
-    /// be repeated. No job of a partition can be completed without its outcomes, so those are waited for.
+    /// If the partition of dead letters or of an old retry topic cannot be asked, it is left out: jobs that it completes
+    /// may be repeated. No job can be completed without `outcomes`, or parked without `parked`, so those are waited for.
     nonisolated func answers(
         of partition: PartitionID, into tail: AnswerTail
     ) async throws(LogFailure) -> AnswerTail {
@@ -56,7 +94,7 @@ extension Worker {
             let bounds: Range<Int64>
             switch sight {
             case .success(let sight): bounds = sight.bounds
-            case .failure(let failure) where topic == .outcomes: throw failure
+            case .failure(let failure) where topic == .outcomes || topic == .parked: throw failure
             case .failure(let failure):
                 await note(failure, of: partition)
                 continue

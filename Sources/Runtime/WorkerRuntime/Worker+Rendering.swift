@@ -160,21 +160,39 @@ extension Worker {
 
     /// Appends as the flight's owner. Returns the position after the records.
     nonisolated func append(_ records: [NewRecord], of flight: FlightID) async throws(LogFailure) -> Int64 {
-        let (owner, epoch, folded) = try await owner(of: flight)
+        var (owner, epoch, parkedEpoch, folded) = try await owner(of: flight)
+        while parkedEpoch == nil, records.contains(where: { $0.topic == .parked }) {
+            // The epoch row will not come any more.
+            if await isLeaving(flight.partition) {
+                throw .unavailable(reason: "partition \(flight.partition) goes to another owner")
+            }
+            await pauseAfterRefusal()
+            (owner, epoch, parkedEpoch, folded) = try await self.owner(of: flight)
+        }
         var position: Int64 = 0
-        let results = await ports.log.append(records.map { $0.announced(in: epoch) }, as: owner)
+        let announced = records.map { $0.announced(in: $0.topic == .parked ? parkedEpoch ?? epoch : epoch) }
+        let results = await ports.log.append(announced, as: owner)
         for (record, result) in zip(records, results) {
             if let failure = result.failure { throw failure }
             guard let offset = result.offset else { continue }
             if record.topic == .variants, offset < folded { await landed(at: offset, behind: folded, of: flight) }
+            if record.topic == .parked { await parked(upTo: offset, of: flight.partition) }
             position = max(position, offset + 1)
         }
         return position
     }
 
+    private func isLeaving(_ partition: PartitionID) -> Bool { partitions[partition]?.isLeaving ?? true }
+
+    /// Notes a row that was appended for another job: the table lacks it until it is applied.
+    private func parked(upTo offset: Int64, of partition: PartitionID) {
+        guard let owned = partitions[partition] else { return }
+        owned.parkedEnd = max(owned.parkedEnd, offset + 1)
+    }
+
     private nonisolated func owner(
         of flight: FlightID
-    ) async throws(LogFailure) -> (Ownership, epoch: Int64, folded: Int64) {
+    ) async throws(LogFailure) -> (Ownership, epoch: Int64, parkedEpoch: Int64?, folded: Int64) {
         if let owner = await ownership(of: flight) { return owner }
         throw .unavailable(reason: "partition \(flight.partition) has another owner")
     }

@@ -31,9 +31,6 @@ package actor Worker {
     var keptIndexes: [PartitionID: any VariantIndex] = [:]
     var keptProgress: [PartitionID: KeptProgress] = [:]
     var looks = LogLooks()
-    var tierTurns = TierTurns()
-    /// Time of the last check whether jobs in delay topics could start behind others.
-    var searchedAt = Instant.distantPast
     var duties: Duties
     package internal(set) var scheduler: PermitScheduler
     /// Fetches in progress, so that one can be cancelled without the others.
@@ -186,6 +183,8 @@ package actor Worker {
         ticked.store(ports.time.monotonic.nanoseconds, ordering: .relaxed)
         for owned in partitions.values {
             owned.lifecycle.checkInvariants()
+            owned.parked.lifecycle.checkInvariants()
+            owned.starts.checkInvariants()
             for duty in PartitionDuty.allCases where owned.isDue(duty, at: monotonic) { perform(duty, of: owned) }
         }
         scheduler.checkInvariants()
@@ -194,7 +193,6 @@ package actor Worker {
         let wall = ports.time.wall
         duties.tick(WorkerView(now: moment, wall: wall, restoring: restoring, isRunning: phase.isRunning)).forEach(perform)
         settle()
-        moveHeldUp()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         if case .draining(let deadline) = phase { endDrain(by: deadline) }
     }

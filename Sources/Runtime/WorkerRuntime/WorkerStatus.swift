@@ -23,6 +23,8 @@ package struct WorkerStatus: Sendable {
     package let rowsLeft: Int64
     /// Accepted records that are not finished.
     package let unfinished: [Topic: Int]
+    /// Parked jobs of partitions whose `parked` is restored.
+    package let parked: [PartitionID: ProgressRow.Parked]
     /// Append time of the oldest accepted record that is not finished.
     package let oldestTimes: [PartitionID: [Topic: WallTime]]
     /// Finished records of each topic, committed or not.
@@ -66,6 +68,7 @@ extension Worker {
             counters: counters, restore: duties.restore, owned: partitions.keys.sorted(), assignments: assignments,
             stopped: duties.stopped.ids.count, restoring: restoring.count, rowsLeft: restoring.reduce(0) { $0 + $1.lifecycle.rowsLeft },
             unfinished: records { $0.unfinished($1) },
+            parked: partitions.compactMapValues { owned in owned.openParkedEpoch.map { owned.parkedJobs(epoch: $0) } },
             oldestTimes: partitions.mapValues { owned in Self.byTopic { owned.state.oldestTime($0) } },
             finished: partitions.mapValues { owned in Self.byTopic { owned.finished($0) } },
             finishedAhead: records { $0.finishedAhead($1) },

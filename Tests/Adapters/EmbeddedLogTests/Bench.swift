@@ -33,7 +33,9 @@ final class Ears: LogListener {
         for await (t, p) in readable where t == topic && p == partition { return }
     }
 
-    func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64 { changelog.upperBound }
+    func assigned(
+        _ partition: PartitionID, epoch: Int64, folded: ByFoldedTopic<Range<Int64>>
+    ) -> ByFoldedTopic<Int64> { ByFoldedTopic { folded[$0].upperBound } }
     func readable(_ topic: Topic, _ partition: PartitionID) { sink.yield((topic, partition)) }
     func revoked(_ partition: PartitionID, deadline: Instant) {}
     func lost(_ partition: PartitionID) {}

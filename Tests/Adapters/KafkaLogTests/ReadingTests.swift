@@ -63,7 +63,7 @@ extension KafkaTests {
             let bench = try await KafkaBench()
             let log = try await bench.log()
             _ = await log.append((0..<10).map { .text(.variants, 0, "\($0)", key: "\($0)") })
-            let owner = Owner(KafkaLogConsumer(log), changelogStart: Int64(10 - unread))
+            let owner = Owner(KafkaLogConsumer(log), foldedStart: Int64(10 - unread))
             try await owner.start()
             await owner.own(6)
             var read = 0

@@ -73,7 +73,7 @@ extension KafkaTests {
 
         @Test(
             "No request asks for more partitions than a cluster makes at once",
-            arguments: [(12, 1), (1_000, 3), (20_000, 13)])
+            arguments: [(12, 1), (1_000, 3), (20_000, Topic.allCases.count)])
         func batches(partitions: Int, requests: Int) {
             let plans = TopicPlan.all(KafkaConfiguration(), partitions: partitions, replication: 1)
             let batches = TopicPlan.batches(plans)
@@ -140,6 +140,9 @@ extension KafkaTests {
                 (
                     .retry, "cleanup.policy", "compact",
                     "and needs delete: compaction removes jobs that nobody has done."
+                ),
+                (
+                    .parked, "cleanup.policy", "delete", "and needs compact: retention removes jobs that wait."
                 ),
                 (
                     .jobsFast, "retention.ms", "3600000",
@@ -264,14 +267,15 @@ extension KafkaTests {
         }
 
         @Test(
-            "No worker starts where jobs get lost, and one that runs ends where a job topic is compacted",
+            "No worker starts where jobs get lost, and one that runs ends where a job topic is compacted, or parked is not",
             arguments: [
-                ("cleanup.policy", "compact"), ("cleanup.policy", "[compact,delete]"), ("retention.ms", "60000"),
-                ("retention.bytes", "1000000"),
-            ])
-        func losing(setting: String, value: String) async throws {
+                (.retry1m, "cleanup.policy", "compact"), (.jobsFast, "cleanup.policy", "[compact,delete]"),
+                (.jobsSlow, "retention.ms", "60000"), (.jobsFast, "retention.bytes", "1000000"),
+                (.parked, "cleanup.policy", "delete"), (.parked, "cleanup.policy", "[compact,delete]"),
+            ] as [(Topic, String, String)])
+        func losing(topic: Topic, setting: String, value: String) async throws {
             let bench = try await KafkaBench(partitions: 1)
-            let name = bench.configuration.prefix + "retry.1m"
+            let name = bench.configuration.prefix + topic.rawValue
             let (log, owner) = try await bench.worker()
             try await owner.start()
             await owner.own(1)

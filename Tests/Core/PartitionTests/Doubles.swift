@@ -1,6 +1,7 @@
 import Canonical
 import Clocks
 import Digest
+import Failures
 import ImageModel
 import Images
 internal import Jobs
@@ -42,6 +43,36 @@ extension Instant {
 extension PermitScheduler {
     mutating func fail(_ flight: FlightID, at now: Moment) -> Bool { fail(flight, by: .machine, at: now) }
     mutating func pass(_ flight: FlightID) -> [Obstacle] { pass(flight, at: 0) }
+}
+
+/// A job as its row of `parked` has it.
+struct ParkedDouble {
+    let pending: PendingJob
+    let parking: Parking
+    let cause: FailureNote
+
+    var share: ParkedShare { ParkedShare(parking.host, parking.worksAs) }
+
+    /// The job as its owner starts it from the row.
+    ///
+    /// - Parameter deaths: crashes that the row reports; nil: those that its writer knew.
+    func started(offset: Int64 = 0, deaths: Int? = nil) -> PendingJob {
+        let own = pending.record
+        let record = Record(
+            topic: .parked, partition: own.partition, offset: offset, timestamp: pending.firstSeen,
+            key: RecordKey.parked(pending.job.source, JobIdentity(of: own)).bytes, value: own.value, headers: own.headers)
+        return PendingJob(
+            job: pending.job, record: record, attempts: pending.attempts, firstSeen: pending.firstSeen,
+            notBefore: pending.notBefore, heldSince: pending.heldSince, deaths: deaths ?? pending.deaths,
+            failingSince: pending.failingSince, heldBy: cause.hold, awaited: parking.host)
+    }
+}
+
+extension Disposition {
+    var parked: ParkedDouble? {
+        guard case .park(let pending, let parking, let cause) = self else { return nil }
+        return ParkedDouble(pending: pending, parking: parking, cause: cause)
+    }
 }
 
 extension FetchedPicture {

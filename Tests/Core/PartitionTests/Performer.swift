@@ -62,8 +62,6 @@ struct Performer: ~Copyable {
 
     mutating func publish(_ job: Job) { feed(.arrived(PendingJob(job: job, record: record(.jobs(job.lane))))) }
 
-    /// Jobs that went to delay topics.
-    var retries: [(pending: PendingJob, tier: DelayTier, cause: FailureNote)] {
-        answers.compactMap { if case .retry(let pending, let tier, let cause) = $1 { (pending, tier, cause) } else { nil } }
-    }
+    /// Rows that were written to `parked`.
+    var parked: [ParkedDouble] { answers.compactMap(\.disposition.parked) }
 }

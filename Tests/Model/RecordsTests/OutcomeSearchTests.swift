@@ -34,16 +34,23 @@ struct OutcomeSearchTests {
             job: job, source: source, url: SourceURL(Self.url), lane: .fast, kind: kind, variants: [],
             failure: kind.isSuccess ? nil : Self.failure, attempts: attempts, at: at)
         var new = outcome.newRecord(partition: Fixture.partition)
-        if let record { new.headers.append(answered: record) }
+        if let record { new.headers.append(answered: JobIdentity(of: record)) }
         return Fixture.read(new)
     }
 
-    private func retry(of record: Record, _ id: String, offset: Int64 = 4) -> Record {
+    /// A retry record of an earlier version, or the job's row of `parked`.
+    private func waiting(_ record: Record, _ id: String, in topic: Topic, offset: Int64 = 4) -> Record {
         let note = RetryNote(
             job: id, lane: .fast, attempt: 1, notBefore: 9, firstSeen: 3, cause: Self.failure,
             origin: RecordOrigin(record))
-        var new = note.newRecord(
-            topic: .retry10s, key: record.key, body: record.value ?? [], partition: record.partition, at: 4)
+        let row = ParkedRow(
+            Fixture.source, .record(AnsweredRecord(record)), note, host: OriginHost(of: Self.url), worksAs: .fast,
+            body: record.value ?? [])
+        var new =
+            topic == .parked
+            ? row.newRecord(partition: record.partition, at: 4)
+            : note.newRecord(
+                topic: topic, key: record.key, body: record.value ?? [], partition: record.partition, at: 4)
         new.headers.append(answered: record)
         return Fixture.read(new, offset: offset)
     }
@@ -76,7 +83,9 @@ struct OutcomeSearchTests {
     func pending() {
         let record = job("a")
         #expect(search(.job("a"), record).pending.map(\.job) == ["a"])
-        #expect(search(.job("a"), record).pending.first?.code == nil)
+        let first = search(.job("a"), record).pending.first
+        #expect(first?.code == nil && first?.due == nil && first?.attempts == 0)
+        #expect(first?.place == .lane && first?.lane == .fast)
         #expect(search(.job("b"), record, job(nil, body: #","id":"b""#)).pending.map(\.job) == ["b"])
         #expect(search(.job("jobs.fast-3-17"), record, job(nil)).pending.map(\.job) == ["jobs.fast-3-17"])
         #expect(search(.source(Fixture.source), record, outcome(of: "a", answering: record)).pending == [])
@@ -86,32 +95,32 @@ struct OutcomeSearchTests {
         #expect(twice.pending.count == 1 && twice.ended.count == 1)
     }
 
-    @Test("A job that waits in its worker has the code of the progress row, in its partition and at its offset")
-    func waits() {
+    @Test(
+        "A job that waits takes the place of the record that it answers, with its reason and the job's age",
+        arguments: [Topic.parked, .retry10s])
+    func waits(topic: Topic) {
         let record = job("a")
-        var row = ProgressRow(
-            partition: record.partition,
-            topics: [
-                record.topic: TopicProgress(
-                    next: 0, waits: [.init(offset: record.offset, attempts: 1, notBefore: 0, code: "fetch.timeout")])
-            ], at: 1)
-        for (partition, code) in [(record.partition.number, "fetch.timeout"), (record.partition.number + 1, nil)] {
-            row.partition = PartitionID(partition)
-            var search = OutcomeSearch(.job("a"), intake: Intake(rules: CanonicalRules()))
-            search.take(row)
-            search.take(record)
-            #expect(search.pending.map(\.code) == [code] && search.pending.first?.message == nil)
+        let row = waiting(record, "a", in: topic)
+        for subject in [OutcomeSearch.Subject.job("a"), .source(Fixture.source)] {
+            let pending = search(subject, record, row).pending
+            #expect(pending.map(\.topic) == [topic] && pending.first?.since == 3, "\(subject)")
+            #expect(pending.first?.code == "fetch.not-found" && pending.first?.message != nil)
+            #expect(pending.first?.attempts == 1 && pending.first?.due == 9 && pending.first?.lane == .fast)
+            #expect(pending.first?.place == .parked)
+            // The outcome of a parked job names the identity in the row's key, whose tombstone may be missing.
+            let ended = search(subject, row, outcome(of: "a", answering: row))
+            #expect(ended.pending == [] && ended.ended.count == 1, "\(subject)")
+            guard topic == .parked else { continue }
+            // The row's tombstone is missing: the outcome names the job's first record, as the row's key does.
+            let undeleted = search(subject, row, outcome(of: "a", answering: record))
+            #expect(undeleted.pending == [] && undeleted.ended.count == 1, "\(subject)")
         }
-    }
-
-    @Test("A retry takes the place of the record that it answers, with its reason and the job's age")
-    func retries() {
-        let record = job("a")
-        let pending = search(.job("a"), record, retry(of: record, "a")).pending
-        #expect(pending.map(\.topic) == [.retry10s] && pending.first?.since == 3)
-        #expect(pending.first?.code == "fetch.not-found" && pending.first?.message != nil)
-        let ended = search(.job("a"), retry(of: record, "a"), outcome(of: "a", answering: retry(of: record, "a")))
-        #expect(ended.pending == [] && ended.ended.count == 1)
+        if topic == .parked {
+            var tombstone = row
+            (tombstone.value, tombstone.headers) = (nil, [])
+            #expect(search(.job("a"), record, row, tombstone).pending == [])
+        }
+        #expect(search(.job("b"), row).pending.isEmpty && search(.source(Self.other), row).pending.isEmpty)
     }
 
     @Test(

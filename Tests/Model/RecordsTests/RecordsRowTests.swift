@@ -101,17 +101,15 @@ struct RecordsRowTests {
             topics: [
                 .jobsFast: TopicProgress(
                     next: 7, committed: 6, finished: [9, 10, 40_000 - 8],
-                    waits: [
-                        .init(offset: 8, attempts: 2, notBefore: 12),
-                        .init(offset: 11, attempts: 0, notBefore: 5, heldSince: 4, failingSince: 3, code: "fetch.dns"),
-                    ], anchor: LogAnchor(offset: 3, timestamp: 1_700_000_000_000),
+                    anchor: LogAnchor(offset: 3, timestamp: 1_700_000_000_000),
                     last: LogAnchor(offset: 6, timestamp: 1_700_000_000_009)),
                 .retry: TopicProgress(next: 0), .retry1h: TopicProgress(next: 3),
-            ], answers: [.outcomes: 12, .dead: 0, .retry10s: 4], isClean: false, deaths: 2,
+            ], answers: [.outcomes: 12, .parked: 6, .dead: 0, .retry10s: 4], isClean: false, deaths: 2,
             suspects: [
                 .init(.jobsFast, 8, deaths: 1, begun: .beside), .init(.retry1h, 4, deaths: 2, begun: .alone),
-                .init(.jobsSlow, 0, deaths: 2),
+                .init(.jobsSlow, 0, deaths: 2), .init(.parked, 5, deaths: 1, begun: .beside),
             ], away: [.init("https://a.example", ByLane([.fast: 7, .slow: 1])), .init("cdn", ByLane([.slow: 3]))],
+            parked: .init(epoch: 4, lanes: ByLane { $0 == .fast ? .init(9, oldest: 3) : .none }),
             lost: .init(records: 3, at: 7), at: 8)
         var read = progress
         // Beyond the bitmap's end: finished again by the next owner.
@@ -128,13 +126,35 @@ struct RecordsRowTests {
             #"{"topics":{},"lost":{"records":1},"at":1}"#, #"{"topics":{},"lost":{"records":-1,"at":1},"at":1}"#,
             #"{"topics":{"jobs.fast":{}},"at":1}"#, #"{"topics":{"jobs.fast":{"next":1,"finished":"?"}},"at":1}"#,
             #"{"topics":{"retry":{"next":1,"finished":"\#(Base64.text([UInt8](repeating: 1, count: 4_097)))"}},"at":1}"#,
-            #"{"topics":{"retry":{"next":1,"waits":[{"offset":1,"attempts":-1,"notBefore":1}]}},"at":1}"#,
-            #"{"topics":{"retry":{"next":1,"waits":[{"offset":1,"attempts":1}]}},"at":1}"#,
+            #"{"topics":{},"parked":{},"at":1}"#, #"{"topics":{},"parked":{"epoch":-1},"at":1}"#,
+            #"{"topics":{},"parked":{"epoch":1,"fast":{}},"at":1}"#, #"{"topics":{},"parked":{"epoch":1,"fast":3},"at":1}"#,
+            #"{"topics":{},"parked":{"epoch":1,"slow":{"jobs":-1}},"at":1}"#,
             #"{"topics":{"retry":{"next":1,"anchor":{"offset":1}}},"at":1}"#, #"{"at":1}"#, #"{"topics":{}}"#,
         ])
     func damagedProgress(json: String) throws {
         let record = Fixture.record(.variants, value: Array(json.utf8), key: RecordKey.progress(PartitionID(1)).bytes)
         #expect(throws: RecordFailure.self) { try ChangelogEntry(record) }
+    }
+
+    @Test(
+        "A progress row of another version is read: its waits, its lanes and its topics are skipped",
+        arguments: [
+            (#"{"topics":{"jobs.fast":{"next":7,"waits":[{"offset":8,"attempts":2,"notBefore":12,"code":"a.b"}]}},"at":1}"#, nil),
+            (
+                #"{"topics":{"jobs.fast":{"next":7},"retry.9d":{"n":1}},"parked":{"epoch":3,"later":[1]},"at":1}"#,
+                ProgressRow.Parked(epoch: 3, lanes: ByLane { _ in .none })
+            ),
+            (
+                #"{"topics":{"jobs.fast":{"next":7}},"parked":{"bulk":{"jobs":5},"epoch":3,"fast":{"jobs":2,"n":{}}},"at":1}"#,
+                ProgressRow.Parked(epoch: 3, lanes: ByLane { $0 == .fast ? .init(2, oldest: nil) : .none })
+            ),
+        ] as [(String, ProgressRow.Parked?)])
+    func otherProgress(json: String, parked: ProgressRow.Parked?) throws {
+        let record = Fixture.record(.variants, value: Array(json.utf8), key: RecordKey.progress(PartitionID(1)).bytes)
+        let row = ProgressRow(
+            partition: PartitionID(1), topics: [.jobsFast: TopicProgress(next: 7)], parked: parked, at: 1)
+        #expect(try ChangelogEntry(record) == .progress(row))
+        #expect(row.parkedCount == (parked?.lanes[.fast].jobs ?? 0))
     }
 
     @Test(

@@ -116,25 +116,25 @@ struct AppendAndReadTests {
     }
 
     @Test(
-        "Of `variants` only the newest record of a key stays, a tombstone too; latest leaves tombstones out",
-        arguments: LogBench.all)
-    func compaction(bench: LogBench) async throws {
-        let log = try await bench.open("compaction").log
+        "Of folded topics only the newest record of a key stays, a tombstone too; latest leaves tombstones out",
+        arguments: LogBench.all, Topic.folded)
+    func compaction(bench: LogBench, topic: Topic) async throws {
+        let log = try await bench.open("compaction-\(topic.rawValue)").log
         for round in 0..<5 {
-            _ = await log.append((0..<20).map { Self.record(.variants, key: "a/\($0)", "round \(round)") })
+            _ = await log.append((0..<20).map { Self.record(topic, key: "a/\($0)", "round \(round)") })
         }
         _ = await log.append([
-            Self.record(.variants, key: "a/7", nil), Self.record(.variants, key: "b/1", "other"),
-            Self.record(.variants, key: "a", "source"),
+            Self.record(topic, key: "a/7", nil), Self.record(topic, key: "b/1", "other"),
+            Self.record(topic, key: "a", "source"),
         ])
-        let latest = try await log.latest(.variants, Self.p0, keyPrefix: Array("a/".utf8))
+        let latest = try await log.latest(topic, Self.p0, keyPrefix: Array("a/".utf8))
         #expect(latest.count == 19)
         #expect(latest.allSatisfy { $0.value == Array("round 4".utf8) })
-        let source = try await log.latest(.variants, Self.p0, keyPrefix: Array("a".utf8))
+        let source = try await log.latest(topic, Self.p0, keyPrefix: Array("a".utf8))
         #expect(source.count == 20)
         // The tail is never compacted away: the newest record, and what a reader from the end has yet to see.
-        let bounds = try await log.bounds(.variants, Self.p0)
-        #expect(try await log.read(.variants, Self.p0, from: bounds.upperBound - 1, limit: 10).map(\.key) == [[97]])
+        let bounds = try await log.bounds(topic, Self.p0)
+        #expect(try await log.read(topic, Self.p0, from: bounds.upperBound - 1, limit: 10).map(\.key) == [[97]])
         await log.close()
     }
 

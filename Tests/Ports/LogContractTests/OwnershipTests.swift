@@ -14,7 +14,7 @@ struct OwnershipTests {
 
     static func texts(_ records: [Record]) -> [String] { records.map { String(decoding: $0.value ?? [], as: UTF8.self) } }
 
-    @Test("Every partition is assigned once, in a higher epoch each time, with the changelog's bounds", arguments: LogBench.all)
+    @Test("Every partition is assigned once, in a higher epoch each time, with the bounds of folded topics", arguments: LogBench.all)
     func assignment(bench: LogBench) async throws {
         var last: Int64 = 0
         for round in 0..<3 {
@@ -25,8 +25,9 @@ struct OwnershipTests {
             await owner.listener.until { $0.filter { if case .assigned = $0 { true } else { false } }.count == count }
             for number in 0..<Int32(count) {
                 let epochs = owner.listener.all.compactMap { event -> Int64? in
-                    guard case .assigned(PartitionID(number), let epoch, let changelog) = event else { return nil }
-                    #expect(changelog.upperBound == (number == 0 ? Int64(round) : 0))
+                    guard case .assigned(PartitionID(number), let epoch, let folded) = event else { return nil }
+                    #expect(folded.variants.upperBound == (number == 0 ? Int64(round) : 0))
+                    #expect(folded.parked.upperBound == (number == 0 ? 2 * Int64(round) : 0))
                     return epoch
                 }
                 #expect(epochs.count == 1)
@@ -36,6 +37,8 @@ struct OwnershipTests {
                 }
             }
             _ = await log.append([NewRecord(topic: .variants, partition: Self.p0, key: [UInt8(round)], value: [])])
+            _ = await log.append(
+                (0..<2).map { NewRecord(topic: .parked, partition: Self.p0, key: [UInt8(round), $0], value: []) })
             await owner.stop()
             await log.close()
         }
@@ -95,16 +98,21 @@ struct OwnershipTests {
         await again.close()
     }
 
-    @Test("`variants` is read from where the listener said", arguments: LogBench.all)
-    func changelogStart(bench: LogBench) async throws {
-        let (log, consumer) = try await bench.open("changelog")
-        let results = await log.append((0..<10).map {
-            NewRecord(topic: .variants, partition: Self.p0, key: [$0], value: [$0])
-        })
-        let start = try #require(results[4].offset)
-        let owner = Owner(consumer, changelogStart: start)
+    @Test("Folded topics are read from where the listener said", arguments: LogBench.all)
+    func foldedStart(bench: LogBench) async throws {
+        let (log, consumer) = try await bench.open("folded")
+        var start: Int64 = 0
+        for topic in Topic.folded {
+            let results = await log.append((0..<10).map {
+                NewRecord(topic: topic, partition: Self.p0, key: [$0], value: [$0])
+            })
+            start = try #require(results[4].offset)
+        }
+        let owner = Owner(consumer, foldedStart: start)
         try await owner.start()
-        #expect(try await owner.drain(.variants, Self.p0, until: 6).map(\.key) == [[4], [5], [6], [7], [8], [9]])
+        for topic in Topic.folded {
+            #expect(try await owner.drain(topic, Self.p0, until: 6).map(\.key) == [[4], [5], [6], [7], [8], [9]])
+        }
         await owner.stop()
         await log.close()
     }
@@ -122,23 +130,25 @@ struct OwnershipTests {
         await log.close()
     }
 
-    @Test("After a rewind the changelog is read anew from there, to its end and further", arguments: LogBench.all)
+    @Test("After a rewind a folded topic is read again from there, to its end and further", arguments: LogBench.all)
     func rewind(bench: LogBench) async throws {
         let (log, consumer) = try await bench.open("rewind")
-        let row = { (key: UInt8) in NewRecord(topic: .variants, partition: Self.p0, key: [key], value: [key]) }
-        _ = await log.append((0..<20).map(row))
+        let row = { (topic: Topic, key: UInt8) in NewRecord(topic: topic, partition: Self.p0, key: [key], value: [key]) }
+        for topic in Topic.folded { _ = await log.append((0..<20).map { row(topic, $0) }) }
         let owner = Owner(consumer)
         try await owner.start()
-        let first = try await owner.drain(.variants, Self.p0, until: 20)
-        for offset in [first[0].offset, first[7].offset] {
-            try await owner.rewind(.variants, Self.p0, to: offset)
-            let end = await owner.position(.variants, Self.p0)
-            #expect(end == nil || end == offset)
-            let again = try await owner.drain(.variants, Self.p0, until: first.count { $0.offset >= offset })
-            #expect(again == first.filter { $0.offset >= offset })
+        for topic in Topic.folded {
+            let first = try await owner.drain(topic, Self.p0, until: 20)
+            for offset in [first[0].offset, first[7].offset] {
+                try await owner.rewind(topic, Self.p0, to: offset)
+                let end = await owner.position(topic, Self.p0)
+                #expect(end == nil || end == offset)
+                let again = try await owner.drain(topic, Self.p0, until: first.count { $0.offset >= offset })
+                #expect(again == first.filter { $0.offset >= offset })
+            }
+            _ = await log.append([row(topic, 20)])
+            #expect(try await owner.drain(topic, Self.p0, until: 1).map(\.key) == [[20]])
         }
-        _ = await log.append([row(20)])
-        #expect(try await owner.drain(.variants, Self.p0, until: 1).map(\.key) == [[20]])
         await owner.stop()
         await log.close()
     }

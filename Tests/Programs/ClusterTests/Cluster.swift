@@ -56,6 +56,8 @@ struct Cluster {
     }
 
     func lags() throws -> [[String: Any]] { try array("lag") }
+    /// Number of rows of `lag` but those of `parked`, which it has only of partitions with an owner.
+    func unparkedLags() throws -> Int { try lags().count { $0["topic"] as? String != "parked" } }
 
     func array(_ words: String...) throws -> [[String: Any]] {
         let ended = try place.run(words + ["--json"])

@@ -153,13 +153,13 @@ struct LostPositionTests {
         // It keeps the index aside. Another folder has none.
         let elsewhere = try TemporaryFolder()
         let lost = try place.run("topics", "restore", "--index", elsewhere.url.path, "--json")
-        #expect(lost.status == 1 && lost.output.contains(#""rows":0,"missing":10,"isOpen":false"#), "\(lost.output)")
+        #expect(lost.status == 1 && lost.output.contains(#""rows":0,"parked":0,"missing":10,"isOpen":false"#), "\(lost.output)")
         #expect(lost.errors.contains("10 variants that outcomes name are in no index"), "\(lost.errors)")
         let dry = try place.run("topics", "restore", "--dry-run")
         #expect(dry.status == 0 && dry.output.contains("20 rows would be published"), "\(dry.output) \(dry.errors)")
         let restored = try place.run("topics", "restore", "--json")
         #expect(
-            restored.status == 0 && restored.output.contains(#""rows":20,"missing":0,"isOpen":true"#),
+            restored.status == 0 && restored.output.contains(#""rows":20,"parked":0,"missing":0,"isOpen":true"#),
             "\(restored.output)")
         let rows = try await place.records(.variants).count
         #expect(try place.run("topics", "restore").output.contains("0 rows were published"))

@@ -195,7 +195,7 @@ struct LogCommandTests {
         #expect(try run("lag").output.contains("jobs.slow  all"))
     }
 
-    @Test("The age of a job that is retried counts from its first record, as lagwatch's does")
+    @Test("The age of a job in an old retry topic counts from its first record, as lagwatch's does")
     func lagOfRetried() async throws {
         let now = SystemTimeSource().wall
         let note = RetryNote(
@@ -209,6 +209,52 @@ struct LogCommandTests {
         #expect(waiting.map { $0["topic"] as? String } == ["retry.1m"])
         let seconds = try #require(waiting.first?["seconds"] as? Double)
         #expect(seconds >= 3_600 && seconds < 3_660)
+    }
+
+    @Test("Parked jobs are lag, as their owner counts them, with the age of the oldest")
+    func lagOfParked() async throws {
+        let now = SystemTimeSource().wall
+        let lanes = ByLane { lane in
+            lane == .fast ? ProgressRow.Parked.Jobs(3, oldest: now - .hours(1)) : ProgressRow.Parked.Jobs(4, oldest: now - .hours(2))
+        }
+        let progress = ProgressRow(
+            partition: PartitionID(2), topics: [:], away: [.init("https://a.example", ByLane([.fast: 3, .slow: 4]))],
+            parked: .init(epoch: 1, lanes: lanes), at: now)
+        try await append { _ in [progress.newRecord()] }
+        let lags = try array("lag").filter { $0["topic"] as? String == "parked" }
+        #expect(lags.map { $0["records"] as? Int } == [7])
+        let seconds = try #require(lags.first?["seconds"] as? Double)
+        #expect(seconds >= 7_200 && seconds < 7_260)
+        #expect(try run("lag").output.contains(#/parked +all +7 /#))
+    }
+
+    @Test("Jobs that were parked since their owner last counted are lag, too")
+    func lagOfUncounted() async throws {
+        let (now, partition) = (SystemTimeSource().wall, PartitionID(2))
+        func row(_ number: Int64) -> ParkedRow {
+            let first = AnsweredRecord(
+                Record(
+                    topic: .jobsSlow, partition: partition, offset: number, timestamp: 1, key: [], value: [], headers: []))
+            let note = RetryNote(
+                job: "job-\(number)", lane: .slow, attempt: 1, notBefore: now, firstSeen: now - .hours(3),
+                cause: FailureNote(code: "fetch.status", message: "No.", verdict: .retry),
+                origin: RecordOrigin(topic: .jobsSlow, partition: partition, offset: number))
+            return ParkedRow(
+                SourceKey(SHA256.digest(of: [])), .record(first), note, host: OriginHost(group: "https://a.example"),
+                worksAs: .slow, body: [])
+        }
+        let lanes = ByLane { _ in ProgressRow.Parked.Jobs.none }
+        let progress = ProgressRow(
+            partition: partition, topics: [:], answers: [.outcomes: 0, .parked: 0, .dead: 0],
+            parked: .init(epoch: 1, lanes: lanes), at: now)
+        let rows = (1...3).map { row($0) }
+        try await append { _ in
+            [progress.newRecord()] + rows.map { $0.newRecord(partition: partition, at: now).announced(in: 1) }
+                + [ParkedRow.drop(rows[0].source, rows[0].identity, partition: partition).announced(in: 1)]
+        }
+        let lags = try array("lag").filter { $0["topic"] as? String == "parked" }
+        #expect(lags.map { $0["records"] as? Int } == [2])
+        #expect(try #require(lags.first?["seconds"] as? Double) >= 10_800)
     }
 
     @Test("Records that are finished behind an unfinished one do not wait")

@@ -106,13 +106,57 @@ struct OutcomesCommandTests {
         #expect(found["state"] as? String == "pending" && (found["outcomes"] as? [Any])?.isEmpty == true)
         let jobs = try #require(found["pending"] as? [NSDictionary])
         #expect(
-            jobs.count == 1 && Set(jobs[0].allKeys as? [String] ?? []) == ["job", "topic", "since", "code", "message"])
+            jobs.count == 1
+                && Set(jobs[0].allKeys as? [String] ?? []) == [
+                    "job", "topic", "place", "lane", "since", "attempts", "until", "code", "message",
+                ])
+        #expect(jobs[0]["place"] as? String == "lane" && jobs[0]["attempts"] as? Int == 0 && jobs[0]["until"] is NSNull)
         #expect(
             try run("variants", Self.url).errors
                 == "Job other and 1 more are pending. See 'mezzotint outcomes --url' with this URL.\n")
         try await end("mine", .stored, at: 5)
         #expect(
             (try object("--url", Self.url)["pending"] as? [NSDictionary])?.map { $0["job"] as? String } == ["other"])
+    }
+
+    @Test("A parked job shows its lane, its attempts, why it waits and until when, in place of its record")
+    func parked() async throws {
+        try publish("mine")
+        let source = try CanonicalRules().source(of: Self.url).key
+        let due: WallTime = 4_000_000_000_000
+        let log = try EmbeddedLog(folder.file("data/log"))
+        let partition = source.partition(of: log.partitionCount)
+        let record = try #require(try await log.read(.jobsFast, partition, from: 0, limit: 1).first)
+        func park(_ code: String, _ message: String) async {
+            let note = RetryNote(
+                job: "mine", lane: .fast, attempt: 2, notBefore: due, firstSeen: record.timestamp,
+                cause: FailureNote(code: code, message: message, verdict: .retry), origin: RecordOrigin(record))
+            let row = ParkedRow(
+                source, JobIdentity(of: record), note, host: OriginHost(of: Self.url), worksAs: .slow,
+                body: record.value ?? [])
+            for result in await log.append([row.newRecord(partition: partition, at: 5).announced(in: 1)]) {
+                #expect(result.offset != nil)
+            }
+        }
+        await park("fetch.server-error", "The origin answered 503.")
+        for words in [["--job", "mine"], ["--url", Self.url]] {
+            let jobs = try #require(try object(words[0], words[1])["pending"] as? [NSDictionary])
+            #expect(
+                jobs == [
+                    [
+                        "job": "mine", "topic": "parked", "place": "parked", "lane": "fast",
+                        "since": Timestamp.text(record.timestamp), "attempts": 2, "until": Timestamp.text(due),
+                        "code": "fetch.server-error", "message": "The origin answered 503.",
+                    ]
+                ])
+        }
+        let shown = try run("outcomes", "--job", "mine")
+        #expect(shown.errors.contains("pending in parked: no outcome yet, its last attempt failed (fetch.server-error)."))
+        #expect(shown.output.contains(Timestamp.text(due)))
+        await park("retry.slow", "It runs.")
+        let jobs = try #require(try object("--job", "mine")["pending"] as? [NSDictionary])
+        #expect(jobs.map { $0["place"] as? String } == ["running"])
+        await log.close()
     }
 
     @Test("Records that cannot be read are named by topic: those that a transaction hides, and those that nobody reads")

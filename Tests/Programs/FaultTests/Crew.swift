@@ -92,7 +92,8 @@ actor Crew {
         let log = try await place.open()
         try await eventually {
             let found = try await log.partitionOffsets(Topic.worked, log.partitions)
-            let left = found.reduce(0) { $0 + $1.records }
+            var left = found.reduce(0) { $0 + $1.records }
+            for partition in log.partitions { left += try await Self.parked(partition, in: log) }
             let isAnyLeft = workers.contains { $0.isRunning }
             let words = isAnyLeft ? "" : workers.map(\.errors).joined(separator: "\n")
             try #require(left == 0 || isAnyLeft, "\(left) records are left, and no worker: \(words)")
@@ -100,6 +101,11 @@ actor Crew {
         }
         await log.close()
         for index in workers.indices { try await stop(index) }
+    }
+
+    private static func parked(_ partition: PartitionID, in log: any Log) async throws -> Int64 {
+        let newest = try await log.latest(.parked, partition, keyPrefix: [])
+        return Int64(newest.count { if case .parked? = RecordKey($0.key) { true } else { false } })
     }
 
     /// Every job ended, and in one way; every variant is there, whole, and of the picture that was asked for.

@@ -1,6 +1,7 @@
 import Foundation
 import ImageModel
 import Records
+import TestPixels
 import TestSupport
 import TestWorkplace
 import Testing
@@ -84,6 +85,25 @@ struct ForeignDataTests {
         try ours.publish((urls + more).map { ($0, Self.variants, .fast) }, id: "again")
         let summary = try Summary(try await ours.worker().ended())
         #expect(summary["jobs"] == 24 && summary["unchanged"] == 24 && summary["fetches"] == 0)
+    }
+
+    @Test("A log that was removed: a job that waited comes back from our index, and is done once")
+    func parked() async throws {
+        let place = try Workplace("log.partitions=2", "retry.base=2s", "retry.cap=2s")
+        place.origin.serve("/a.png", .status(503), .bytes(Workplace.picture(1).png, type: "image/png"))
+        let url = place.origin.url("/a.png")
+        try place.publish([(url, Self.variants, .fast)])
+        #expect(try Summary(try await place.worker([], patience: "0s").ended())["waiting"] == 1)
+        try FileManager.default.removeItem(atPath: place.folder.file("data/log"))
+        let dry = try place.run("topics", "restore", "--dry-run")
+        #expect(dry.status == 0 && dry.output.contains(": 1 parked jobs of "), "\(dry.errors)")
+        let restored = try place.run("topics", "restore")
+        #expect(restored.status == 0 && restored.output.contains(": 1 parked jobs of "), "\(restored.errors)")
+        let shown = try place.run("outcomes", "--url", url)
+        #expect(shown.errors.contains("is pending in parked: no outcome yet"), "\(shown.errors)")
+        let summary = try await place.work()
+        #expect(summary["jobs"] == 1 && summary["stored"] == 1)
+        #expect(try await place.outcomes().count == 1 && place.origin.requestCount == 2)
     }
 
     /// As a changelog that was copied from another cluster has it: far ahead of our jobs.

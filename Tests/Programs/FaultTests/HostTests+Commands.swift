@@ -47,9 +47,9 @@ extension HostTests {
             }
             // A kill leaves what the changelog has.
             try await eventually {
-                var told: [PartitionID: Int] = [:]
+                var told: [PartitionID: Int64] = [:]
                 for record in try await place.records(.variants) {
-                    if case .progress(let row) = try ChangelogEntry(record) { told[record.partition] = row.awayCount }
+                    if case .progress(let row) = try ChangelogEntry(record) { told[record.partition] = row.parkedCount }
                 }
                 return told.values.reduce(0, +) == 12
             }
@@ -152,7 +152,7 @@ extension HostTests {
             #expect(try place.run("origins", "block", hosts[number], "--for", "2h").status == 0)
             await worker.says("The host is blocked", times: number + 1)
             try place.publish([(origin.url("/a.png"), ["24x24-q80.webp"], .slow)], id: "\(origin.port)")
-            try await eventually { try await place.records(.retry1h).count == number + 1 }
+            try await eventually { try await place.parkedRows().count == number + 1 }
         }
         #expect(try place.run("origins", "unblock", hosts[1]).status == 0)
         try await eventually { try await place.outcomes().map(\.job) == ["\(other.port)-0"] }

@@ -55,7 +55,7 @@ struct RecordTests {
             (.jobsFast, #"{"url":"http://a.example/","expires":"soon"}"#),
             (.jobsFast, #"{"url":"http://a.example/","variants":["full.png"],"expires":1700000000}"#),
             (.control, #"{"kind":"promote","id":"1"}"#), (.control, #"{"kind":"raise","id":"1"}"#),
-            (.retry, body), (.retry10s, body), (.outcomes, "{}"), (.variants, "{}"), (.dead, body),
+            (.retry, body), (.retry10s, body), (.parked, body), (.outcomes, "{}"), (.variants, "{}"), (.dead, body),
         ])
     func refused(topic: Topic, body: String) async throws {
         #expect(try await Validator.check([record(topic, body)]).count == 1)
@@ -147,10 +147,10 @@ struct RecordTests {
                     topics: [
                         .retry: TopicProgress(
                             next: 4, committed: 2, finished: [6],
-                            waits: [.init(offset: 5, attempts: 1, notBefore: 9, heldSince: 8)],
                             anchor: LogAnchor(offset: 3, timestamp: 1), last: LogAnchor(offset: 6, timestamp: 2))
                     ], isClean: false, deaths: 1, suspects: [.init(.retry, 5, deaths: 0, begun: .beside)],
                     away: [.init("https://a.example", ByLane([.fast: 7, .slow: 1]))],
+                    parked: .init(epoch: 9, lanes: ByLane { $0 == .fast ? .init(7, oldest: 1) : .none }),
                     lost: .init(records: 3, at: 1), at: 1
                 ).newRecord(),
                 letter.newRecord(partition: partition), letter.discard(partition: partition, at: 2, replayedAs: "new"),

@@ -64,18 +64,26 @@ struct WorkerRecordTests {
         #expect(Set(rows.compactMap { $0.header("traceparent") }) == Set([1, 2, 3, 8].map(Self.trace)))
     }
 
-    @Test("A retry that waits is as its schema says, with the job's trace")
+    @Test("A parked job is as its schema says, with the job's trace, and so are its epoch row and its tombstone")
     func retry() async throws {
         let place = try Workplace()
         place.origin.serve("/broken.png", .status(503))
         _ = try await place.publishTraced([(place.origin.url("/broken.png"), #""10x10.png""#)], from: 7)
         let worker = try place.worker("retry.base=1h", "retry.cap=1h", untilIdle: false)
         await worker.says("503")
+        try await eventually { try await place.parkedRows().count == 1 }
         worker.signal(15)
         #expect(try await worker.ended().status == 0)
-        let retries = try await place.records(.retry10m)
-        #expect(retries.map { $0.header("traceparent") } == [Self.trace(7)])
-        #expect(try await Validator.check(retries) == [])
+        let records = try await place.records(.parked)
+        #expect(records.filter { ParkedKey($0) != nil }.map { $0.header("traceparent") } == [Self.trace(7)])
+        #expect(records.contains { RecordKey($0.key).map { if case .epoch = $0 { true } else { false } } ?? false })
+        let drops = try await place.parkedRows().map { ParkedRow.drop($0.source, $0.identity, partition: PartitionID(0)) }
+        #expect(try await Validator.check(records) == [])
+        #expect(try await Validator.check(drops.map { $0.announced(in: 1) }) == [])
+        // The owner's count of it.
+        let progress = try await place.records(.variants)
+        #expect(progress.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains(#""parked":{"epoch":"#) })
+        #expect(try await Validator.check(progress) == [])
     }
 }
 

@@ -54,13 +54,13 @@ final class Backlog {
 
     /// The lane that a job's publisher wanted; nil of a worker's own.
     private func lane(of id: String) -> Lane? {
-        id.hasPrefix("backlog-slow") ? .slow : world.ledger.lane(of: id)
+        id.hasPrefix("backlog-slow") ? .slow : world.ledger.lane(of: id) ?? world.parked.lane(of: id)
     }
 
     /// Checks an owner's answers before they are appended, in the order of their decisions. Answers that were decided after a
     /// job was passed on are not in the log yet. So all fast jobs that were in memory then are unanswered.
     func look(at records: [NewRecord], by process: SimulatedProcess, as owner: Ownership) {
-        for record in records where DelayTier(record.topic) != nil {
+        for record in records where record.topic == .parked && record.value != nil {
             guard record.text(EventHeader.code) == RetryCause.Code.hostCrowded.rawValue else { continue }
             let id = record.text(EventHeader.id)
             guard lane(of: id) == .fast, record.headers[EventHeader.failingSince] == nil,
@@ -75,6 +75,8 @@ final class Backlog {
             let host =
                 record.headers[EventHeader.host] == nil
                 ? number % Origins.hostCount : Origins.host(named: record.text(EventHeader.host))
+            // Jobs wait behind the parked ones of their host and lane.
+            if hasParkedFast(host, in: owner.partition) { continue }
             let others = fastJobs(of: host, in: owner.partition, by: process).count { $0 != id }
             if others < Self.share {
                 world.fail(
@@ -85,14 +87,32 @@ final class Backlog {
         }
     }
 
+    /// Whether `parked` has a row without a tombstone, of the host and of no slow job, whatever became of that job.
+    private func hasParkedFast(_ host: Int, in partition: PartitionID) -> Bool {
+        var live: [[UInt8]: Lane?] = [:]
+        for entry in world.cluster.log(.parked, partition).entries {
+            let id = entry.record.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) }
+            // The worker may have parked the job before it knew that the row was deleted.
+            if entry.record.value != nil {
+                live[entry.record.key] = .some(id.flatMap(lane))
+            } else if entry.record.timestamp < world.wall - Self.arrival {
+                live[entry.record.key] = nil
+            }
+        }
+        return live.contains { key, lane in
+            lane != .slow && world.catalogue.number(of: key).map { Origins.hosts(of: $0).contains(host) } ?? false
+        }
+    }
+
     /// Fast jobs that an owner was given and that are not answered, and what shares a flight with such.
     private func fastJobs(of host: Int, in partition: PartitionID, by process: SimulatedProcess) -> [String] {
         var jobs: [(id: String, source: Int, isOpen: Bool)] = []
-        for topic in Topic.worked {
+        // A parked job may have started, and may have joined a fast one.
+        for topic in Topic.worked + [.parked] {
             let log = world.cluster.log(topic, partition)
             guard let reader = process.consumer.readers[log.place] else { continue }
             for entry in log.entries where (reader.first..<reader.position).contains(entry.record.offset) {
-                guard let source = world.catalogue.number(of: entry.record.key),
+                guard let source = world.catalogue.number(of: entry.record.key), entry.record.value != nil,
                     Origins.hosts(of: source).contains(host)
                 else { continue }
                 jobs.append((entry.record.header(EventHeader.id) ?? "", source, !entry.isFinished))

@@ -17,10 +17,12 @@ struct Catalogue: Sendable {
     let wishes: [[VariantSpec]]
     private let numbers: [SourceKey: Int]
 
-    /// The source whose job has this key in the log.
+    /// The source whose job has this key in the log, also in `parked`.
     func number(of key: [UInt8]) -> Int? {
-        guard case .job(let source)? = RecordKey(key) else { return nil }
-        return numbers[source]
+        switch RecordKey(key) {
+        case .job(let source), .parked(let source, _): numbers[source]
+        default: nil
+        }
     }
 
     private init() {

@@ -51,7 +51,7 @@ final class Cluster {
         isHeld: @escaping () -> Bool, _ answer: @escaping ([AppendResult]) -> Void
     ) {
         // At the worst time: what it announces now lands when others own its partitions.
-        if log.topic == .variants, world.faults.contains(.pause), world.chance.isOne(in: 60) {
+        if log.topic.isFolded, world.faults.contains(.pause), world.chance.isOne(in: log.topic == .parked ? 8 : 60) {
             world.pauseSoon(process)
         }
         let key = process.number << 8 | log.topic.ordinal << 4 | Int(log.partition.number)
@@ -116,6 +116,12 @@ final class Cluster {
             if world.plants(.tearAnswer), log.topic == .outcomes, world.chance.isOne(in: 50) {
                 record.value?.removeLast()
             }
+            if world.plants(.repeatIdentity), case .parked(let source, _)? = RecordKey(record.key) {
+                record.key = RecordKey.parked(source, JobIdentity(ofOwn: "repeated")).bytes
+            }
+            if world.plants(.unparkEarly), let drop = world.parked.drop(endedBy: record) {
+                _ = world.ledger.land(drop, in: self.log(.parked, log.partition), epoch: owner?.epoch, by: process)
+            }
             let offset = world.ledger.land(record, in: log, epoch: owner?.epoch, by: process)
             guard world.plants(.answerEarly), log.topic == .variants else { return .acknowledged(offset) }
             return .acknowledged(min(offset, process.consumer.position(.variants, log.partition) ?? offset))
@@ -126,6 +132,7 @@ final class Cluster {
             process.consumer.hinder()
             world.ledger.doubt(records)
             world.killers.doubt(records)
+            world.parked.doubt(records)
             world.after(latency) {
                 answer(results.map { $0.offset == nil ? $0 : .unknown(.unavailable(reason: "the connection was cut")) })
             }
@@ -136,6 +143,7 @@ final class Cluster {
 
     private func loses(_ record: NewRecord) -> Bool {
         if world.plants(.skipFence), case .epoch? = RecordKey(record.key) { return true }
+        if world.plants(.loseTombstone), record.topic == .parked, record.value == nil { return true }
         if world.plants(.loseDebt), record.isOwed { return true }
         return world.plants(.loseAnswer) && record.topic == .outcomes && world.chance.isOne(in: 50)
     }
@@ -155,7 +163,7 @@ final class Cluster {
 
 extension NewRecord {
     fileprivate var isOwed: Bool {
-        topic.isRetry
+        topic == .parked
             && headers[EventHeader.id].map { String(decoding: $0, as: UTF8.self).hasPrefix(Job.owedPrefix) } ?? false
     }
 

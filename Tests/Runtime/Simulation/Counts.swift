@@ -41,11 +41,11 @@ package enum Happening: Int, Sendable, CaseIterable {
         indexPublished, rewound,
         restarted
     case fetched, fetchLate, slowBegan, slowAged, render, reuse, rowStored, sourceStored, rowDropped, retried,
-        movedAside, movedOn, waited, rekeyed, deadLetter
+        movedAside, waited, rekeyed, deadLetter
     case stored, reused, unchanged, failed, expired, dead, answeredAgain
     // What they do beside answers while origins fail and change.
     case stale, degraded, owed, revalidating, refreshed, changeTold
-    // Jobs wait in a tier for the host that a redirect led to.
+    // Jobs are parked for the host that a redirect led to.
     case awaitedElsewhere
     // What they tell one another.
     case slotPassed, hostSlowed, hostBlocked, hostProbed, hostOpened
@@ -59,4 +59,6 @@ package enum Happening: Int, Sendable, CaseIterable {
     case publishedBacklog
     // Jobs whose time passes while their source is fetched, and such fetches that ended for it.
     case publishedImpatient, fetchAborted
+    // Parked jobs.
+    case parkedMarked, parked, unparked, parkedTooLate, parkedLookedAt, parkedStarted
 }

@@ -62,8 +62,9 @@ final class Hopeless {
     /// so that this counts twice.
     func answered(_ id: String, _ report: OutcomeReport) {
         guard let job = (0..<Self.count).first(where: { id == Self.name($0) }) else { return }
-        // An owner whose index is being rebuilt leaves without a word.
-        let isExact = world.isHarmless && world.counts[.indexDamaged] + world.counts[.indexAway] == 0
+        // An owner whose index is being rebuilt leaves without a word, and one that stops aborts a try without counting it.
+        let isExact =
+            world.isHarmless && world.counts[.indexDamaged] + world.counts[.indexAway] + world.counts[.terminated] == 0
         let isLess = tries[job] < World.attempts && world.counts[.movedAside] == 0
         if report.kind != .dead || (isExact && (tries[job] > World.attempts || isLess)) {
             world.fail(.attempts, "\(id) is \(report.kind.rawValue) after \(tries[job]) tries")

@@ -93,7 +93,7 @@ final class Killers {
 
     /// Who appended these was not told that they are in the log.
     func doubt(_ records: [NewRecord]) {
-        for record in records where record.topic.isRetry {
+        for record in records where record.topic == .parked && record.value != nil {
             let id = record.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) }
             for killer in copies.indices where id == "killer-\(killer)" { copies[killer] += 1 }
         }

@@ -56,31 +56,40 @@ final class Ledger {
                 world.count(.rekeyed)
                 finish(byID[id], upTo: 0)
             }
-        case .retry, .retry10s, .retry1m, .retry10m, .retry1h:
-            attempt = retried(new, id)
-            // Copied by an owner whose time was over, it is in the log twice, and the copy tells of fewer deaths.
-            if let owner, id.hasPrefix("killer-"), owner < world.cluster.log(.variants, log.partition).newestOwner {
-                world.killers.excuse(log.partition)
-            }
         case .outcomes: answered(new, String(id.dropLast("/outcome".count)), log.partition, epoch, by: process)
         case .dead:
             world.count(.deadLetter)
             if let letter = answer(new, log.partition, epoch) { byID[id]?.letters.append(letter) }
         case .events: world.promises.tell(new, id, isOld: isOld(epoch, log.partition))
-        case .variants, .origins, .control: break
+        case .parked where process != nil && new.value != nil:
+            // A row that comes too late finishes nothing.
+            if case .parked? = RecordKey(new.key), owner ?? 0 >= log.newestOwner { attempt = retried(new, id) }
+        case .variants, .parked, .origins, .control: break
+        case .retry, .retry10s, .retry1m, .retry10m, .retry1h: world.fail(.answered, "\(log.topic.rawValue) is written")
         }
         let time = world.wall
         let offset = log.append(new, owner: owner, at: time, gap: gap, attempt: attempt)
         world.note(
-            "landed", Int64(log.place), offset, Int64(process?.number ?? -1), text: "\(log.topic.rawValue) \(id)")
+            "landed", Int64(log.place), offset, Int64(process?.number ?? -1), text: "\(log.topic.rawValue) \(id) \(new.headers.withFirst(EventHeader.code) { String(decoding: $0, as: UTF8.self) } ?? "")")
         switch log.topic {
-        case .jobs, .retry, .retry10s, .retry1m, .retry10m, .retry1h: accept(id, log, offset)
+        case .jobs: accept(id, log, offset)
         case .variants: announced(new, log, offset, owner, epoch ?? 0)
+        case .parked: parked(new, id, log, offset, owner, epoch, by: process)
         case .origins: if let entry = log.entry(at: offset) { told(entry.record, by: process) }
         default: break
         }
         return offset
     }
+
+    private func parked(
+        _ new: NewRecord, _ id: String, _ log: TopicLog, _ offset: Int64, _ writer: Int64?, _ epoch: Int64?,
+        by process: SimulatedProcess?
+    ) {
+        if new.value != nil, case .parked? = RecordKey(new.key), writer ?? 0 >= log.newestOwner { accept(id, log, offset) }
+        world.parked.landed(new, log, offset, writer, epoch)
+    }
+
+    func isAnswered(_ id: String) -> Bool { byID[id]?.first != nil }
 
     /// What a worker tells of a host.
     private func told(_ record: Record, by process: SimulatedProcess?) {
@@ -168,12 +177,9 @@ final class Ledger {
         let attempt = Int(text(EventHeader.attempt)) ?? 0
         let code = text(EventHeader.code)
         guard let fate = byID[id] else { return attempt }
-        // From one tier to another for its host's sake: slowly (`TierTurns`).
-        if code == "retry.host-blocked", text(EventHeader.answers).hasPrefix("retry.") { world.count(.movedOn) }
         if new.headers[EventHeader.host] != nil { world.count(.awaitedElsewhere) }
         world.count(code == "retry.slow" ? .movedAside : attempt > fate.attempts ? .retried : .waited)
         if attempt >= World.attempts { world.fail(.attempts, "\(id) is to be tried for the \(attempt + 1). time") }
-        // Those whose jobs wait in memory are seen in progress rows alone.
         if world.isHarmless, attempt < fate.attempts {
             world.fail(.attempts, "\(id) had \(fate.attempts) attempts, and now \(attempt)")
         }
@@ -194,6 +200,7 @@ final class Ledger {
         finish(fate, upTo: .max)
         guard let report = try? OutcomeReport(record) else { return world.fail(.answered, "\(id): no report") }
         world.killers.answered(id, report)
+        world.parked.answered(id, by: Ownerships.Key(partition: partition, epoch: epoch ?? 0))
         world.hopeless.answered(id, report)
         world.promises.answered(id, report, isOld: isOld(epoch, partition))
         let answer = answer(new, partition, epoch)
@@ -281,8 +288,12 @@ final class Ledger {
             guard let entry = log.entry(at: offset), case .progress(let row)? = try? ChangelogEntry(entry.record) else {
                 return
             }
-            check(row)
-            if writer ?? 0 >= log.newestOwner { world.ownerships.note(row) }
+            // An owner whose time is over may take a row of `parked` for its job's, though it came too late. Nobody believes a
+            // row in a changelog that nobody has opened.
+            if log.newestOwner > 0, writer ?? 0 >= log.newestOwner {
+                check(row)
+                world.ownerships.note(row)
+            }
             handOver(row)
         case .variant:
             world.count(new.value == nil ? .rowDropped : .rowStored)

@@ -115,6 +115,12 @@ final class Ownerships {
         }
     }
 
+    /// Whether an owner reads what was appended to a topic of answers then, microseconds.
+    func couldRead(_ topic: Topic, at time: Int64, _ key: Key) -> Bool {
+        guard let mark = beginnings[key]?.mark else { return false }
+        return mark.row?.answers?[topic] != nil && time < mark.time
+    }
+
     /// Why a record should not have been answered again; nil where it may.
     func objection(to answer: Answer, answered before: [Answer]) -> String? {
         let (record, key) = (answer.record, answer.owner)

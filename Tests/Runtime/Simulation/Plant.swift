@@ -20,7 +20,7 @@ package enum Plant: String, Sendable, CaseIterable {
     case loseBlob = "lose-blob"
     /// An owner finds older positions than those of the newest progress row.
     case stalePosition = "stale-position"
-    /// An owner does not find how often jobs were tried that waited in memory.
+    /// Rows of `parked` do not tell how often their jobs were tried.
     case forgetAttempts = "forget-attempts"
     /// An owner does not read what the last one had begun.
     case trustNoMarker = "trust-no-marker"
@@ -54,6 +54,26 @@ package enum Plant: String, Sendable, CaseIterable {
     case tearAnswer = "tear-answer"
     /// Of an index that is restored not all rows are published.
     case publishLess = "publish-less"
+    /// The tombstone of a parked job is appended before its outcome.
+    case unparkEarly = "unpark-early"
+    /// The tombstone of a parked job is acknowledged, and not appended.
+    case loseTombstone = "lose-tombstone"
+    /// Rows of `parked` say that the partition's owner wrote them, whoever did.
+    case believeRow = "believe-row"
+    /// So do its tombstones.
+    case believeTombstone = "believe-tombstone"
+    /// The log says that all of `parked` is read before it is, so that parked jobs start before the fold.
+    case startEarly = "start-early"
+    /// A checkpoint passes the outcomes of parked jobs whose tombstones are missing.
+    case passUnparked = "pass-unparked"
+    /// The newest parked job of a host and lane is taken for the oldest.
+    case newestFirst = "newest-first"
+    /// Fast jobs wait among the slow ones of their host.
+    case slowParked = "slow-parked"
+    /// No parked job is ever seen to be ready.
+    case forgetReady = "forget-ready"
+    /// All rows of a source have one key, as if a publisher's repeated id were in it.
+    case repeatIdentity = "repeat-identity"
     /// A worker that is told to stop does not.
     case ignoreStop = "ignore-stop"
 
@@ -62,9 +82,13 @@ package enum Plant: String, Sendable, CaseIterable {
         switch self {
         case .commitEarly, .loseAnswer, .dropJob: .committable
         case .forgetEpoch: .fenced
-        case .loseRow: .index
+        case .loseRow, .believeRow, .believeTombstone: .index
+        case .unparkEarly: .parkedEnd
+        case .startEarly, .passUnparked, .loseTombstone, .repeatIdentity: .parkedStart
+        case .newestFirst, .slowParked: .parkedOrder
+        case .forgetReady, .stallOthers: .parkedRoom
         case .answerEarly: .order
-        case .skipFence, .stallOthers: .progress
+        case .skipFence: .progress
         case .loseDebt: .promises
         case .twoOwners: .waits
         case .loseBlob: .stored

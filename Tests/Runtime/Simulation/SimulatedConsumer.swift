@@ -177,7 +177,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
                 guard number == decision else { return }
                 var logs: [PartitionID: [TopicLog]] = [:]
                 for partition in partitions {
-                    let all = (Topic.consumed + [.variants]).map { cluster.log($0, partition) }
+                    let all = (Topic.consumed + Topic.folded).map { cluster.log($0, partition) }
                     if !all.contains(where: { cluster.isAway($0) }) { logs[partition] = all }
                 }
                 let known = partitions.filter { logs[$0] != nil }
@@ -235,11 +235,15 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
                 readers[log.place] = Reader(
                     first: position, position: position, arrived: position, incarnation: log.incarnation)
             }
-            let start = listener?.assigned(partition, epoch: epoch, changelog: range) ?? 0
-            let position = min(max(start, range.lowerBound), range.upperBound)
-            readers[changelog.place] = Reader(
-                first: position, position: position, arrived: position, incarnation: changelog.incarnation)
-            for topic in Topic.consumed + [.variants] { hear(world.cluster.log(topic, partition)) }
+            let folded = ByFoldedTopic { topic in bounds[world.cluster.log(topic, partition).place] ?? 0..<0 }
+            let starts = folded.clamp(
+                listener?.assigned(partition, epoch: epoch, folded: folded) ?? folded.starts)
+            for topic in Topic.folded {
+                let log = world.cluster.log(topic, partition)
+                readers[log.place] = Reader(
+                    first: starts[topic], position: starts[topic], arrived: starts[topic], incarnation: log.incarnation)
+            }
+            for topic in Topic.consumed + Topic.folded { hear(world.cluster.log(topic, partition)) }
         }
     }
 
@@ -301,8 +305,17 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         var records = log.records(from: reader.position, below: reader.arrived, limit: limit)
         reader.position = records.last.map { $0.offset + 1 } ?? max(reader.position, reader.arrived)
         readers[log.place] = reader
-        if world.plants(.dropJob), topic != .variants, !records.isEmpty, world.chance.isOne(in: 20) {
+        if world.plants(.dropJob), !topic.isFolded, !records.isEmpty, world.chance.isOne(in: 20) {
             records.removeLast()
+        }
+        if topic == .parked, world.plants(.believeRow) || world.plants(.believeTombstone) {
+            for place in records.indices {
+                guard world.plants(records[place].value == nil ? .believeTombstone : .believeRow),
+                    let epoch = world.parked.epoch(outliving: records[place])
+                else { continue }
+                let others = records[place].headers.filter { $0.name != EventHeader.epoch }
+                records[place].headers = RecordHeaders(others + [RecordHeader(EventHeader.epoch, "\(epoch)")])
+            }
         }
         if let last = records.last {
             world.note("drained", Int64(process.number), Int64(log.place), last.offset, Int64(records.count))
@@ -312,7 +325,8 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
     }
 
     func position(_ topic: Topic, _ partition: PartitionID) -> Int64? {
-        readers[world.cluster.log(topic, partition).place]?.position
+        if topic == .parked, world.plants(.startEarly) { return .max }
+        return readers[world.cluster.log(topic, partition).place]?.position
     }
 
     /// Records that were handed out to this owner, and that nobody has answered.

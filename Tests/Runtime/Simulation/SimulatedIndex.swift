@@ -2,6 +2,7 @@ internal import Canonical
 internal import Clocks
 internal import Digest
 internal import ImageModel
+internal import MemoryIndex
 internal import Ports
 internal import Records
 internal import VariantSpec
@@ -12,6 +13,7 @@ final class SimulatedDisk {
         var rows: [SourceKey: SourceSnapshot] = [:]
         var checkpoint: IndexCheckpoint?
         var progress: ProgressRow?
+        var parked = ParkedRows()
         /// It came from another cluster.
         var isForeign = false
     }
@@ -63,6 +65,7 @@ final class SimulatedDisk {
             }
             files[partition]?.isForeign = true
             files[partition]?.rows = [:]
+            files[partition]?.parked = ParkedRows()
             files[partition]?.checkpoint = IndexCheckpoint(
                 position: known.position + (partition.number % 2 == 0 ? 100_000 : 0), epoch: known.epoch + 1_000,
                 isOpened: known.isOpened, at: known.at, anchors: anchors)
@@ -91,9 +94,9 @@ struct SimulatedIndexes: VariantIndexes {
 
 /// The index of one partition; each change of it is one transaction.
 final class SimulatedIndex: VariantIndex {
-    private unowned(unsafe) let process: SimulatedProcess
-    private let partition: PartitionID
-    private(set) var file: SimulatedDisk.File
+    unowned(unsafe) let process: SimulatedProcess
+    let partition: PartitionID
+    var file: SimulatedDisk.File
 
     init(_ partition: PartitionID, _ process: SimulatedProcess) {
         (self.partition, self.process) = (partition, process)
@@ -109,8 +112,10 @@ final class SimulatedIndex: VariantIndex {
             // The group's offset makes up for all but what was finished ahead of it.
             for topic in Topic.worked { row.topics[topic]?.finished = [] }
         }
+        if process.world.plants(.passUnparked) {
+            row.answers?[.outcomes] = process.world.cluster.log(.outcomes, partition).end
+        }
         if process.world.plants(.trustNoMarker) { row.suspects = [] }
-        if process.world.plants(.forgetAttempts) { for topic in Topic.worked { row.topics[topic]?.waits = [] } }
         return row
     }
 
@@ -141,7 +146,7 @@ final class SimulatedIndex: VariantIndex {
         process.machine.disk.write(file, of: partition)
     }
 
-    private func check() throws(IndexFailure) {
+    func check() throws(IndexFailure) {
         let world = process.world
         guard world.indexFailsUntil > world.now, !process.isDead, world.chance.isOne(in: 6) else { return }
         if world.chance.isOne(in: 3) {

@@ -33,7 +33,7 @@ final class SimulatedLog: Log, @unchecked Sendable {
             var (results, left) = (closed, places.count)
             for (log, indices) in places {
                 let part =
-                    process.world.plants(.forgetEpoch)
+                    process.world.plants(.forgetEpoch) && log.topic == .variants
                     ? indices.map { records[$0].without(EventHeader.epoch) } : indices.map { records[$0] }
                 cluster.append(
                     part, to: log, by: process, as: owner,

@@ -20,6 +20,8 @@ extension World {
         after(isCalm ? 4_000_000 : 2_000_000) { [self] in
             lookAtProgress()
             lookAtMemory()
+            parked.look()
+            parkedOrder.lookAtRoom()
             lookSoon()
         }
     }
@@ -124,22 +126,27 @@ extension World {
     }
     private static let agedWait: Int64 = 3_000_000
 
-    /// As many records of a topic as are read ahead, those whose jobs wait in memory, and those that are answered while their
-    /// answers wait for the log (`OwnedPartition.room`). Of a tier, what was read and is not due, too.
-    private static func memoryLimit(_ topic: Topic, answers: Int) -> Int {
-        readAhead + shortWaits + min(readAhead, answers) + (DelayTier(topic) == nil ? 0 : DelayHead.limit)
+    /// As many records of a topic as are read ahead, and those that are answered while their answers wait for the log
+    /// (`OwnedPartition.room`).
+    private static func memoryLimit(answers: Int) -> Int {
+        readAhead + min(readAhead, answers)
     }
 
     /// Of what an owner was given to read, after each time.
     func lookAtMemory(of log: TopicLog, _ process: SimulatedProcess) {
+        // Rows of `parked` that come too late finish nothing, and their writer does not know.
+        guard owners(of: log.partition).contains(where: { $0 === process }) else { return }
         let unanswered = process.consumer.unanswered(log)
         // Its answers are seldom worth asking for.
-        guard unanswered > Self.memoryLimit(log.topic, answers: 0) else { return }
-        let answers = process.worker.assumeIsolated { $0.status }.answers
-        if unanswered > Self.memoryLimit(log.topic, answers: answers) {
+        guard unanswered > Self.memoryLimit(answers: 0) else { return }
+        let status = process.worker.assumeIsolated { $0.status }
+        let answers = status.answers
+        // A worker that does not know that its topic was recreated has not read the records before its position.
+        let held = log.incarnation > 0 ? min(unanswered, status.unfinished[log.topic] ?? 0) : unanswered
+        if held > Self.memoryLimit(answers: answers) {
             fail(
                 .memory,
-                "worker \(process.number) has \(unanswered) records of \(log.topic.rawValue)-\(log.partition), and \(answers) answers on their way"
+                "worker \(process.number) has \(held) records of \(log.topic.rawValue)-\(log.partition), and \(answers) answers on their way"
             )
         }
     }
@@ -151,7 +158,7 @@ extension World {
             lookAtAge(of: process)
             let status = process.worker.assumeIsolated { $0.status }
             for (topic, unfinished) in status.unfinished.sorted(by: { $0.key.ordinal < $1.key.ordinal })
-            where unfinished > status.owned.count * Self.memoryLimit(topic, answers: Self.readAhead) {
+            where unfinished > status.owned.count * Self.memoryLimit(answers: Self.readAhead) {
                 fail(
                     .memory,
                     "worker \(process.number): \(unfinished) records of \(topic.rawValue) in \(status.owned.count) partitions"

@@ -49,7 +49,7 @@ extension World {
             let partition =
                 faults == [.away] ? PartitionID(Int32(seed % UInt64(Cluster.partitionCount))) : log.partition
             let log = cluster.log(
-                chance.pick([.jobsFast, .jobsSlow, .retry, .variants, .outcomes, .dead]), partition)
+                chance.pick([.jobsFast, .jobsSlow, .parked, .variants, .outcomes, .dead]), partition)
             log.awayUntil = now + chance.within(500_000...60_000_000)
             count(.topicAway)
             disturb(until: log.awayUntil, [log.partition])
@@ -235,6 +235,8 @@ extension World {
         let isEarliest = chance.isOne(in: 2)
         count(isEarliest ? .resetEarliest : .resetLatest)
         let log = cluster.log(chance.pick(Topic.worked), chance.pick(Cluster.partitions))
+        // Offsets without an opened changelog tell a worker that the changelog was recreated, and it stops.
+        guard cluster.log(.variants, log.partition).end > 0 else { return }
         ownerships.reset(log)
         note("reset", Int64(log.place), isEarliest ? 1 : 0)
         if !isEarliest {

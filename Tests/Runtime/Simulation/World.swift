@@ -59,6 +59,8 @@ final class World: @unchecked Sendable {
     private(set) lazy var killers = Killers(self, seed: seed)
     private(set) lazy var hopeless = Hopeless(self, seed: seed)
     private(set) lazy var backlog = Backlog(self, seed: seed)
+    private(set) lazy var parked = Parked(self, seed: seed)
+    private(set) lazy var parkedOrder = ParkedOrder(self)
     let seed: UInt64
     /// Workers hear of each other's hosts, and share their ceilings.
     let sharesOrigins: Bool
@@ -139,6 +141,11 @@ final class World: @unchecked Sendable {
     }
     func plants(_ plant: Plant) -> Bool { self.plant == plant }
 
+    /// Whether something that went wrong may still show in a partition.
+    func isDisturbed(_ partition: PartitionID) -> Bool {
+        disturbedUntil[Int(partition.number)] + Self.aftermath > now
+    }
+
     /// A worker may not know yet, or not believe, what time it is.
     var clocksJump: Bool { counts[.clockForward] + counts[.clockBack] + counts[.clockWrong] > 0 }
     private(set) lazy var intake = Intake(rules: catalogue.rules)
@@ -197,7 +204,7 @@ final class World: @unchecked Sendable {
             reuse: ReuseRules(),
             retry: RetryPolicy(attempts: Self.attempts, base: .milliseconds(300), cap: .seconds(4)),
             maxAge: .seconds(40),
-            holdLimit: .seconds(3), shortWaits: Self.shortWaits)
+            holdLimit: .seconds(3))
         var configuration = WorkerConfiguration(
             partition: rules, permits: grantedPermits,
             canonical: catalogue.rules, readAhead: Self.readAhead * (plants(.readOn) ? 3 : 1),
@@ -207,7 +214,6 @@ final class World: @unchecked Sendable {
         return configuration
     }
     static let readAhead = 12
-    static let shortWaits = 16
     var permits: PermitRules {
         var rules = usualPermits
         // Of answers few are late, of stalls all.
@@ -249,6 +255,7 @@ final class World: @unchecked Sendable {
         killers.publishSoon()
         hopeless.publishSoon()
         backlog.publishSoon()
+        parked.publishSoon()
         faultSoon()
         compactSoon()
         lookSoon()

@@ -71,12 +71,11 @@ struct DiagnosisTests {
     @Test("A blocked host for which little waits is no cause, and one whose time is over or that was unblocked is none")
     func spared() {
         var scene = Scene()
-        scene.publish(10, to: .retry1m, 0)
         scene.look()
         #expect(scene.report.hosts == nil)
-        scene.sample(.retry1m, 0, 4, code: "retry.host-blocked", host: "https://b.example")
+        scene.park(10, code: "retry.host-blocked", host: "https://b.example")
         scene.tell("https://c.example", .blocked, code: "fetch.server-error")
-        #expect(scene.report.diagnosis.sentence.hasPrefix("All pending jobs (about 10) wait for https://b.example"))
+        #expect(scene.report.diagnosis.sentence.hasPrefix("All 10 pending jobs wait for https://b.example"))
         scene.tell("https://b.example", .blocked, code: "fetch.server-error")
         #expect(scene.report.diagnosis.sentence.hasPrefix("https://b.example (fetch.server-error) is blocked until "))
         #expect(scene.report.blockedHosts?.map(\.host) == ["https://b.example", "https://c.example"])
@@ -142,7 +141,7 @@ struct DiagnosisTests {
         scene.remove(below: 8, of: .jobsSlow, 0)
         scene.look()
         #expect(scene.report.pending == 0 && scene.report.diagnosis.cause == .jobsLost)
-        scene.publish(1, to: .retry1m, 0)
+        scene.park(1, code: "fetch.server-error", host: "https://a.example")
         scene.look()
         #expect(scene.report.diagnosis.cause == .noWorker)
     }
@@ -178,11 +177,11 @@ struct DiagnosisTests {
     @Test("A healthy host's full read-ahead never mutes that fast is late, and a host that fails does")
     func ready() {
         var scene = Scene()
-        scene.publish(40, to: .retry1m, 0)
         scene.look()
-        scene.sample(.retry1m, 0, 40, code: "retry.host-crowded", host: "https://a.example")
+        scene.park(40, code: "retry.host-crowded", host: "https://a.example")
         #expect(scene.report.metrics.text.contains("\nmezzotint_watch_oldest_ready_job_seconds{lane=\"fast\"} 20\n"))
-        scene.sample(.retry1m, 0, 40, code: "fetch.server-error", host: "https://a.example")
+        scene.unpark()
+        scene.park(40, code: "fetch.server-error", host: "https://a.example")
         #expect(scene.report.metrics.text.contains("\nmezzotint_watch_oldest_ready_job_seconds{lane=\"fast\"} 0\n"))
         #expect(scene.report.lanes[0].isLate(at: scene.now))
         // A fast job of another host, behind one of the host that fails.

@@ -15,20 +15,15 @@ struct HostBlameTests {
         let figures = renders.map { Scene.figures(owned: 4, renders: $0) }
         scene.workers = figures.map { [WorkerSight("10.0.0.1:9464", .figures($0))] } ?? []
         scene.publish(40, to: .jobsFast, 0)
-        scene.publish(60, to: .retry10s, 0)
         scene.look(seconds)
         scene.head(.jobsFast, 0, seconds: Int64(seconds))
-        for (topic, code, jobs) in [(.jobsFast, nil, 40), (.retry10s, "retry.host-crowded", 60)]
-            as [(Topic, String?, Int)]
-        {
-            var sample = PlaceSample(topic, PartitionID(0))
-            for _ in 0..<jobs {
-                sample.count(
-                    .init(lane: "fast", host: "https://a.example", code: code),
-                    since: scene.now - .seconds(seconds), message: "")
-            }
-            scene.apply(.sample(sample))
+        var sample = PlaceSample(.jobsFast, PartitionID(0))
+        for _ in 0..<40 {
+            sample.count(
+                .init(lane: "fast", host: "https://a.example", code: nil), since: scene.now - .seconds(seconds), message: "")
         }
+        scene.apply(.sample(sample))
+        scene.park(60, code: "retry.host-crowded", host: "https://a.example", seconds: Int64(seconds))
         scene.tell("https://a.example", .open, inFlight: 6)
         return scene
     }

@@ -24,26 +24,45 @@ struct LaneReportTests {
     @Test("Jobs that are tried again are their lane's: how many, and how old")
     func retried() throws {
         var scene = Scene()
-        scene.publish(87, to: .retry1m, 0)
+        // Rows that no owner has counted yet.
+        scene.publish(87, to: .parked, 0)
         scene.look()
         #expect(scene.report.lanes[0].age(at: scene.now) == nil)
         #expect(try Self.fast(scene.report)["retrying"] is NSNull)
         #expect(!scene.report.metrics.text.contains("\nmezzotint_watch_oldest_job_seconds{"))
         #expect(
             scene.report.diagnosis.sentence.contains(
-                "Fast has nothing new to do; how many jobs are retried is not known."))
-        scene.sample(.retry1m, 0, 87, code: "fetch.server-error", host: "https://a.example")
+                "Fast has nothing new to do; how many jobs are parked is not known."))
+        scene.park(87, code: "fetch.server-error", host: "https://a.example")
         let report = scene.report
         #expect(
             report.diagnosis.sentence.contains(
-                "Fast is late: 87 pending (87 retried), the oldest for 20 s (target 5 s)."))
+                "Fast is late: 87 pending (87 parked), the oldest for 20 s (target 5 s)."))
         #expect(report.diagnosis.sentence.hasSuffix("Slow has nothing to do."))
         let lane = try Self.fast(report)
         #expect(lane["oldestSeconds"] as? Int == 20 && lane["retrying"] as? Int == 87 && lane["waiting"] as? Int == 0)
         #expect(report.metrics.text.contains("\nmezzotint_watch_oldest_job_seconds{lane=\"fast\"} 20\n"))
         #expect(report.metrics.text.contains("\nmezzotint_watch_oldest_job_seconds{lane=\"slow\"} 0\n"))
         #expect(lane["late"] as? Bool == true)
-        #expect(Self.page(report).contains("<dt>Retrying</dt><dd>87, the oldest came 20 s ago</dd>"))
+        #expect(Self.page(report).contains("<dt>Parked</dt><dd>87, the oldest came 20 s ago</dd>"))
+    }
+
+    @Test("An owner that ended before it counted parked jobs: a sample of all rows of `parked` counts them")
+    func uncounted() {
+        var scene = Scene()
+        scene.publish(1, to: .parked, 0)
+        scene.publish(7, to: .parked, 1)
+        scene.look()
+        #expect(scene.report.lanes[0].retried == nil)
+        #expect(scene.state.placesToSample(9).map(\.partition) == [PartitionID(0), PartitionID(1)])
+        // The epoch row alone, and two rows behind one.
+        scene.apply(.sample(PlaceSample(.parked, PartitionID(0))))
+        scene.sample(.parked, 1, 2, code: "fetch.server-error", host: "https://a.example")
+        let lane = scene.report.lanes[0]
+        #expect(lane.retried?.jobs == 2 && lane.retried?.isEstimate == false && lane.retried?.since == scene.now - 20_000)
+        scene.publish(500, to: .parked, 1)
+        scene.look()
+        #expect(scene.report.lanes[0].retried == nil)
     }
 
     @Test("A partition that cannot be read takes what waits in it along, and leaves no 0 behind")
@@ -61,7 +80,7 @@ struct LaneReportTests {
         #expect(!Self.page(scene.report).contains("<dt>Oldest</dt><dd>none"))
     }
 
-    @Test("Places that were not sampled are taken to be like those that were, and that is an estimate")
+    @Test("Places of an old retry topic that were not sampled are taken to be like those that were, and that is an estimate")
     func scaled() throws {
         var scene = Scene()
         for number in 0..<4 { scene.publish(100, to: .retry1m, number) }
@@ -123,9 +142,8 @@ struct LaneReportTests {
         scene.look(20) { $0.publish(4, to: .jobsFast, 0) }
         scene.look(14) { $0.finish(5, of: .jobsFast, 0) }
         #expect(scene.report.lanes[0].drainSeconds != nil)
-        scene.publish(4, to: .retry1m, 0)
+        scene.park(4, code: "retry.host-blocked", host: "https://a.example")
         scene.look { $0.finish(5, of: .jobsFast, 0) }
-        scene.sample(.retry1m, 0, 4, code: "retry.host-blocked", host: "https://a.example")
         let lane = scene.report.lanes[0]
         #expect(lane.lag.records == 0 && lane.retried?.jobs == 4 && lane.drain.map { $0 > 0 } == true)
         #expect(lane.drainSeconds == nil)
@@ -134,12 +152,11 @@ struct LaneReportTests {
     @Test("An action is \"as above\" only if it is the same")
     func asAbove() {
         var scene = Scene()
-        for partition in 0...1 { scene.publish(4, to: .retry1m, partition) }
         scene.look()
         scene.tell("https://a.example", .blocked, code: "fetch.server-error")
         scene.tell("https://b.example", .blocked, code: "fetch.resolution")
-        scene.sample(.retry1m, 0, 4, code: "retry.host-blocked", host: "https://a.example")
-        scene.sample(.retry1m, 1, 4, code: "retry.host-blocked", host: "https://b.example")
+        scene.park(4, code: "retry.host-blocked", host: "https://a.example")
+        scene.park(4, in: 1, code: "retry.host-blocked", host: "https://b.example")
         let page = Self.page(scene.report)
         #expect(!page.contains("as above"))
         #expect(page.contains("Ask who runs https://a.example.") && page.contains("getent hosts b.example."))

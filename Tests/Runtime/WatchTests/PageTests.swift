@@ -1,5 +1,7 @@
 import Canonical
 import Clocks
+import Digest
+import Failures
 import Foundation
 import ImageModel
 import Ports
@@ -26,9 +28,29 @@ struct PageTests {
         #expect(page.contains("<path class=unowned ") == alarms && page.contains("<path class=rest ") == !alarms)
     }
 
-    /// Two retry topics of partition 0 have a record each; nil: not sampled.
     @Test(
-        "A retried job is as old as its job on the page, in the JSON and in the squares",
+        "A parked job is as old as its job on the page, in the JSON and in the squares, whether its row was sampled or not",
+        arguments: [
+            (seconds: 3, isSampled: true, cell: "1, 3 s", late: 0),
+            (seconds: 90, isSampled: true, cell: "1, 1 min 30 s", late: 1),
+            (seconds: 90, isSampled: false, cell: "1, 1 min 30 s", late: 1),
+        ] as [(seconds: Int64, isSampled: Bool, cell: String, late: Int)])
+    func parked(seconds: Int64, isSampled: Bool, cell: String, late: Int) throws {
+        var scene = Scene()
+        scene.look(20)
+        scene.park(1, code: "fetch.connection", host: "https://a.example", seconds: seconds, isSampled: isSampled)
+        let page = Self.page(scene)
+        #expect(page.contains(">\(cell)<"), "\(page)")
+        #expect(page.contains("4 partitions: \(4 - late) in time\(late > 0 ? ", \(late) late" : "")."))
+        let json = try #require(
+            try JSONSerialization.jsonObject(with: Data(scene.report.json)) as? [String: Any])
+        let retry = try #require((json["partitions"] as? [[String: Any]])?.first?["retry"] as? [String: Any])
+        #expect(retry["seconds"] as? Double == Double(seconds) && retry["records"] as? Int == 1)
+    }
+
+    /// Two old retry topics of partition 0 have a record each; nil: not sampled.
+    @Test(
+        "A job in an old retry topic is as old as its job on the page, in the JSON and in the squares",
         arguments: [
             (sampled: [1, 3], seconds: 3.0, cell: "2, 3 s", late: 0),
             (sampled: [90, 3], seconds: 90, cell: "2, 1 min 30 s", late: 1),
@@ -97,9 +119,8 @@ struct PageTests {
     @Test("Each cell has its column's name for narrow windows, and codes stay on one line")
     func narrow() {
         var scene = Scene()
-        scene.publish(3, to: .retry10s, 0)
         scene.look()
-        scene.sample(.retry10s, 0, 3, code: "fetch.connection", host: "http://127.0.0.1:45989")
+        scene.park(3, code: "fetch.connection", host: "http://127.0.0.1:45989")
         scene.tell("http://127.0.0.1:45989", .blocked, code: "fetch.connection")
         scene.end(.failed, 2, code: "fetch.unreachable", host: "http://127.0.0.1:45989", message: "It is not there.")
         let page = Self.page(scene)
@@ -120,18 +141,18 @@ struct PageTests {
     @Test(
         "A source's job waits until its retry is due and its host's block is over",
         arguments: [
-            (due: -5, block: nil, says: "A job of this source waits in retry.10s after retry.host-blocked, due."),
+            (due: -5, block: nil, says: "A job of this source waits in parked after retry.host-blocked, due."),
             (
                 due: -5, block: 16,
-                says: "A job of this source waits in retry.10s after retry.host-blocked until \(Self.clock(16))."
+                says: "A job of this source waits in parked after retry.host-blocked until \(Self.clock(16))."
             ),
             (
                 due: 30, block: 16,
-                says: "A job of this source waits in retry.10s after retry.host-blocked until \(Self.clock(30))."
+                says: "A job of this source waits in parked after retry.host-blocked until \(Self.clock(30))."
             ),
             (
                 due: 30, block: nil,
-                says: "A job of this source waits in retry.10s after retry.host-blocked until \(Self.clock(30))."
+                says: "A job of this source waits in parked after retry.host-blocked until \(Self.clock(30))."
             ),
         ] as [(due: Int64, block: Int64?, says: String)])
     func source(due: Int64, block: Int64?, says: String) {
@@ -142,16 +163,17 @@ struct PageTests {
             (row.state, row.code, row.until) = (.blocked, "fetch.connection", scene.now + .seconds(block))
             scene.apply(.hosts([row]))
         }
-        let headers = [
-            ("ce_id", "a"), ("mz_lane", "fast"), ("mz_attempt", "1"),
-            ("mz_not_before", "\((scene.now + .seconds(due)).milliseconds)"),
-            ("mz_first_seen", "77"), ("mz_code", "retry.host-blocked"), ("mz_message", "m"),
-            ("mz_origin", "jobs.fast-0-3"),
-        ]
+        let first = RecordOrigin(topic: .jobsFast, partition: PartitionID(0), offset: 3)
+        let note = RetryNote(
+            job: "a", lane: .fast, attempt: 1, notBefore: scene.now + .seconds(due), firstSeen: 77,
+            cause: FailureNote(code: "retry.host-blocked", message: "m", verdict: .retry), origin: first)
+        let row = ParkedRow(
+            SourceKey(SHA256.digest(of: [])), JobIdentity(ofOwn: "a"), note, host: OriginHost(group: "https://a.example"),
+            worksAs: .fast, body: Array("{\"url\":\"https://a.example/x.jpg\",\"variants\":[\"8x8.png\"]}".utf8)
+        ).newRecord(partition: PartitionID(0), at: scene.now)
         let record = Record(
-            topic: .retry10s, partition: PartitionID(0), offset: 0, timestamp: scene.now, key: [],
-            value: Array("{\"url\":\"https://a.example/x.jpg\",\"variants\":[\"8x8.png\"]}".utf8),
-            headers: RecordHeaders(headers.map { RecordHeader($0.0, $0.1) }))
+            topic: .parked, partition: PartitionID(0), offset: 0, timestamp: scene.now, key: row.key, value: row.value,
+            headers: row.headers)
         var report = SourceReport(url: "https://a.example/x.jpg", key: "0f", partition: 0)
         report.waiting = RecordReading(rules: CanonicalRules()).waiting(
             [record], blocked: scene.state.blockedHosts(at: scene.now))

@@ -1,5 +1,7 @@
 import Canonical
 import Clocks
+import Digest
+import Failures
 import ImageModel
 import Records
 import TestSupport
@@ -45,6 +47,38 @@ struct RecordReadingTests {
         #expect(retries.groups[.init(lane: "unknown", host: "https://a.example", code: "unknown")]?.count == 1)
         #expect(
             reading.sample(Array(repeating: record(.jobsFast, job), count: 900), of: .jobsFast, partition).seen == 500)
+    }
+
+    @Test("Parked rows are told by the host and the lane that they wait for; rows that ended, and what is no row, do not count")
+    func parked() {
+        func row(_ id: String, worksAs: Lane) -> ParkedRow {
+            let note = RetryNote(
+                job: id, lane: .fast, attempt: 1, notBefore: 1, firstSeen: 77,
+                cause: FailureNote(code: "fetch.server-error", message: "It answered 503.", verdict: .retry),
+                origin: RecordOrigin(topic: .jobsFast, partition: partition, offset: 3))
+            return ParkedRow(
+                SourceKey(SHA256.digest(of: [])), JobIdentity(ofOwn: id), note, host: OriginHost(group: "cdn"),
+                worksAs: worksAs, body: Array(#"{"url":"https://a.example/x.jpg","variants":["8x8.png"]}"#.utf8))
+        }
+        let (first, second, third) = (row("a", worksAs: .slow), row("b", worksAs: .fast), row("c", worksAs: .fast))
+        let records =
+            [first, second, third, first].map { $0.newRecord(partition: partition, at: 1) }
+            + [
+                ParkedRow.drop(third.source, third.identity, partition: partition),
+                EpochRow(partition: partition, epoch: 8, owner: "w", isClean: true, at: 1).newRecord(topic: .parked),
+                NewRecord(topic: .parked, partition: partition, key: [1], value: [2]),
+            ]
+        let sample = reading.sample(
+            records.enumerated().map { offset, new in
+                Record(
+                    topic: .parked, partition: partition, offset: Int64(offset), timestamp: 1, key: new.key,
+                    value: new.value, headers: new.headers)
+            }, of: .parked, partition)
+        #expect(sample.seen == 2)
+        for lane in Lane.allCases {
+            let figures = sample.groups[.init(lane: lane.rawValue, host: "cdn", code: "fetch.server-error")]
+            #expect(figures?.count == 1 && figures?.since == 77 && figures?.message == "It answered 503.")
+        }
     }
 
     @Test("Outcomes are counted by host; failed ones have no text that people must not see, expired ones a code")

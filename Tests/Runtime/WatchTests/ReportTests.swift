@@ -180,9 +180,8 @@ struct ReportTests {
         let evil = "\"><script>alert(1)</script>'\u{202E}\u{1B}[2J"
         var scene = Scene(owner: evil)
         scene.workers = [WorkerSight(evil, .silent(evil))]
-        scene.publish(3, to: .retry1m, 0)
         scene.look(8)
-        scene.sample(.retry1m, 0, 3, code: evil, host: evil, message: evil)
+        scene.park(3, code: evil, host: evil, message: evil)
         scene.apply(
             .ended([
                 JobEnd(
@@ -282,20 +281,15 @@ struct ReportTests {
         for number in 0..<1_000 {
             scene.owners[PartitionID(Int32(number))] = "worker-\(number % 200)@10.0.\(number % 200).1"
             scene.publish(Int64(number + 1), to: .jobsFast, number)
-            scene.publish(500, to: .retry1m, number)
         }
         scene.look()
         for number in 0..<1_000 { scene.head(.jobsFast, number, seconds: Int64(number % 90)) }
-        for number in 0..<100 {
-            var sample = PlaceSample(.retry1m, PartitionID(Int32(number)))
-            for host in 0..<50 {
-                sample.count(
-                    .init(
-                        lane: "slow", host: "https://images-\(number * 50 + host).a-long-name.example",
-                        code: "fetch.server-error"),
-                    since: scene.now - 60_000, message: String(repeating: "The origin answered 503. ", count: 8))
-            }
-            scene.apply(.sample(sample))
+        for number in 0..<1_000 {
+            let hosts = (number < 100 ? 50 : 1, number * 50)
+            scene.park(
+                500 / hosts.0, in: number, code: "fetch.server-error",
+                hosts: (0..<hosts.0).map { "https://images-\(hosts.1 + $0).a-long-name.example" }, lane: .slow, seconds: 60,
+                message: String(repeating: "The origin answered 503. ", count: 8), isSampled: number < 100)
         }
         for number in 0..<500 {
             scene.apply(
@@ -307,7 +301,7 @@ struct ReportTests {
                         at: scene.now)
                 ]))
         }
-        #expect(scene.report.waits.count == 5_000)
+        #expect(scene.report.waits.count == 5_900)
         // A processor's time: others have the machine, too.
         let begun = clock()
         let page = scene.report.page

@@ -17,6 +17,7 @@ extension LetterChange.Letter {
 /// A watch that is told what a test wants, look by look.
 struct Scene {
     static let start: WallTime = 1_790_000_000_000
+    private static let topics = Topic.worked + [.parked]
     private(set) var state: WatchState
     private(set) var now = Scene.start
     let count: Int
@@ -28,6 +29,16 @@ struct Scene {
     /// Offsets that a transaction hides behind what is published.
     var hidden: [LogPoint: Int64] = [:]
     var workers: [WorkerSight] = []
+    private var parked: [Int: [Parked]] = [:]
+
+    /// Parked jobs with one reason.
+    private struct Parked {
+        let jobs: Int
+        let group: PlaceSample.Group
+        let since: WallTime
+        let message: String
+        var lane: Lane { Lane(rawValue: group.lane)! }
+    }
 
     init(
         partitions count: Int = 4, isShared: Bool = true, owner: String? = "w1@10.0.0.1", cluster: ClusterName? = nil
@@ -37,7 +48,7 @@ struct Scene {
             partitions: count, targets: ByLane { $0 == .fast ? .seconds(5) : .seconds(3600) }, isShared: isShared,
             cluster: cluster)
         let noughts = Dictionary(
-            uniqueKeysWithValues: Topic.worked.map { ($0, Array(repeating: Int64(0), count: count)) })
+            uniqueKeysWithValues: Self.topics.map { ($0, Array(repeating: Int64(0), count: count)) })
         (begins, ends, committed) = (noughts, noughts, noughts)
         owners = [:]
         if let owner { for number in 0..<count { owners[PartitionID(Int32(number))] = owner } }
@@ -89,7 +100,7 @@ struct Scene {
         for _ in 0..<max(1, seconds / 2) {
             now += 2_000
             step(&self)
-            let points = Topic.worked.flatMap { topic in
+            let points = Self.topics.flatMap { topic in
                 (0..<count).map { LogPoint(topic, PartitionID(Int32($0)), nil) }
             }
             let results = points.map { point -> Result<PartitionOffsets, LogFailure> in
@@ -125,6 +136,57 @@ struct Scene {
         (row.state, row.code, row.since) = (state, code, state == .open ? nil : now)
         (row.until, row.inFlight, row.limit) = (state == .blocked ? now + 600_000 : nil, inFlight, limit)
         apply(.hosts([row]))
+    }
+
+    /// So many jobs of each host are parked, the oldest since `seconds`: their owner reports it, and their rows are sampled.
+    mutating func park(
+        _ jobs: Int, in partition: Int = 0, code: String, hosts: [String], lane: Lane = .fast, seconds: Int64 = 20,
+        message: String = "", isSampled: Bool = true
+    ) {
+        parked[partition, default: []] += hosts.map {
+            Parked(
+                jobs: jobs, group: .init(lane: lane.rawValue, host: $0, code: code), since: now - .seconds(seconds),
+                message: message)
+        }
+        ends[.parked]?[partition] += Int64(jobs * hosts.count)
+        tellParked(in: partition)
+        guard isSampled else { return }
+        var sample = PlaceSample(.parked, PartitionID(Int32(partition)))
+        for own in parked[partition] ?? [] {
+            for _ in 0..<own.jobs { sample.count(own.group, since: own.since, message: own.message) }
+        }
+        apply(.sample(sample))
+    }
+
+    mutating func park(
+        _ jobs: Int, in partition: Int = 0, code: String, host: String, lane: Lane = .fast, seconds: Int64 = 20,
+        message: String = "", isSampled: Bool = true
+    ) {
+        park(
+            jobs, in: partition, code: code, hosts: [host], lane: lane, seconds: seconds, message: message,
+            isSampled: isSampled)
+    }
+
+    /// No job is parked there any more.
+    mutating func unpark(in partition: Int = 0) {
+        parked[partition] = []
+        tellParked(in: partition)
+    }
+
+    private mutating func tellParked(in partition: Int) {
+        let own = parked[partition] ?? []
+        let lanes = ByLane { lane in
+            let jobs = own.filter { $0.lane == lane }
+            return ProgressRow.Parked.Jobs(Int64(jobs.reduce(0) { $0 + $1.jobs }), oldest: jobs.map(\.since).min())
+        }
+        var hosts: [String: ByLane<Int>] = [:]
+        for jobs in own { hosts[jobs.group.host, default: .none][jobs.lane] += jobs.jobs }
+        let away = hosts.sorted { ($1.value.sum, $0.key) < ($0.value.sum, $1.key) }.prefix(ProgressRow.awayLimit)
+        apply(
+            .progress(
+                ProgressRow(
+                    partition: PartitionID(Int32(partition)), topics: [:], away: away.map { .init($0.key, $0.value) },
+                    parked: .init(epoch: 1, lanes: lanes), at: now)))
     }
 
     /// So many records of a place wait for this.

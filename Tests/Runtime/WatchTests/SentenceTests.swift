@@ -14,15 +14,14 @@ struct SentenceTests {
     @Test("A cause that is kept says when it was last seen: its figures are of then, the lanes' of now")
     func kept() {
         var scene = Scene()
-        scene.publish(4, to: .retry10s, 0)
         scene.look()
-        scene.sample(.retry10s, 0, 4, code: "fetch.server-error", host: Self.host)
+        scene.park(4, code: "fetch.server-error", host: Self.host)
         var steady = SteadyDiagnosis()
         var shown = scene.report
         shown.settle(by: &steady)
         let (headline, seenAt) = (shown.diagnosis.headline, scene.now)
         #expect(headline.hasPrefix("All 4 pending jobs wait for \(Self.host)") && !headline.contains("Last seen"))
-        scene.finish(4, of: .retry10s, 0)
+        scene.unpark()
         for _ in 0..<2 {
             scene.look()
             shown = scene.report
@@ -42,12 +41,11 @@ struct SentenceTests {
         ] as [(code: String?, asks: String)])
     func afterBlock(code: String?, asks: String) {
         var scene = Scene()
-        scene.publish(4, to: .retry10s, 0)
         scene.look()
         if let code { scene.tell(Self.host, .blocked, code: code) }
         // Its block is over, and no job was tried since.
         scene.look(610)
-        scene.sample(.retry10s, 0, 4, code: "retry.host-blocked", host: Self.host)
+        scene.park(4, code: "retry.host-blocked", host: Self.host)
         let report = scene.report
         #expect(report.blockedHosts?.isEmpty ?? true)
         #expect(report.diagnosis.cause == .hostBlocked && report.diagnosis.action.contains(asks))
@@ -93,28 +91,58 @@ struct SentenceTests {
         #expect(scene.report.diagnosis.cause != .workerSilent)
     }
 
-    /// `seen` of `waiting` retried jobs are in the sample, all of one host; `unread` jobs are of another.
+    /// `waiting` jobs of one host are parked; `unread` jobs are of another.
     @Test(
         "What waits for a host is a number and a share of what is pending",
         arguments: [
-            (waiting: 3, seen: 3, unread: 0, says: "All 3 pending jobs wait for https://a.example"),
-            (waiting: 1, seen: 1, unread: 0, says: "The only pending job waits for https://a.example"),
-            (waiting: 5, seen: 5, unread: 3, says: "5 of 8 pending jobs (63 %) wait for https://a.example"),
-            (waiting: 1_240, seen: 100, unread: 0, says: "All pending jobs (about 1,240) wait for https://a.example"),
-            (
-                waiting: 1_240, seen: 100, unread: 260,
-                says: "About 1,240 of 1,500 pending jobs (83 %) wait for https://a.example"
-            ),
-            (waiting: 999, seen: 999, unread: 1, says: "999 of 1,000 pending jobs (99 %) wait for https://a.example"),
-        ] as [(waiting: Int64, seen: Int, unread: Int64, says: String)])
-    func share(waiting: Int64, seen: Int, unread: Int64, says: String) {
+            (waiting: 3, unread: 0, says: "All 3 pending jobs wait for https://a.example"),
+            (waiting: 1, unread: 0, says: "The only pending job waits for https://a.example"),
+            (waiting: 5, unread: 3, says: "5 of 8 pending jobs (63 %) wait for https://a.example"),
+            (waiting: 1_240, unread: 0, says: "All 1,240 pending jobs wait for https://a.example"),
+            (waiting: 1_240, unread: 260, says: "1,240 of 1,500 pending jobs (83 %) wait for https://a.example"),
+            (waiting: 999, unread: 1, says: "999 of 1,000 pending jobs (99 %) wait for https://a.example"),
+        ] as [(waiting: Int, unread: Int64, says: String)])
+    func share(waiting: Int, unread: Int64, says: String) {
         var scene = Scene()
-        scene.publish(waiting, to: .retry10s, 0)
         scene.publish(unread, to: .jobsFast, 0)
         scene.look()
-        scene.sample(.retry10s, 0, seen, code: "fetch.server-error", host: Self.host)
+        scene.park(waiting, code: "fetch.server-error", host: Self.host)
         if unread > 0 { scene.sample(.jobsFast, 0, Int(unread), code: nil, host: "https://b.example") }
         #expect(scene.report.diagnosis.headline.hasPrefix(says), "\(scene.report.diagnosis.headline)")
+    }
+
+    /// A hundred of `waiting` retried jobs are in the sample.
+    @Test(
+        "What waits in an old retry topic is an estimate, where its sample leaves jobs out",
+        arguments: [
+            (unread: 0, says: "All pending jobs (about 1,240) wait for https://a.example"),
+            (unread: 260, says: "About 1,240 of 1,500 pending jobs (83 %) wait for https://a.example"),
+        ] as [(unread: Int64, says: String)])
+    func estimate(unread: Int64, says: String) {
+        var scene = Scene()
+        scene.publish(1_240, to: .retry10s, 0)
+        scene.publish(unread, to: .jobsFast, 0)
+        scene.look()
+        scene.sample(.retry10s, 0, 100, code: "fetch.server-error", host: Self.host)
+        if unread > 0 { scene.sample(.jobsFast, 0, Int(unread), code: nil, host: "https://b.example") }
+        #expect(scene.report.diagnosis.headline.hasPrefix(says), "\(scene.report.diagnosis.headline)")
+    }
+
+    @Test("Parked jobs are divided by the codes of their newest rows, and belong to their lane as the oldest of them does")
+    func divided() {
+        var scene = Scene()
+        scene.look()
+        scene.park(400, code: "fetch.server-error", host: Self.host, seconds: 7_200, isSampled: false)
+        var sample = PlaceSample(.parked, PartitionID(0))
+        for number in 0..<200 {
+            sample.count(
+                .init(lane: "fast", host: Self.host, code: number % 4 == 0 ? "fetch.timeout" : "fetch.server-error"),
+                since: scene.now - 1_000)
+        }
+        scene.apply(.sample(sample))
+        let report = scene.report
+        #expect(report.waits.map(\.jobs) == [300, 100] && report.waits.allSatisfy(\.isEstimate))
+        #expect(report.lanes[0].age(at: scene.now) == .seconds(7_200) && report.lanes[0].isLate(at: scene.now))
     }
 
     @Test(

@@ -16,10 +16,9 @@ extension StagedFault {
                 " UTC: 82 of 100 pending jobs (82 %) wait for it.",
             ], asks: "ask who runs https://images.example for more"
         ) {
-            $0.publish(82, to: .retry1m, 0)
             $0.publish(18, to: .jobsFast, 0)
             $0.look(14)
-            $0.sample(.retry1m, 0, 82, code: "retry.host-blocked", host: "https://images.example")
+            $0.park(82, code: "retry.host-blocked", host: "https://images.example")
             $0.sample(.jobsFast, 0, 18, code: nil, host: "https://other.example")
             $0.tell("https://quiet.example", .blocked, code: "fetch.deadline")
             $0.tell("https://images.example", .blocked, code: "fetch.too-many-requests")
@@ -31,9 +30,8 @@ extension StagedFault {
                 "all 40 pending jobs wait for it.",
             ], asks: "mezzotint origins unblock https://images.example. "
         ) {
-            $0.publish(40, to: .retry1m, 0)
             $0.look(14)
-            $0.sample(.retry1m, 0, 40, code: "retry.host-blocked", host: "https://images.example")
+            $0.park(40, code: "retry.host-blocked", host: "https://images.example")
             $0.tell("https://images.example", .blocked, code: OriginRow.operatorName, by: OriginRow.operatorName)
         },
         StagedFault(
@@ -52,32 +50,29 @@ extension StagedFault {
             "one host that runs into deadlines", .hostSlow,
             ["https://slow.example responds slowly (fetch.deadline): "], asks: "https://slow.example"
         ) {
-            $0.publish(4, to: .retry10s, 0)
             $0.look(14)
-            $0.sample(.retry10s, 0, 4, code: "fetch.deadline", host: "https://slow.example")
+            $0.park(4, code: "fetch.deadline", host: "https://slow.example")
         },
         StagedFault(
             "more jobs of one healthy host than may be in memory, with idle renderers", .readAhead,
             [
-                "Fast jobs of https://a.example wait for our own read-ahead: 90 jobs of that lane are in delay topics",
-                "Fast is late: 90 pending (90 retried), the oldest for 20 s",
+                "Fast jobs of https://a.example wait for our own read-ahead: 90 jobs of that lane are parked",
+                "Fast is late: 90 pending (90 parked), the oldest for 20 s",
             ]
         ) {
-            $0.publish(90, to: .retry10s, 0)
             $0.look(14)
-            $0.sample(.retry10s, 0, 90, code: "retry.host-crowded", host: "https://a.example")
+            $0.park(90, code: "retry.host-crowded", host: "https://a.example")
             $0.tell("https://a.example", .open, inFlight: 1)
         },
         StagedFault(
             "more jobs of one healthy host than may be in memory, with busy renderers", .saturated,
-            ["Fast has more to do than is done; 88 % of the renderers are busy.", "(325 retried)"]
+            ["Fast has more to do than is done; 88 % of the renderers are busy.", "(325 parked)"]
         ) {
             $0.workers = [WorkerSight("10.0.0.1:9464", .figures(Scene.figures(owned: 4, renders: 2)))]
             $0.publish(1_173, to: .jobsFast, 0)
-            $0.publish(325, to: .retry10s, 0)
             $0.look(14)
             $0.head(.jobsFast, 0, seconds: 14)
-            $0.sample(.retry10s, 0, 325, code: "retry.host-crowded", host: "https://a.example")
+            $0.park(325, code: "retry.host-crowded", host: "https://a.example")
             $0.sample(.jobsFast, 0, 500, code: nil, host: "https://a.example")
             $0.tell("https://a.example", .open, inFlight: 6)
         },
@@ -85,19 +80,13 @@ extension StagedFault {
             "egress cut", .egress,
             [
                 "60 hosts cannot be reached at once (fetch.connection), http://10.9.0.0 among them, and no host responds",
-                "All 4,320 pending jobs wait.", "Fast is late: 4,320 pending (4,320 retried)",
+                "All 4,320 pending jobs wait.", "Fast is late: 4,320 pending (4,320 parked)",
             ]
         ) {
-            for number in 0..<4 { $0.publish(1_080, to: .retry1m, number) }
             $0.look(10)
             for number in 0..<4 {
-                var sample = PlaceSample(.retry1m, PartitionID(Int32(number)))
-                for job in 0..<1_080 {
-                    sample.count(
-                        .init(lane: "fast", host: "http://10.9.0.\(job % 60)", code: "fetch.connection"),
-                        since: $0.now - 60_000)
-                }
-                $0.apply(.sample(sample))
+                $0.park(
+                    18, in: number, code: "fetch.connection", hosts: (0..<60).map { "http://10.9.0.\($0)" }, seconds: 60)
             }
         },
         StagedFault(
@@ -105,16 +94,10 @@ extension StagedFault {
             ["3 hosts fail: 90 of 100 pending jobs (90 %) wait for them, most for http://c (fetch.server-error)."],
             asks: "Ask who runs http://c."
         ) {
-            $0.publish(90, to: .retry1m, 0)
             $0.publish(10, to: .jobsFast, 0)
             $0.look(10)
-            var sample = PlaceSample(.retry1m, PartitionID(0))
-            for (host, jobs) in [("http://a", 25), ("http://b", 25), ("http://c", 40)] {
-                for _ in 0..<jobs {
-                    sample.count(.init(lane: "fast", host: host, code: "fetch.server-error"), since: $0.now)
-                }
-            }
-            $0.apply(.sample(sample))
+            $0.park(25, code: "fetch.server-error", hosts: ["http://a", "http://b"], seconds: 0)
+            $0.park(40, code: "fetch.server-error", host: "http://c", seconds: 0)
             $0.sample(.jobsFast, 0, 10, code: nil, host: "http://d")
             $0.end(.stored, 40, host: "http://d")
         },
@@ -265,12 +248,10 @@ extension StagedFault {
             ["1 job of https://a.example failed and is retried (fetch.server-error): It answered 503."],
             asks: "mezzotint origins unblock https://a.example"
         ) {
-            $0.publish(1, to: .retry1m, 0)
             $0.publish(400, to: .jobsFast, 0)
             $0.look(10)
             $0.head(.jobsFast, 0, seconds: 1)
-            $0.sample(
-                .retry1m, 0, 1, code: "fetch.server-error", host: "https://a.example", message: "It answered 503.")
+            $0.park(1, code: "fetch.server-error", host: "https://a.example", message: "It answered 503.")
             $0.sample(.jobsFast, 0, 400, code: nil, host: "https://b.example")
         },
         StagedFault(

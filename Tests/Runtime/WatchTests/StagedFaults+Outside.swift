@@ -135,13 +135,12 @@ extension StagedFault {
         },
         StagedFault(
             "store full, seen in the log alone", .storeHalted,
-            ["(store.full), about 30 jobs wait for it: There is no space left"], asks: "Free space"
+            ["(store.full), 30 jobs wait for it: There is no space left"], asks: "Free space"
         ) {
             $0.workers = []
-            $0.publish(30, to: .retry1m, 2)
             $0.look(14)
-            $0.sample(
-                .retry1m, 2, 20, code: "store.full", host: "https://a.example",
+            $0.park(
+                30, in: 2, code: "store.full", host: "https://a.example",
                 message: "There is no space left in the store.")
         },
         StagedFault(
@@ -184,11 +183,10 @@ extension StagedFault {
                 "82 of 100 pending jobs (82 %) wait for https://images.example (fetch.too-many-requests): It answered 429."
             ], asks: "Lower its limits (origins.NAME.concurrency"
         ) {
-            $0.publish(82, to: .retry1m, 0)
             $0.publish(18, to: .jobsFast, 0)
             $0.look(14)
-            $0.sample(
-                .retry1m, 0, 82, code: "fetch.too-many-requests", host: "https://images.example",
+            $0.park(
+                82, code: "fetch.too-many-requests", host: "https://images.example",
                 message: "It answered 429.")
             $0.sample(.jobsFast, 0, 18, code: nil, host: "https://other.example")
         },

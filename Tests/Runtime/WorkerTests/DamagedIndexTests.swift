@@ -108,6 +108,7 @@ private final class FailingIndex: VariantIndex {
     private let isDamaged: (FailingIndexes.Part) -> Bool
     var checkpoint: IndexCheckpoint? { inner.checkpoint }
     var progress: ProgressRow? { inner.progress }
+    var parked: any ParkedIndex { inner.parked }
 
     init(_ inner: any VariantIndex, isDamaged: @escaping (FailingIndexes.Part) -> Bool) {
         (self.inner, self.isDamaged) = (inner, isDamaged)

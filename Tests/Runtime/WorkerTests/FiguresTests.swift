@@ -180,6 +180,7 @@ private final class FullIndex: VariantIndex {
     private let full: Full
     var checkpoint: IndexCheckpoint? { inner.checkpoint }
     var progress: ProgressRow? { inner.progress }
+    var parked: any ParkedIndex { inner.parked }
 
     init(_ inner: any VariantIndex, _ full: Full) { (self.inner, self.full) = (inner, full) }
 

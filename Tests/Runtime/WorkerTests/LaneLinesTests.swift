@@ -19,8 +19,12 @@ struct LaneLinesTests {
 
     private static let targets = ByLane<Duration> { $0 == .fast ? .seconds(5) : .seconds(3600) }
     private static let busy = LaneStatus(
-        oldest: start, unfinished: 12, retries: 2, fetches: 3, renders: 7, inProgress: 1)
-    private static let idle = LaneStatus(oldest: nil, unfinished: 0, retries: 0, fetches: 0, renders: 0, inProgress: 0)
+        oldest: start, unfinished: 12, parked: 2, fetches: 3, renders: 7, inProgress: 1)
+    private static let idle = LaneStatus(oldest: nil, unfinished: 0, parked: 0, fetches: 0, renders: 0, inProgress: 0)
+
+    private static func waiting(_ parked: Int) -> LaneStatus {
+        LaneStatus(oldest: nil, unfinished: 0, parked: parked, fetches: 0, renders: 0, inProgress: 0)
+    }
 
     @Test("It says how old the oldest job is, what came and went in the minute, and what the others wait for")
     func line() {
@@ -33,14 +37,15 @@ struct LaneLinesTests {
         let told = lines.lines([.fast: Self.busy, .slow: Self.idle], counters, at: Self.start + 60_000)
         #expect(
             told.map(\.text) == [
-                "Fast lane late: oldest job 60.0 s; 30 received, 0 completed, 0 failed in the last minute; 12 pending (1 in progress, 3 waiting to fetch, 7 to render, 2 to retry)."
+                "Parked jobs: 2; 0 failed attempts in the last minute.",
+                "Fast lane late: oldest job 60.0 s; 30 received, 0 completed, 0 failed in the last minute; 12 pending (1 in progress, 3 waiting to fetch, 7 to render, 2 parked)."
             ])
-        #expect(told.first?.fields.first { $0.key == "in" }?.value == .int(30))
-        #expect(told.first?.fields.first { $0.key == "late" }?.value == .bool(true))
+        #expect(told.last?.fields.first { $0.key == "in" }?.value == .int(30))
+        #expect(told.last?.fields.first { $0.key == "late" }?.value == .bool(true))
     }
 
-    @Test("Jobs that stand in retry topics are told, though nothing of their lane's own topic is unfinished")
-    func retries() {
+    @Test("Parked jobs are told, though nothing of their lane's own topic is unfinished; those in old retry topics count too")
+    func parked() {
         var lines = LaneLines(targets: Self.targets, at: Self.start)
         let owned: Set = [PartitionID(0)]
         lines.count([Self.offsets(0)], owned: owned)
@@ -48,10 +53,11 @@ struct LaneLinesTests {
         var counters = Counters()
         counters.retries = 60
         #expect(
-            lines.lines([.fast: Self.idle], counters, at: Self.start + 60_000).map(\.text) == [
-                "Retries: 87 waiting in retry topics, 60 added in the last minute.",
-                "Fast lane: no new job pending; 60 received, 0 completed, 0 failed in the last minute.",
-            ])
+            lines.lines([.fast: Self.waiting(3), .slow: Self.waiting(2)], counters, at: Self.start + 60_000).map(\.text)
+                == [
+                    "Parked jobs: 92; 60 failed attempts in the last minute.",
+                    "Fast lane: no new job pending; 60 received, 0 completed, 0 failed in the last minute.",
+                ])
         lines.count([Self.offsets(60), Self.offsets(0, .retry1m)], owned: owned)
         #expect(lines.lines([.fast: Self.idle], counters, at: Self.start + 120_000).isEmpty)
     }
@@ -65,34 +71,30 @@ struct LaneLinesTests {
         #expect(told(Self.busy, after: 5) == [])
         #expect(
             told(Self.busy, after: 6) == [
-                "Fast lane late: oldest job 6.0 s (target 5.0 s); 12 pending (1 in progress, 3 waiting to fetch, 7 to render, 2 to retry)."
+                "Fast lane late: oldest job 6.0 s (target 5.0 s); 12 pending (1 in progress, 3 waiting to fetch, 7 to render, 2 parked)."
             ])
         #expect(told(Self.busy, after: 7) == [] && told(Self.busy, after: 3) == [])
         #expect(told(Self.idle, after: 40) == ["Fast lane back on target after 34 s."])
         #expect(told(Self.idle, after: 41) == [])
     }
 
-    @Test(
-        "A late job that moves to a retry topic does not bring its lane back on target; an end of it, or of the topic, does"
-    )
+    @Test("A late job that is parked does not bring its lane back on target; an end of it, or of the last parked job, does")
     func moved() throws {
-        let owned: Set = [PartitionID(0)]
         var lines = LaneLines(targets: Self.targets, at: Self.start)
         func changes(_ status: LaneStatus, _ counters: Counters = Counters(), after seconds: Int64) -> [String] {
             lines.changes([.fast: status], counters, at: Self.start + .seconds(seconds)).map(\.text)
         }
         #expect(changes(Self.busy, after: 6).count == 1)
-        lines.count([Self.offsets(1), Self.offsets(1, .retry10s)], owned: owned)
-        #expect(changes(Self.idle, after: 8) == [])
+        #expect(changes(Self.waiting(1), after: 8) == [])
         var ended = Counters()
         ended.count(
             Counters.Answer(
                 Outcome(
                     job: "j", source: nil, url: "http://a.example/", lane: .fast, kind: .failed, variants: [], at: 0)))
-        #expect(changes(Self.idle, ended, after: 9) == ["Fast lane back on target after 3 s."])
-        // The same, with the retry topic empty.
-        #expect(changes(Self.busy, ended, after: 10).count == 1 && changes(Self.idle, ended, after: 11) == [])
-        lines.count([Self.offsets(1), Self.offsets(0, .retry10s)], owned: owned)
+        #expect(changes(Self.waiting(1), ended, after: 9) == ["Fast lane back on target after 3 s."])
+        // The same, once no job of the lane is parked.
+        #expect(changes(Self.busy, ended, after: 10).count == 1)
+        #expect(changes(Self.waiting(1), ended, after: 11) == [])
         #expect(changes(Self.idle, ended, after: 12) == ["Fast lane back on target after 2 s."])
     }
 

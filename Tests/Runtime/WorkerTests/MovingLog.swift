@@ -38,14 +38,15 @@ final class MovingLog: Log, LogConsumer {
 
     /// The partition is lost and comes back, in a new epoch and read again from what was committed.
     func moveAndReturn(_ partition: PartitionID, epoch: Int64) async throws {
-        let changelog = try await log.bounds(.variants, partition)
+        let folded = ByFoldedTopic(
+            variants: try await log.bounds(.variants, partition), parked: try await log.bounds(.parked, partition))
         var committed: [Topic: Int64] = [:]
         for topic in Topic.consumed { committed[topic] = try await log.committed(topic, partition) ?? 0 }
         try await Turn(self).do { [committed, consumer] listener in
             guard let listener else { return }
             listener.lost(partition)
-            let start = listener.assigned(partition, epoch: epoch, changelog: changelog)
-            try consumer.rewind(.variants, partition, to: start)
+            let starts = listener.assigned(partition, epoch: epoch, folded: folded)
+            for topic in Topic.folded { try consumer.rewind(topic, partition, to: starts[topic]) }
             for (topic, offset) in committed { try consumer.rewind(topic, partition, to: offset) }
         }
     }

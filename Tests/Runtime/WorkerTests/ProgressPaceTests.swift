@@ -7,8 +7,8 @@ struct ProgressPaceTests {
     @Test("The estimate follows the last ten seconds; without an end in them there is none")
     func estimate() {
         var pace = ProgressPace()
-        func text(_ jobs: Int, _ left: Int64, _ retrying: Int64 = 0, at seconds: Double) -> String {
-            pace.text(jobs: jobs, variants: jobs, saved: 0, left: left, retrying: retrying, seconds: seconds)
+        func text(_ jobs: Int, _ left: Int64, _ parked: Int64 = 0, at seconds: Double) -> String {
+            pace.text(jobs: jobs, variants: jobs, saved: 0, left: left, parked: parked, seconds: seconds)
         }
         #expect(text(0, 8, at: 1) == "0 jobs done, 0 variants (0.0/s), 0 fetches saved, 8 pending")
         #expect(text(1, 7, at: 2).hasSuffix(", 7 pending, about 14 s left"))
@@ -18,11 +18,11 @@ struct ProgressPaceTests {
         #expect(text(1, 7, at: 22).hasSuffix(", 7 pending, none done in the last 10 s"))
         #expect(text(6, 2, at: 32).hasSuffix(", 2 pending, about 4 s left"))
         #expect(
-            text(7, 5, 3, at: 33).hasSuffix(", 5 pending, 3 of them wait for a retry, about 4 s left for the others"))
+            text(7, 5, 3, at: 33).hasSuffix(", 5 pending, 3 of them parked, about 4 s left for the others"))
         // Seen to fail: "about 1 s left" while three retries were due in 4 s.
-        #expect(text(9, 3, 3, at: 34).hasSuffix(", 3 pending, 3 of them wait for a retry"))
+        #expect(text(9, 3, 3, at: 34).hasSuffix(", 3 pending, 3 of them parked"))
         #expect(
-            pace.text(jobs: 9, variants: 9, saved: 0, left: 5, retrying: nil, seconds: 34.5).hasSuffix(", 5 pending"))
+            pace.text(jobs: 9, variants: 9, saved: 0, left: 5, parked: nil, seconds: 34.5).hasSuffix(", 5 pending"))
         #expect(text(12, 0, at: 35).hasSuffix(", 0 pending"))
     }
 
@@ -35,6 +35,6 @@ struct ProgressPaceTests {
     func plurals(count: Int, begins: String) {
         var pace = ProgressPace()
         #expect(
-            pace.text(jobs: count, variants: count, saved: count, left: 0, retrying: 0, seconds: 1).hasPrefix(begins))
+            pace.text(jobs: count, variants: count, saved: count, left: 0, parked: 0, seconds: 1).hasPrefix(begins))
     }
 }

@@ -221,12 +221,7 @@ extension RenewalTests {
         let outcome = try #require(try await bench.outcomes().last)
         #expect(outcome.kind == .stale && outcome.failure?.code == "fetch.server-error")
         #expect(outcome.variants.map(\.kind) == [.stale] && outcome.variants.first?.location != nil)
-        let left = try bench.log
-        var owed: [Record] = []
-        for number in 0..<Int32(left.partitionCount) {
-            owed += try await left.read(.retry1m, PartitionID(number), from: 0, limit: 10)
-        }
-        await left.close()
+        let owed = try await bench.parkedRecords()
         #expect(owed.count == 1 && owed.first?.header("ce_id")?.hasPrefix("mezzotint.owed/") == true)
         #expect(owed.first?.header("mz_answers") == nil)
         #expect(try await events().isEmpty)

@@ -15,9 +15,7 @@ import WorkerRuntime
 @Suite("Answers that the log finds too large", .timeLimit(.minutes(2)))
 struct SmallAnswerTests {
     /// The worker's records are refused above a limit, as Kafka's topics do; what others append is not.
-    private func work(_ bench: Bench, limit: Int, on topics: Set<Topic> = Set(Topic.allCases), wait: Duration = 20)
-        async throws -> Counters
-    {
+    private func work(_ bench: Bench, limit: Int, on topics: Set<Topic> = Set(Topic.allCases)) async throws -> Counters {
         let log = try bench.log
         let moving = MovingLog(
             log,
@@ -27,7 +25,7 @@ struct SmallAnswerTests {
                     ? .tooLarge(topic: record.topic, bytes: bytes, limit: limit) : nil
             })
         return try await bench.work(
-            { $0.partition.retry = RetryPolicy(attempts: 2, base: wait, cap: wait) }, log: log, moving: moving)
+            { $0.partition.retry = RetryPolicy(attempts: 2, base: 20, cap: 20) }, log: log, moving: moving)
     }
 
     private func letters(_ bench: Bench) async throws -> [DeadLetter] {
@@ -107,7 +105,7 @@ struct SmallAnswerTests {
 
     @Test(
         "A job that cannot be appended again is dead, with the beginning of its bytes",
-        arguments: [Topic.retry10s, .jobsFast])
+        arguments: [Topic.parked, .jobsFast])
     func again(topic: Topic) async throws {
         let bench = try Bench()
         bench.origin.serve("/a.png", .status(503))
@@ -116,7 +114,7 @@ struct SmallAnswerTests {
         record.value = job.body + [UInt8](repeating: 0x20, count: 30_000)
         if topic == .jobsFast { record.partition = PartitionID((record.partition.number + 1) % 4) }
         try await append(bench, record)
-        let counters = try await work(bench, limit: 16 << 10, wait: 20_000)
+        let counters = try await work(bench, limit: 16 << 10)
         #expect(counters.jobs == 1 && counters.dead == 1)
         let letter = try #require(try await letters(bench).first)
         #expect(letter.cause.code == "log.too-large" && letter.id == "job" && letter.url == job.url.shown)

@@ -8,9 +8,9 @@ package actor Owner {
     private nonisolated let executor: any SerialExecutor
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    package init(_ consumer: any LogConsumer, changelogStart: Int64? = nil) {
+    package init(_ consumer: any LogConsumer, foldedStart: Int64? = nil) {
         (self.consumer, executor) = (consumer, consumer.executor)
-        listener = RecordingListener(changelogStart: changelogStart)
+        listener = RecordingListener(foldedStart: foldedStart)
     }
 
     package func start() async throws { try await consumer.start(listener) }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Writes down what a log tells its owner, and lets a test wait for it.
 package final class RecordingListener: LogListener {
     package enum Event: Sendable, Hashable {
-        case assigned(PartitionID, epoch: Int64, changelog: Range<Int64>)
+        case assigned(PartitionID, epoch: Int64, folded: ByFoldedTopic<Range<Int64>>)
         case readable(Topic, PartitionID)
         case revoked(PartitionID)
         case lost(PartitionID)
@@ -24,11 +24,11 @@ package final class RecordingListener: LogListener {
         var pendingJobs: [PendingJob] = []
     }
 
-    private let changelogStart: Int64?
+    private let foldedStart: Int64?
     private let state = Mutex(State())
 
-    /// `changelogStart`: where to read `variants`; nil for the first record there is.
-    package init(changelogStart: Int64? = nil) { self.changelogStart = changelogStart }
+    /// - Parameter foldedStart: offset at which folded topics are read; nil: at the first record.
+    package init(foldedStart: Int64? = nil) { self.foldedStart = foldedStart }
 
     package var all: [Event] { state.withLock { $0.events } }
     package var count: Int { state.withLock { $0.events.count } }
@@ -62,9 +62,11 @@ package final class RecordingListener: LogListener {
         for pending in met { pending.continuation.resume() }
     }
 
-    package func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64 {
-        note(.assigned(partition, epoch: epoch, changelog: changelog))
-        return changelogStart ?? changelog.lowerBound
+    package func assigned(
+        _ partition: PartitionID, epoch: Int64, folded: ByFoldedTopic<Range<Int64>>
+    ) -> ByFoldedTopic<Int64> {
+        note(.assigned(partition, epoch: epoch, folded: folded))
+        return folded.clamp(foldedStart.map { ByFoldedTopic(variants: $0, parked: $0) } ?? folded.starts)
     }
     package func readable(_ topic: Topic, _ partition: PartitionID) { note(.readable(topic, partition)) }
     package func revoked(_ partition: PartitionID, deadline: Instant) { note(.revoked(partition)) }

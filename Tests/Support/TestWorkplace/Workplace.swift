@@ -147,6 +147,19 @@ package final class Workplace: Sendable {
         try await records(.outcomes).map { try OutcomeReport($0) }
     }
 
+    /// The parked jobs.
+    package func parkedRows() async throws -> [ParkedRow] {
+        var rows: [RecordKey: ParkedRow] = [:]
+        for record in try await records(.parked) {
+            switch try ParkedEntry(record) {
+            case .change(.park(let row, _)): rows[row.key] = row
+            case .change(.drop(let source, let identity)): rows[.parked(source, identity)] = nil
+            case .epoch: break
+            }
+        }
+        return Array(rows.values)
+    }
+
     /// The rows that the changelog holds, and whether every one's file is there with just these bytes.
     package func rows() async throws -> [VariantRow] {
         var rows: [VariantRow] = []

@@ -18,16 +18,24 @@ KAFKA_KEYS = {
 }
 # Jobs a second of one worker, as the ScaledObject says.
 RATES = {"fast": 20, "slow": 10}
-# Topics of jobs that nobody has begun: after how many seconds they are due, and their lane.
-RETRIES = {"mezzotint.retry.10s": (10, "fast"), "mezzotint.retry.1m": (60, "slow")}
-NEEDED_KEYS = {"bootstrapServers", "consumerGroup", "topic", "lagThreshold"}
+# Of its prometheus scaler (2.20), which counts parked jobs.
+PROMETHEUS_KEYS = {
+    "serverAddress", "query", "threshold", "activationThreshold", "namespace", "customHeaders", "ignoreNullValues",
+    "queryParameters", "unsafeSsl", "timeout", "authModes",
+}
+KEYS = {
+    "kafka": (KAFKA_KEYS, {"bootstrapServers", "consumerGroup", "topic", "lagThreshold"}),
+    "prometheus": (PROMETHEUS_KEYS, {"serverAddress", "query", "threshold"}),
+}
+# Seconds of slow jobs that the threshold of parked jobs allows.
+PARKED_SECONDS = 60
 
 
 def thresholds():
     """By topic: what a worker does of a lane within its target, by the reference's default where config.yaml says none."""
     page = (ROOT / "config/reference.md").read_text()
     lanes = documents(BASE / "config.yaml")[0].get("lanes", {})
-    found = {topic: str(wait * RATES[lane]) for topic, (wait, lane) in RETRIES.items()}
+    found = {"parked": str(PARKED_SECONDS * RATES["slow"])}
     for lane, rate in RATES.items():
         listed = re.search(rf"^\| `lanes\.{lane}\.target` \| `(\w+)` \|", page, re.M)[1]
         number, unit = re.fullmatch(r"(\d+)(s|m|h)", lanes.get(lane, {}).get("target", listed)).groups()
@@ -124,12 +132,12 @@ def scaled():
     for document in documents(SCALED):
         jsonschema.validate(document, json.loads(schema.read_text()))
         for trigger in document["spec"]["triggers"]:
-            keys = set(trigger["metadata"])
-            wrong += [f"{key} is no key of the kafka trigger" for key in keys - KAFKA_KEYS]
-            wrong += [f"{key} is missing" for key in NEEDED_KEYS - keys]
+            keys, (known, needed) = set(trigger["metadata"]), KEYS[trigger["type"]]
+            wrong += [f"{key} is no key of the {trigger['type']} trigger" for key in keys - known]
+            wrong += [f"{key} is missing" for key in needed - keys]
             wrong += [f"{key} is no text" for key, value in trigger["metadata"].items() if not isinstance(value, str)]
         metadata = [trigger["metadata"] for trigger in document["spec"]["triggers"]]
-        found = {each["topic"]: each["lagThreshold"] for each in metadata}
+        found = {each.get("topic", "parked"): each.get("lagThreshold", each.get("threshold")) for each in metadata}
         if found != thresholds():
             wrong.append(f"its thresholds are {found}, not the lanes' targets times a worker's rate: {thresholds()}")
     none_of(wrong)

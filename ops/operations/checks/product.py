@@ -144,8 +144,8 @@ def scrape():
 
         def whole():
             page = told("/metrics") or ""
-            # What waits is asked of the log every two seconds.
-            return page if jobs_done(page) == 2 and "\nmezzotint_consumer_lag_seconds{" in page else None
+            # What the log holds is asked every two seconds. The index knows the parked jobs before.
+            return page if jobs_done(page) == 2 and "\nmezzotint_dead_letters{" in page else None
 
         page = until(whole, "two answers, and what waits")
     return as_listed(page)

@@ -86,7 +86,7 @@ enum LanesBenchmark {
             _ = try bench.publishing(jobs) { "slow" }.finish()
         }
         let log = try await bench.log()
-        // Time to read the backlog. Jobs without room are then in a delay topic.
+        // Time to read the backlog. Jobs without room are then parked.
         try await Task.sleep(for: .seconds(2))
         let intake = Intake(rules: CanonicalRules())
         // Times since 1970, more precise than `WallTime`.

@@ -54,7 +54,7 @@ enum OutageBenchmark {
             for side in round % 2 == 0 ? [idle, beside] : [beside, idle] { try await side.turn(for: .seconds(seconds)) }
         }
         let after = try (idle.resident, beside.resident)
-        let (requests, appends) = (host.requestCount, try await beside.putOff)
+        let (requests, appends) = (host.requestCount, try await beside.parked)
         let times = (try await idle.times(), try await beside.times())
         try await idle.stop()
         try await beside.stop()
@@ -100,23 +100,15 @@ enum OutageBenchmark {
             get throws { Double(ProcessMemory.of(worker.pid)?.now ?? 0) }
         }
 
-        /// Records in retry topics so far.
-        var putOff: Int64 {
-            get async throws {
-                var sum: Int64 = 0
-                for topic in Topic.allCases where topic.rawValue.hasPrefix("retry") {
-                    sum += try await log.ends(topic).reduce(0, +)
-                }
-                return sum
-            }
-        }
+        /// Records of `parked` so far.
+        var parked: Int64 { get async throws { try await log.ends(.parked).reduce(0, +) } }
 
         func goOn() { kill(worker.pid, SIGCONT) }
 
-        /// Publishes jobs of the host; with `untilAway`, returns once all of them wait in retry topics.
+        /// Publishes jobs of the host; with `untilAway`, returns once all of them are parked.
         func fill(with jobs: Int, of host: String, untilAway: Bool) async throws {
             try bench.publish((0..<jobs).lazy.map { ("\(host)/\($0).png", ["8x8.webp"]) })
-            while untilAway, try await putOff < Int64(jobs) { try await Task.sleep(for: .milliseconds(200)) }
+            while untilAway, try await parked < Int64(jobs) { try await Task.sleep(for: .milliseconds(200)) }
         }
 
         /// Publishes fast jobs of the healthy host at the rate, while this worker runs.

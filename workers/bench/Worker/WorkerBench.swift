@@ -45,6 +45,9 @@ final class WorkerBench {
     /// Forgets everything stored so far.
     func startAnew() { data = scratch.appending(path: "data-\(UUID().uuidString)") }
 
+    /// Deletes the worker's indexes, which it rebuilds from the log.
+    func removeIndexes() throws { try FileManager.default.removeItem(at: data.appending(path: "index")) }
+
     /// Publishes a job for each line's URL, or path at the origin, and variants.
     func publish(_ jobs: some Sequence<(url: String, variants: [String])>) throws { _ = try publishing(jobs).finish() }
 

@@ -58,7 +58,7 @@ extension HTML {
             raw("</dd>")
             entry("Unread", lane.lag.records.map { Words.count(Int($0)) } ?? "unknown")
             entry(
-                "Retrying",
+                "Parked",
                 lane.retried.map { retried in
                     retried.text + (retried.since.map { ", the oldest came \(Words.span(report.at - $0)) ago" } ?? "")
                 } ?? "unknown")
@@ -214,7 +214,7 @@ extension HTML {
             "Partitions",
             [
                 ("Partition", .number), ("State", .word), ("Owner", .word), ("Epoch", .number),
-            ] + Lane.allCases.map { ($0.title, .number) } + [("Retry", .number), ("Held by", .word)]
+            ] + Lane.allCases.map { ($0.title, .number) } + [("Parked", .number), ("Held by", .word)]
         ) { html in
             for partition in shown.prefix(Self.rows) {
                 html.raw("<tr>")

@@ -12,9 +12,13 @@ enum PartitionDuty: CaseIterable {
     case advanceTime
     /// Publishes valid rows again, in place of a fenced owner's (`PartitionLifecycle`).
     case republish
+    case republishParked
     /// Continues the restore (`PartitionLifecycle`): an index that could not give the rows for the fence is asked again,
     /// even if no rows arrive.
     case restore
+    case restoreParked
+    /// Starts parked jobs whose hosts have room (`ParkedStarts`).
+    case startParked
     /// Checks whether the topics' logs are still the same (`LogWatch`).
     case checkLogs
     /// Writes the progress row (`ProgressLedger`).
@@ -31,7 +35,10 @@ extension OwnedPartition {
         case .openIndex: (index as? AwaitedIndex)?.beginAttempt(at: now) ?? false
         case .advanceTime, .endNaming: true
         case .republish: !lifecycle.isClean && ledger.isIdle
+        case .republishParked: !parked.lifecycle.isClean
         case .restore: !isRestored
+        case .restoreParked: isRestored && !parked.lifecycle.isRestored
+        case .startParked: true
         case .checkLogs, .passGaps: !isLeaving
         case .writeProgress: isRestored && !isLeaving && answers != nil && ledger.isLookDue(at: now)
         }
@@ -46,7 +53,10 @@ extension Worker {
             feed(.tick, to: owned)
             owned.snapshots.tick(monotonic)
         case .republish: republish(owned)
+        case .republishParked: republishParked(owned)
         case .restore: noteRestored(owned)
+        case .restoreParked: noteParked(owned)
+        case .startParked: startParked(owned)
         case .checkLogs: look(at: owned)
         case .writeProgress: writeProgress(of: owned)
         case .endNaming: tickNaming(owned)

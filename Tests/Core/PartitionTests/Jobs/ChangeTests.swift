@@ -64,7 +64,7 @@ extension CachingTests {
     private func left(_ task: RenderTask, _ driver: inout Driver) throws -> [PendingJob] {
         let debt = try #require(task.debt)
         return try #require(debt.change).headers.map { header in
-            var record = driver.pending("r", source, debt.job.variants, topic: .retry1m).record
+            var record = driver.pending("r", source, debt.job.variants, topic: .parked).record
             record.headers.append(header)
             var job = debt.job
             job.id = SourceChange.id(job.id, telling: header)
@@ -218,7 +218,7 @@ extension CachingTests {
         #expect(rest.batch?.orders.map(\.spec) == [large] && told(rest) == all(before))
     }
 
-    @Test("A flight whose only job was moved aside leaves a job for its change, too")
+    @Test("A flight whose only job is parked leaves a job for its change, too")
     func movedAside() throws {
         let before = try snapshot(of: 2)
         var driver = Driver(holdLimit: 1_000)
@@ -230,7 +230,7 @@ extension CachingTests {
         let next = driver.pending("k", SourceKey(SHA256.digest(of: [7])), [small])
         _ = driver.feed(.arrived(next), at: 61_000)
         _ = driver.feed(.acknowledged([next.place]), at: 61_000)
-        #expect(rules.putOff(driver.feed(.tick, at: 63_000)).count == 1)
+        #expect(rules.parked(driver.feed(.tick, at: 63_000)).count == 1)
         _ = driver.feed(.fetched(id, changed), at: 63_000)
         let task = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: 63_000)))
         #expect(task.batch?.orders.map(\.spec) == [small] && task.debt?.change?.stored.count == 2)

@@ -46,11 +46,9 @@ extension CachingTests {
         let second = try #require(outcome(try held(job(&driver, "2", specs, .stale), &driver, at: 61_000)))
         #expect(second.outcome.kind == .stale && second.debt == nil)
         let third = try held(job(&driver, "3", specs, .none), &driver, at: 61_000)
-        guard case .retry(let later, _, _) = try #require(rules.settled(third).first) else {
-            Issue.record("\(third)")
-            return
-        }
-        #expect(later.attempts == 0 && later.job.id == "3")
+        let row = try #require(rules.parked(third).first)
+        #expect(row.pending.attempts == 0 && row.pending.notBefore == .epoch && row.pending.job.id == "3")
+        #expect(row.cause.code == "retry.host-blocked" && row.cause.hold != nil)
     }
 
     @Test("A host that was asked and one that is left alone are counted for what is stored in their stead")
@@ -78,80 +76,32 @@ extension CachingTests {
         let effects =
             isHeld ? try held(pending, &driver, at: now) : try failing(pending, &driver, Self.down, at: now)
         #expect(rules.kinds(effects) == (kind.isDead ? [.dead] : []))
-        let goesOn = rules.settled(effects).contains { if case .retry = $0 { true } else { false } }
-        #expect(goesOn == !kind.isDead)
+        #expect(rules.parked(effects).isEmpty == kind.isDead)
     }
 
-    /// A host asked for an hour of quiet: jobs with less time than a tier waits once ended by the tier.
     @Test(
-        "A job whose time is over before its host is asked again ends then, and not with a tier",
+        "A row of a job whose host may not be asked names the time when the job expires or is abandoned, and it ends then",
         arguments: [
-            (Lane.fast, 3_000, nil, 256, nil), (.fast, nil, 3_000, 256, nil), (.slow, 3_000, nil, 256, nil),
-            (.slow, nil, 9_999, 256, nil), (.fast, 3_000, nil, 0, .tenSeconds), (.slow, 3_000, nil, 0, .tenSeconds),
-            (.slow, 30_000, nil, 256, .tenSeconds), (.slow, 90_000, nil, 256, .minute),
-            (.slow, nil, 59_000, 256, .tenSeconds), (.fast, 700_000, 650_000, 256, .tenMinutes),
-            (.slow, nil, nil, 256, .hour),
-        ] as [(Lane, Duration?, WallTime?, Int, DelayTier?)])
-    func timeIsOver(_ lane: Lane, retryFor: Duration?, expires: WallTime?, shortWaits: Int, tier: DelayTier?) throws {
-        var driver = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 0), shortWaits: shortWaits)
+            (Lane.fast, 3_000, nil, 3_000), (.slow, nil, 9_000, 9_000), (.fast, 700_000, 650_000, 650_000),
+            (.slow, 90_000, 650_000, 90_000), (.slow, nil, nil, 86_400_000),
+        ] as [(Lane, Duration?, WallTime?, ends: WallTime)])
+    func timeIsOver(_ lane: Lane, retryFor: Duration?, expires: WallTime?, ends: WallTime) throws {
+        var driver = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 0))
         let template = driver.pending("j", source, [PartitionStateTests.small], lane: lane, expires: expires)
         var own = template.job
         own.retryFor = retryFor
-        let pending = PendingJob(job: own, record: template.record)
-        let hour = PermitScheduler.Hold(host: Self.hold.host, wait: DelayTier.hour.wait, code: "fetch.server-error")
-        let id = try #require(rules.flight(driver.feed(.arrived(pending), at: 0)))
-        let effects = driver.feed(.held(id, hour), at: 0)
-        if let tier {
-            guard case .retry(let later, let found, _)? = rules.settled(effects).first else {
-                Issue.record("\(effects)")
-                return
-            }
-            #expect(found == tier && later.attempts == 0 && later.notBefore == 0)
-            return
+        let row = try #require(
+            rules.parked(try held(PendingJob(job: own, record: template.record), &driver, at: 0)).first)
+        #expect(row.parking == Parking(Self.hold.host, worksAs: lane, ends: ends))
+        #expect(row.pending.attempts == 0 && row.pending.failingSince == 0)
+        // Started a moment too early, it waits again; its end stays.
+        let again = try #require(rules.parked(try held(row.started(offset: 1), &driver, at: Moment(ends) - 1)).first)
+        #expect(again.parking.ends == ends && again.pending.failingSince == 0)
+        let isExpired = ends == expires
+        guard isExpired else {
+            return #expect(rules.kinds(try held(again.started(offset: 2), &driver, at: Moment(ends))) == [.dead])
         }
-        let time = try #require(retryFor.map { WallTime.epoch + $0 } ?? expires)
-        let end = Moment(time)
-        #expect(rules.settled(effects).isEmpty && rules.putOff(effects).isEmpty)
-        // People are told of it, as of those in tiers.
-        #expect(driver.state.hostWaits == [OriginHost(of: "http://o/a"): ByLane([lane: 1])])
-        let early = driver.feed(.tick, at: end - 1)
-        #expect(rules.flight(early) == nil && rules.settled(early).isEmpty)
-        let due = driver.feed(.tick, at: end)
-        #expect(driver.state.hostWaits.isEmpty)
-        guard expires == nil else { return #expect(rules.kinds(due) == [.expired]) }
-        // It has one more chance: its host may be asked now.
-        let again = try #require(rules.flight(due))
-        #expect(rules.kinds(driver.feed(.held(again, hour), at: end)) == [.dead])
-    }
-
-    @Test(
-        "What earlier owners left in tiers counts until it comes back, or the tiers are read as far as they went then")
-    func leftAway() throws {
-        let host = OriginHost(of: "http://o/a")
-        let told = [
-            ProgressRow.Away("http://o", ByLane([.fast: 3, .slow: 1])), ProgressRow.Away("x", ByLane([.slow: 2])),
-        ]
-        var driver = PartitionStateTests.Driver()
-        driver.state.takeOver(ProgressRow(partition: PartitionID(0), topics: [:], away: told, at: 1), isOwn: false)
-        for tier in DelayTier.allCases {
-            driver.state.begin(tier.topic, at: 0, end: tier == .minute ? 3 : tier == .hour ? 1 : 0)
-        }
-        #expect(
-            driver.state.hostWaits == [host: ByLane([.fast: 3, .slow: 1]), OriginHost(group: "x"): ByLane([.slow: 2])])
-        #expect(driver.state.away == told)
-        func back(_ id: String, _ topic: Topic, _ lane: Lane, _ driver: inout PartitionStateTests.Driver) {
-            let pending = driver.pending(id, source, [PartitionStateTests.small], lane: lane, topic: topic)
-            let held = PendingJob(job: pending.job, record: pending.record, heldBy: .breaker)
-            _ = driver.feed(.arrived(held))
-        }
-        back("1", .retry1m, .fast, &driver)
-        back("2", .retry1m, .slow, &driver)
-        #expect(driver.state.away == [ProgressRow.Away("http://o", ByLane([.fast: 2])), told[1]])
-        back("3", .retry1m, .fast, &driver)
-        #expect(driver.state.hostWaits[host] == ByLane([.fast: 1]))
-        // Of what the row told besides nothing is there.
-        back("4", .retry1h, .fast, &driver)
-        #expect(driver.state.hostWaits.isEmpty && driver.state.away.isEmpty)
+        #expect(rules.kinds(driver.feed(.arrived(again.started(offset: 2)), at: Moment(ends))) == [.expired])
     }
 
     @Test("The last try of a job whose origin fails is when its time is over", arguments: [Lane.fast, .slow])
@@ -161,8 +111,9 @@ extension CachingTests {
         var own = template.job
         own.retryFor = 5_000
         let effects = try failing(PendingJob(job: own, record: template.record), &driver, at: 0)
-        #expect(rules.putOff(effects).map(\.pending.notBefore) == [5_000] && rules.settled(effects).isEmpty)
-        let id = try #require(rules.flight(driver.feed(.tick, at: 5_000)))
+        let row = try #require(rules.parked(effects).first)
+        #expect(row.pending.notBefore == 5_000 && row.parking.ends == 5_000)
+        let id = try #require(rules.flight(driver.feed(.arrived(row.started()), at: 5_000)))
         _ = driver.feed(.granted(.fetch, id), at: 5_000)
         #expect(rules.kinds(driver.feed(.failed(id, Self.down), at: 5_000)) == [.dead])
     }
@@ -173,7 +124,7 @@ extension CachingTests {
     func goesOnAsSlow(failing: Moment, lane: Lane) throws {
         var policy = RetryPolicy(attempts: 0, base: 60_000, cap: 60_000)
         policy.retryForFast = 5_000
-        var driver = PartitionStateTests.Driver(retry: policy, shortWaits: 0)
+        var driver = PartitionStateTests.Driver(retry: policy)
         let template = driver.pending("j", source, [PartitionStateTests.small])
         let effects = driver.feed(
             .arrived(PendingJob(job: template.job, record: template.record, firstSeen: 0, failingSince: 0)), at: failing
@@ -183,13 +134,8 @@ extension CachingTests {
         }
         #expect(lanes == [lane])
         let id = try #require(rules.flight(effects))
-        let short = PermitScheduler.Hold(host: Self.hold.host, wait: 10_000, code: Self.hold.code)
-        let settled = rules.settled(driver.feed(.held(id, short), at: failing))
-        guard case .retry(let later, let tier, _) = try #require(settled.first) else {
-            Issue.record("\(settled)")
-            return
-        }
-        #expect(tier == DelayTier(within: 10_000, lane) && later.job.lane == .fast)
+        let row = try #require(rules.parked(driver.feed(.held(id, Self.hold), at: failing)).first)
+        #expect(row.parking.worksAs == lane && row.pending.job.lane == .fast)
     }
 
     @Test("What is owed ends with its own time, and is owed again after that")
@@ -202,7 +148,7 @@ extension CachingTests {
         let end = try #require(owed.job.expires)
         let before = try #require(outcome(try failing(job(&driver, "2", specs, .stale), &driver, at: Moment(end) - 1)))
         #expect(before.outcome.kind == .stale && before.debt == nil)
-        let again = PendingJob(job: owed.job, record: driver.pending("r", source, specs, topic: .retry1h).record)
+        let again = PendingJob(job: owed.job, record: driver.pending("r", source, specs, topic: .parked).record)
         #expect(rules.kinds(driver.feed(.arrived(again), at: Moment(end))) == [.expired])
         let after = try #require(outcome(try failing(job(&driver, "3", specs, .stale), &driver, at: Moment(end))))
         #expect(after.debt != nil && after.debt?.job.id != owed.job.id)
@@ -289,12 +235,11 @@ extension CachingTests {
         for isBegun in [false, true] {
             var driver = PartitionStateTests.Driver()
             driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=60")])
-            let debt = own(driver.pending("r", source, [PartitionStateTests.small], topic: .retry1m), Job.owedPrefix)
+            let debt = own(driver.pending("r", source, [PartitionStateTests.small], topic: .parked), Job.owedPrefix)
             let id = try #require(rules.flight(driver.feed(.arrived(debt), at: 61_000)))
             if isBegun { _ = driver.feed(.granted(.fetch, id), at: 61_000) }
             let left = driver.feed(.leaving, at: 61_000)
             #expect(rules.settled(left).isEmpty && driver.state.isUnderWay == isBegun)
-            #expect(driver.state.progress(.retry1m)?.next == 0)
             guard isBegun else { continue }
             _ = driver.feed(.notModified(id, AnswerHead()), at: 61_000)
             _ = driver.feed(.granted(.render, id), at: 61_000)

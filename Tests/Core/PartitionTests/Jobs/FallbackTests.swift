@@ -45,7 +45,7 @@ extension CachingTests {
             switch disposition {
             case .outcome(let outcome), .paid(let outcome), .changed(_, _, let outcome): return (outcome, nil)
             case .owing(let outcome, let debt): return (outcome, debt)
-            case .retry, .rekey, .dead: continue
+            case .park, .unpark, .rekey, .dead: continue
             }
         }
         return nil
@@ -145,17 +145,13 @@ extension CachingTests {
         #expect(second.debt == nil && second.outcome.kind == .stale)
 
         func again(attempts: Int, failingSince: WallTime? = nil) -> PendingJob {
-            let record = driver.pending("r", source, specs, lane: .slow, topic: .retry1m).record
+            let record = driver.pending("r", source, specs, lane: .slow, topic: .parked).record
             return PendingJob(
                 job: owed, record: record, attempts: attempts, firstSeen: 61_000, failingSince: failingSince)
         }
         // More often than retry.attempts allows.
         let later = try failing(again(attempts: 0), &driver, at: 200_000)
-        let put = try #require(rules.settled(later).first)
-        guard case .retry(let next, _, _) = put else {
-            Issue.record("\(put)")
-            return
-        }
+        let next = try #require(rules.parked(later).first).pending
         #expect(next.attempts == 0 && next.notBefore > 200_000 && next.failingSince == 200_000)
         // The host's state is told of a second try, though the job has no attempts.
         let tried = again(attempts: 0, failingSince: 200_000)
@@ -179,7 +175,7 @@ extension CachingTests {
         let events = end.refreshed(partition: PartitionID(0))
         #expect(events.count == 1 && events.first?.topic == .events)
         // Another debt of the same, of an owner that did not know of this one.
-        let record = driver.pending("r", source, specs, lane: .slow, topic: .retry1m).record
+        let record = driver.pending("r", source, specs, lane: .slow, topic: .parked).record
         var twice = owed
         twice.id += "-again"
         driver.stored = SourceSnapshot(source: task.fetched?.row, variants: task.renewed)
@@ -206,7 +202,7 @@ extension CachingTests {
         #expect(first.variants == [small] && second.variants == [large] && first.id != second.id)
         #expect(try debt("3", [large, small], at: 61_002) == nil)
         // One is paid: the other one is owed as it was.
-        let record = driver.pending("r", source, [small], lane: .slow, topic: .retry1m).record
+        let record = driver.pending("r", source, [small], lane: .slow, topic: .parked).record
         let id = try #require(rules.flight(driver.feed(.arrived(PendingJob(job: first, record: record)), at: 200_000)))
         _ = driver.feed(.granted(.fetch, id), at: 200_000)
         _ = driver.feed(.notModified(id, AnswerHead()), at: 200_000)
@@ -231,56 +227,32 @@ extension CachingTests {
         #expect((130_000...190_000).contains(refresh.notBefore) && refresh.job.isOwn && !refresh.job.isOwed)
         let second = try #require(outcome(driver.feed(.arrived(driver.pending("2", source, specs)), at: 70_001)))
         #expect(second.outcome.kind == .unchanged && second.debt == nil)
-        let record = driver.pending("r", source, specs, lane: .slow, topic: .retry1m).record
+        let record = driver.pending("r", source, specs, lane: .slow, topic: .parked).record
         let asking = PendingJob(job: refresh.job, record: record)
         #expect(rules.flight(driver.feed(.arrived(asking), at: 71_000)) != nil)
         let late = driver.pending("3", SourceKey(source.digest), specs)
         #expect(outcome(driver.feed(.arrived(late), at: 91_000)) == nil)
     }
 
-    /// All were once asked within a moment: a tier is as long for each of them.
-    @Test("What was answered in a burst is asked for again through a minute, after its tier", arguments: [false, true])
+    /// All were once requested within a moment.
+    @Test("The refreshes of jobs that were completed in a burst are spread through a minute", arguments: [false, true])
     func spread(isDown: Bool) throws {
-        var driver = PartitionStateTests.Driver(shortWaits: 8)
+        var driver = PartitionStateTests.Driver()
         driver.stored = try stored([("cache-control", "max-age=60, stale-while-revalidate=600")])
-        /// Records of tiers, and when they are read.
-        var records: [(pending: PendingJob, at: WallTime)] = []
-        func append(_ pending: PendingJob, _ tier: DelayTier, at now: Moment) {
-            let template = driver.pending("r", source, [], lane: .slow, topic: tier.topic)
-            let job = PendingJob(job: pending.job, record: template.record, notBefore: pending.notBefore)
-            records.append((job, now.wall + tier.wait))
-        }
         let start: Moment = isDown ? 700_000 : 70_000
+        var waits: [Duration] = []
         for number in 0..<40 {
-            let key = SourceKey(SHA256.digest(of: [UInt8(number)]))
-            let asking = driver.pending("\(number)", key, [PartitionStateTests.small])
+            let asking = driver.pending("\(number)", .numbered(number), [PartitionStateTests.small])
             let effects =
                 isDown
                 ? try failing(asking, &driver, at: start) : driver.feed(.arrived(asking), at: start)
             let debt = try #require(outcome(effects)?.debt)
-            let owed = PendingJob(job: debt.job, record: asking.record, notBefore: debt.notBefore)
-            append(owed, DelayTier(within: debt.notBefore - start.wall, debt.job.lane), at: start)
+            #expect(debt.parking == Parking(OriginHost(of: "http://o/"), worksAs: .slow, ends: debt.job.expires))
+            waits.append(debt.notBefore - start.wall)
         }
-        var (begun, appends): ([Duration], Int) = ([], 0)
-        for second in 0..<300 {
-            let now = start + .seconds(second)
-            let due = records.filter { $0.at <= now.wall }
-            records.removeAll { $0.at <= now.wall }
-            for event in due.map({ PartitionEvent.arrived($0.pending) }) + [.tick] {
-                let effects = driver.feed(event, at: now)
-                for case .permit(.request) in effects { begun.append(now - start) }
-                for case .retry(let later, let tier, _) in rules.settled(effects) {
-                    appends += 1
-                    append(later, tier, at: now)
-                }
-            }
-        }
-        #expect(begun.count == 40 && records.isEmpty)
-        #expect(begun.allSatisfy { (60_000...131_000).contains($0) })
-        let most = Dictionary(grouping: begun) { $0.milliseconds / 10_000 }.values.map(\.count).max() ?? 40
-        #expect(most <= 15, "\(begun)")
-        // Four at most beside its first, of ten seconds each; and what found no room in memory, one more.
-        #expect(appends <= 40 * 6)
+        #expect(waits.allSatisfy { (60_000...120_000).contains($0) })
+        let most = Dictionary(grouping: waits) { $0.milliseconds / 10_000 }.values.map(\.count).max() ?? 40
+        #expect(most <= 15, "\(waits)")
     }
 
     @Test("A job that wants what is stored alone takes what is stale, where it lets that answer")

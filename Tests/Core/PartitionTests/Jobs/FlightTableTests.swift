@@ -38,7 +38,7 @@ struct FlightTableTests {
             ("lane", { $0.lane = .fast }, [HostLane(Self.host, .fast): 2]),
             ("share", { $0.share = Self.other }, [HostLane(Self.other, .slow): 2]),
             ("late", { $0.late.append(Self.job(3)) }, [HostLane(Self.host, .slow): 3]),
-            ("aside", { $0.aside.append($0.pendingJobs.removeLast()) }, [HostLane(Self.host, .slow): 1]),
+            ("gone", { $0.pendingJobs.removeLast() }, [HostLane(Self.host, .slow): 1]),
             ("none left", { $0.pendingJobs = [] }, [:]),
         ]
         for (what, change, held) in changes {

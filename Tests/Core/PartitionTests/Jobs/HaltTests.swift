@@ -26,8 +26,8 @@ struct HaltTests {
         let fault: Fault
         var fetches = 0
         var ended: [String] = []
-        /// Jobs on their way through a retry topic.
-        private var later: [(due: WallTime, pending: PendingJob)] = []
+        private var parked: [ParkedDouble] = []
+        private var starts: Int64 = 0
 
         init(_ fault: Fault) {
             self.fault = fault
@@ -37,14 +37,11 @@ struct HaltTests {
         mutating func step() {
             core.now += .milliseconds(50)
             let now = core.now.wall
-            let due = later.filter { $0.due <= now }
-            later.removeAll { $0.due <= now }
-            for (_, pending) in due {
-                core.feed(
-                    .arrived(
-                        PendingJob(
-                            job: pending.job, record: core.record(.retry10s), attempts: pending.attempts,
-                            firstSeen: pending.firstSeen, notBefore: pending.notBefore, heldSince: pending.heldSince)))
+            let due = parked.filter { $0.pending.notBefore <= now }
+            parked.removeAll { $0.pending.notBefore <= now }
+            for row in due {
+                starts += 1
+                core.feed(.arrived(row.started(offset: starts)))
             }
             core.feed(.tick)
             core.grant()
@@ -61,9 +58,7 @@ struct HaltTests {
             }
             for (_, disposition) in exchange(&core.answers, with: []) {
                 if let outcome = disposition.outcome { ended.append(outcome.job) }
-                if case .retry(let pending, let tier, _) = disposition {
-                    later.append((max(pending.notBefore, core.now.wall + tier.wait), pending))
-                }
+                if let row = disposition.parked { parked.append(row) }
             }
         }
 

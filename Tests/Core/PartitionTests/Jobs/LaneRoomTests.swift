@@ -24,8 +24,8 @@ struct LaneRoomTests {
     /// One partition and the permits of its worker; no fetch ends by itself.
     private struct World: ~Copyable {
         var core: Performer
-        /// Jobs that went to tiers: their lanes and records there.
-        var passed: [(lane: Lane, record: Record)] = []
+        /// Rows of jobs that found no room.
+        var passed: [ParkedDouble] = []
 
         init(slowFetches: Int = .max) {
             let origins = OriginRules(concurrency: 12)
@@ -40,14 +40,7 @@ struct LaneRoomTests {
         var numbers: [Int] { core.fetches.map { LaneRoomTests.number(of: $0.request) } }
 
         private mutating func pass() {
-            for (record, disposition) in exchange(&core.answers, with: []) {
-                guard case .retry(let pending, let tier, let cause) = disposition else { continue }
-                let note = RetryNote(
-                    job: pending.job.id, lane: pending.job.lane, attempt: 0, notBefore: 0,
-                    firstSeen: pending.firstSeen, cause: cause, origin: record.jobOrigin)
-                let new = note.newRecord(topic: tier.topic, key: [], body: [], partition: PartitionID(0), at: 0)
-                passed.append((pending.job.lane, core.record(tier.topic, headers: new.headers)))
-            }
+            passed += exchange(&core.answers, with: []).compactMap(\.disposition.parked)
         }
 
         /// Publishes a job of the host for the source of this number.
@@ -57,6 +50,11 @@ struct LaneRoomTests {
                 Job(
                     id: "\(number)", url: SourceURL(url), source: SourceKey(SHA256.digest(of: Array(url.utf8))),
                     variants: [PartitionStateTests.small], lane: lane))
+            pass()
+        }
+
+        mutating func start(_ row: ParkedDouble) {
+            core.feed(.arrived(row.started()))
             pass()
         }
 
@@ -77,7 +75,7 @@ struct LaneRoomTests {
     }
 
     @Test(
-        "Jobs of one lane take no room from the other lane of their host, and jobs beyond their share go to a tier",
+        "Jobs of one lane take no room from the other lane of their host, and jobs beyond their share are parked",
         arguments: [
             (slow: 0, fast: 65, passedSlow: 0, passedFast: 1), (slow: 64, fast: 64, passedSlow: 0, passedFast: 0),
             (slow: 65, fast: 1, passedSlow: 1, passedFast: 0),
@@ -88,8 +86,13 @@ struct LaneRoomTests {
         var world = World()
         for number in 0..<slow { world.publish(number, .slow) }
         for number in 0..<fast { world.publish(slow + number, .fast) }
-        let passed = (world.passed.count { $0.lane == .slow }, world.passed.count { $0.lane == .fast })
+        let passed = (world.passed.count { $0.share.lane == .slow }, world.passed.count { $0.share.lane == .fast })
         #expect(passed == (passedSlow, passedFast))
+        #expect(
+            world.passed.allSatisfy {
+                $0.cause.code == "retry.host-crowded" && $0.pending.attempts == 0
+                    && $0.parking == Parking(Self.host, worksAs: $0.pending.job.lane, ends: nil) && $0.pending.notBefore == .epoch
+            })
         let held = (world.jobs(.slow), world.jobs(.fast))
         #expect(held == (slow - passedSlow, fast - passedFast))
         // Each fast one is asked for before each slow one, though these came first.
@@ -104,7 +107,7 @@ struct LaneRoomTests {
     }
 
     @Test(
-        "A slow job that is published again as a fast one begins at once, whether its copy is being fetched, in the queue or in a tier",
+        "A slow job that is published again as a fast one begins at once, whether its copy is being fetched, in the queue or parked",
         arguments: [0, 40, 150])
     func promoted(number: Int) {
         var world = World()
@@ -151,51 +154,53 @@ struct LaneRoomTests {
     }
 
     @Test(
-        "Fast jobs that wait in a tier behind slow ones of their host are looked for once their lane has room",
+        "A job behind parked jobs of its host and lane is parked although there is room; another lane, host or row is not",
         arguments: [
-            (first: Lane.slow, fast: 70, ended: 10, isLookedFor: true),
-            (first: .slow, fast: 70, ended: 0, isLookedFor: false),
-            (first: .slow, fast: 60, ended: 10, isLookedFor: false),
-            (first: .fast, fast: 70, ended: 10, isLookedFor: false),
+            (parked: [HostLane(host, .slow)], lane: Lane.slow, isRow: false, isParked: true),
+            (parked: [HostLane(host, .slow)], lane: .fast, isRow: false, isParked: false),
+            (parked: [HostLane(OriginHost(of: "http://other.example/"), .slow)], lane: .slow, isRow: false, isParked: false),
+            (parked: [HostLane(host, .slow)], lane: .slow, isRow: true, isParked: false),
+            (parked: [], lane: .slow, isRow: false, isParked: false),
         ])
-    func behind(first: Lane, fast: Int, ended: Int, isLookedFor: Bool) throws {
+    func behind(parked: [HostLane], lane: Lane, isRow: Bool, isParked: Bool) throws {
         var world = World()
-        for number in 0..<70 { world.publish(number, .slow) }
-        for number in 0..<fast { world.publish(100 + number, .fast) }
-        for _ in 0..<ended {
-            world.core.grant()
-            let place = try #require(world.numbers.firstIndex { $0 >= 100 })
-            world.end(at: place)
+        if isRow {
+            // What its row is made of: a job that found no room.
+            for number in 0...Self.share { world.publish(number, lane) }
+            for _ in 0..<2 {
+                world.core.grant()
+                world.end(at: 0)
+            }
         }
-        var head = DelayHead(.minute)
-        let record = try #require(world.passed.first { $0.lane == first }).record
-        head.add([record], at: 0)
-        let hosts = world.core.state.hostsBehind([head], in: world.core.permits, at: Moment(0)) { record in
-            (try? RetryNote(record)).map { HostLane(Self.host, $0.lane) }
-        }
-        #expect(hosts == (isLookedFor ? [Self.host] : []))
+        let before = (rows: world.passed.count, jobs: world.jobs(lane))
+        world.core.state.note(parked: Set(parked))
+        if isRow { world.start(try #require(world.passed.last)) } else { world.publish(1_000, lane) }
+        let after = (rows: world.passed.count, jobs: world.jobs(lane))
+        #expect(after.rows - before.rows == (isParked ? 1 : 0) && after.jobs - before.jobs == (isParked ? 0 : 1))
+        guard isParked, let row = world.passed.last else { return }
+        #expect(row.cause.code == "retry.host-crowded" && row.pending.notBefore == .epoch && row.pending.attempts == 0)
+        // Once none of them waits, arrivals run again.
+        world.core.state.note(parked: [])
+        world.publish(1_001, lane)
+        #expect(world.passed.count == after.rows)
     }
 
-    @Test("From a tier each lane's jobs are taken while that lane has room", arguments: [0, 1, 2])
-    func taken(slowRoom: Int) {
-        var head = DelayHead(.minute)
-        let records = (1...4).map { offset in
-            Record(
-                topic: .retry1m, partition: PartitionID(0), offset: offset, timestamp: 0, key: [], value: nil,
-                headers: [])
-        }
-        head.add(records, at: 0)
-        let found = head.take(9, at: 1_000) { record in
-            HostLane(Self.host, record.offset < 3 ? .fast : .slow)
-        } room: { share in
-            share.lane == .fast ? 9 : slowRoom
-        }
-        // None of them is due.
-        #expect(found.map(\.offset) == Array(1...2 + Int64(slowRoom)))
+    @Test("A started job whose time is over, and whose host has no room, does not start again at once")
+    func overdue() throws {
+        var world = World()
+        for number in 0...Self.share { world.publish(number, .slow) }
+        let own = try #require(world.passed.first).pending
+        let now = Moment(WallTime.epoch + .days(2))
+        world.core.now = now
+        let late = PendingJob(job: own.job, record: own.record, attempts: 1, firstSeen: 0, failingSince: 0)
+        let parking = Parking(Self.host, worksAs: .slow, ends: now.wall)
+        world.start(ParkedDouble(pending: late, parking: parking, cause: FailureNote(RetryCause.deferred)))
+        let row = try #require(world.passed.last)
+        #expect(row.pending.attempts == 1 && row.parking.ends.map { $0 > now.wall } ?? true)
     }
 
     @Test(
-        "A job whose host has failed for a minute is a slow one in its tier, too",
+        "A job whose host has failed for a minute works as a slow one",
         arguments: [(59_999, true), (60_000, false)] as [(WallTime, Bool)])
     func failing(time: WallTime, isFast: Bool) {
         let policy = RetryPolicy()

@@ -37,10 +37,8 @@ struct OutageTests {
         #expect(world.requests.count <= 7 + probes * 3 / 2 && world.requests.count >= 5)
         #expect(world.done == 0 && world.dead_ == 0)
         #expect(world.most.memory <= 2 * World.readAhead)
-        // And a probe. All that was due moved on at once before, and kept others waiting.
-        #expect(world.most.moves <= TierTurns.moves(isBusy: false).due + 1)
-        // Tiers of ten seconds, a minute, ten minutes, an hour, each as long as the outage was then; and probes in between.
-        #expect(world.appends.values.max() ?? 0 <= 6 + 9 + 6 + 3 + probes)
+        // One row when it came, and one for each attempt or start; all others wait where they are.
+        #expect(world.rows.values.max() ?? 0 <= 2 + probes * 3 / 2 && world.rows.values.count { $0 > 2 } <= 7 + probes * 3 / 2)
 
         world.isAway = false
         world.requests = []
@@ -50,10 +48,10 @@ struct OutageTests {
         let first = (world.requests.first ?? .distantFuture) - back.wall
         #expect(first <= 610_000)
         #expect(world.most.fetches <= 6)
-        // As slow ones, two of six at once, a tenth of a second and a tick each.
+        // Two of six slow ones at once, a tenth of a second and a tick each; fast ones use what is left.
         #expect((world.requests.last ?? .distantFuture) - back.wall - first <= .milliseconds(count * 150 / 2))
         let early = world.requests.filter { $0 - back.wall - first < 1_000 }.count
-        #expect(early <= 30)
+        #expect(early <= 6 * 1_000 / 150)
     }
 
     @Test(
@@ -76,7 +74,7 @@ struct OutageTests {
             world.run(until: world.now + .minutes(200))
             took.append(publish())
         }
-        // Some waits of a tier or of the breaker, and what they take.
+        // Some waits of the jobs or of the breaker, and what they take.
         #expect(took.max() ?? .days(1) < .seconds(seconds + 1), "\(took)")
         #expect(world.dead_ == 0)
     }
@@ -95,31 +93,42 @@ struct OutageTests {
     }
 
     @Test(
-        "One that is opened has its jobs begun though they stand behind others: those of a host that stays away, and those that wait for a time of their own, go on to the end of a tier, once",
-        arguments: [(0, 1), (0, 200), (1_000, 0), (1_000, 200), (40_000, 0)])
-    func unblockedBehind(dead: Int, waiting: Int) {
+        "Jobs of a host that is opened start at once, however many jobs of another host are parked",
+        arguments: [0, 1_000, 40_000])
+    func unblockedBeside(dead: Int) {
         var world = World()
         let (gone, host) = (OriginHost(of: "http://gone.example/"), OriginHost(of: "http://healthy.example/"))
         for host in [gone, host] {
             world.core.permits.set(host, blockedFor: .hours(3), because: "operator", at: world.now)
         }
         for number in 0..<dead { world.publish("http://gone.example/\(number)", .slow) }
-        // They wait where jobs of a host that is blocked for three hours do.
-        for number in 0..<waiting { world.putOff("http://other.example/\(number)", for: 7_000_000, .slow) }
         world.run(until: world.now + 10_000)
         for _ in 0..<3 { world.publish("http://healthy.example/", .slow) }
         world.run(until: world.now + 10_000)
-        #expect(world.others.isEmpty && world.logs[.retry1h]?.count == dead + waiting + 3)
-        let (now, before) = (world.now, world.moved)
+        #expect(world.others.isEmpty && world.parked.count(gone) == dead && world.parked.count(host) == 3)
+        let now = world.now
         world.core.permits.set(host, blockedFor: nil, because: "operator", at: now)
         world.run(until: now + 30_000) { $0.done == 3 }
-        let turns = (dead + waiting) / TierTurns.moves(isBusy: false).searched + 2
-        let wait = (world.others.first ?? .distantFuture) - now.wall
-        #expect(world.done == 3 && wait <= TierSearch.interval + .milliseconds(turns * 50), "\(wait.milliseconds) ms")
-        // What has moved on waits as before, and is not moved again.
+        #expect(world.done == 3 && world.others.first == now.wall + 50)
+        // The others are not touched.
         world.run(until: world.now + 60_000)
-        #expect(world.moved - before <= dead + waiting + 3 && world.others.count == 3)
-        #expect(world.core.state.hostWaits[gone]?.sum ?? 0 == dead)
+        #expect(world.others.count == 3 && world.parked.count(gone) == dead && world.rows.values.allSatisfy { $0 == 1 })
+    }
+
+    @Test("Jobs of a host that returns start strictly by their age, those that were not tried yet", arguments: Lane.allCases)
+    func order(lane: Lane) {
+        var world = World()
+        world.isAway = true
+        for _ in 0..<1_000 {
+            world.publish(world.dead, lane)
+            world.step()
+        }
+        let tried = Set(world.asked)
+        (world.isAway, world.asked) = (false, [])
+        world.core.permits.set(OriginHost(of: world.dead), blockedFor: nil, because: "operator", at: world.now)
+        world.run(until: world.now + .hours(1)) { $0.done == 1_000 }
+        let numbers = world.asked.filter { !tried.contains($0) }.compactMap { Int($0.dropFirst(world.dead.count)) }
+        #expect(world.done == 1_000 && numbers.count == 1_000 - tried.count && numbers == numbers.sorted())
     }
 
     @Test("A job whose host was left alone until its time was over is told so, not that it waits")
@@ -128,14 +137,30 @@ struct OutageTests {
         let host = OriginHost(of: world.dead)
         world.core.permits.set(host, blockedFor: .days(3), because: "operator", at: world.now)
         for _ in 0..<3 { world.publish(world.dead, .slow) }
-        world.run(until: world.now + .days(2)) { $0.dead_ == 3 }
-        #expect(world.dead_ == 3 && world.requests.isEmpty)
+        let begin = world.now
+        world.run(until: begin + .days(2)) { $0.dead_ == 3 }
+        // One row each, until that time.
+        #expect(world.dead_ == 3 && world.requests.isEmpty && world.rows.values.allSatisfy { $0 == 1 })
+        #expect((.days(1)...(.days(1) + 100)).contains(world.now - begin))
         #expect(
             world.causes == [
                 "retry.host-given-up: \(host) was left alone (operator) until the job's time was over (retry.retryFor): the job is tried no more. Publish it again once the host is well, which 'mezzotint origins' says."
             ], "\(world.causes)")
         // As where it was tried once more and failed.
         #expect(world.failures == ["retry.host-given-up"])
+    }
+
+    @Test("All jobs of a host that is left alone for longer than retryFor end then, also those that came behind parked ones")
+    func abandoned() {
+        var world = World()
+        world.core.permits.set(OriginHost(of: world.dead), blockedFor: .days(3), because: "operator", at: world.now)
+        for _ in 0..<200 {
+            world.publish(world.dead, .slow)
+            world.step()
+        }
+        world.run(until: world.now + .days(1) + .minutes(1)) { $0.dead_ == 200 }
+        let dead = world.dead_
+        #expect(dead == 200)
     }
 
     @Test("100,000 jobs of a slow host before one of another, in its lane and partition: that begins once all are read")
@@ -158,7 +183,7 @@ struct OutageTests {
         var world = World()
         world.times.slow = 50
         for _ in 0..<slow { world.publish(world.dead, .slow) }
-        // Two minutes: slow jobs come back from their tier, and are due in it.
+        // Two minutes, in which most slow jobs are parked.
         for _ in 0..<240 {
             world.run(until: world.now + 500)
             world.publish(world.dead, .fast)
@@ -168,22 +193,6 @@ struct OutageTests {
         // A request, another under way, and ticks of 50 ms. With one share for both lanes a fast job took ten seconds.
         #expect(world.took.max() ?? .hours(1) <= 250, "\(world.took)")
         #expect(world.most.memory <= 2 * World.readAhead)
-    }
-
-    @Test("A job that was put off comes again though 20,000 of a dead host are due before it in its tier")
-    func behind() {
-        var world = World()
-        world.isAway = true
-        for _ in 0..<20_000 { world.publish(world.dead, .slow) }
-        world.run(until: world.now + 20_000)
-        #expect(world.logs[.retry1m]?.count ?? 0 >= 19_990)
-        world.putOff("http://healthy.example/", for: 60_000, .slow)
-        let begin = world.now
-        world.run(until: begin + .hours(1)) { !$0.others.isEmpty }
-        let turns = 20_000 / TierTurns.moves(isBusy: false).due + 2
-        let longest = Duration.milliseconds(60_000 + turns * 50)
-        #expect(world.others.first.map { (60_000...longest).contains($0 - begin.wall) } ?? false)
-        #expect(world.most.moves <= TierTurns.moves(isBusy: false).due + 2)
     }
 
     @Test("200 jobs of a host that takes five seconds each: each of a healthy host's jobs is begun as it comes")

@@ -39,12 +39,12 @@ struct RedirectTests {
             get { core.fetches }
             set { core.fetches = newValue }
         }
-        var passed: [(pending: PendingJob, tier: DelayTier, cause: FailureNote)] { core.retries }
+        var parked: [ParkedDouble] { core.parked }
         var outcomes: [Outcome] { core.answers.compactMap(\.disposition.outcome) }
 
         /// A job whose URL's host is the front, or another.
         mutating func publish(_ host: String = "front", awaited: OriginHost? = nil) {
-            let record = core.record(awaited == nil ? .jobsFast : .retry10s)
+            let record = core.record(awaited == nil ? .jobsFast : .parked)
             let url = SourceURL("http://\(host).example/\(count)")
             let job = Job(
                 id: "\(count)", url: url, source: SourceKey(SHA256.digest(of: Array(url.fetched.utf8))),
@@ -132,7 +132,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "Where the target may not be asked, the job waits for it in a tier, without an attempt, and asks nobody there")
+        "Where the target may not be asked, the job is parked for it, without an attempt, and asks nobody there")
     func blocked() throws {
         var world = World()
         world.core.permits.set(World.target, blockedFor: 60_000, because: "test", at: Moment(0))
@@ -140,21 +140,17 @@ struct RedirectTests {
         world.redirect()
         let asked = world.asked
         #expect(asked.isEmpty)
-        let passed = try #require(world.passed.first)
-        #expect(passed.pending.awaited == World.target && passed.pending.attempts == 0 && passed.tier == .minute)
-        #expect(passed.cause.code == RetryCause.Code.hostBlocked.rawValue)
+        let parked = try #require(world.parked.first)
+        #expect(parked.pending.awaited == World.target && parked.pending.attempts == 0)
+        #expect(parked.parking == Parking(World.target, worksAs: .fast, ends: 86_400_000))
+        #expect(parked.cause.code == RetryCause.Code.hostBlocked.rawValue)
         let (isFrontOpen, isIdle, hasFlights) = (
             world.isOpen(World.front), world.core.permits.isIdle, world.core.state.hasFlights
         )
         #expect(isFrontOpen && isIdle && !hasFlights && world.core.state.held.isEmpty)
-        #expect(world.core.state.hostWaits == [World.target: ByLane([.fast: 1])])
-        // It comes back: it is in the target's share of the memory from the beginning.
-        let again = Record(
-            topic: .retry1m, partition: PartitionID(0), offset: 0, timestamp: 0, key: [], value: [], headers: [])
-        world.core.feed(
-            .arrived(
-                PendingJob(job: passed.pending.job, record: again, heldBy: passed.cause.hold, awaited: World.target)))
-        #expect(world.core.state.hostWaits.isEmpty && world.core.state.held == [HostLane(World.target, .fast): 1])
+        // Once it starts, it is in the target's share of the memory from the beginning.
+        world.core.feed(.arrived(parked.started()))
+        #expect(world.core.state.held == [HostLane(World.target, .fast): 1])
     }
 
     @Test("A job that has waited for a target does not ask its own host again while that is left alone")
@@ -163,26 +159,26 @@ struct RedirectTests {
         world.core.permits.set(World.target, blockedFor: 60_000, because: "test", at: Moment(0))
         world.core.now = 30_000
         world.publish(awaited: World.target)
-        let (asked, passed) = (world.asked, world.passed.map(\.pending))
-        #expect(asked.isEmpty && passed.map(\.awaited) == [World.target] && passed.map(\.attempts) == [0])
+        let (asked, parked) = (world.asked, world.parked.map(\.pending))
+        #expect(asked.isEmpty && parked.map(\.awaited) == [World.target] && parked.map(\.attempts) == [0])
         // It goes there as soon as one may, to see whether it answers, and others wait until then.
         world.core.now = 60_000
         world.publish(awaited: World.target)
         world.redirect()
         world.publish(awaited: World.target)
-        let (probe, count) = (world.asked, world.passed.count)
+        let (probe, count) = (world.asked, world.parked.count)
         #expect(probe == ["http://target.example/there"] && count == 2)
     }
 
-    @Test("What waits for its own host goes back to a tier when the target is left alone")
+    @Test("What waits for its own host is parked when the target is left alone")
     func blockedBehind() {
         var world = World(ceiling: 1)
         for _ in 0..<2 { world.publish(awaited: World.target) }
-        let (asked, passed) = (world.asked.count, world.passed.count)
-        #expect(asked == 1 && passed == 0)
+        let (asked, parked) = (world.asked.count, world.parked.count)
+        #expect(asked == 1 && parked == 0)
         world.core.permits.set(World.target, blockedFor: 60_000, because: "test", at: Moment(0))
         world.core.grant()
-        #expect(world.passed.map(\.pending.awaited) == [World.target])
+        #expect(world.parked.map(\.pending.awaited) == [World.target])
     }
 
     @Test("One that is blocked while flights wait for it gives them back, too")
@@ -192,8 +188,8 @@ struct RedirectTests {
         for _ in 0..<3 { world.redirect() }
         world.fail()
         // Its own failure costs the first an attempt.
-        let attempts = world.passed.map(\.pending.attempts)
-        #expect(attempts == [0, 0] && world.passed.allSatisfy { $0.pending.awaited == World.target })
+        let rows = world.parked.map { ($0.pending.attempts, $0.pending.awaited == World.target) }.sorted { $0.0 < $1.0 }
+        #expect(rows.map(\.0) == [0, 0, 1] && rows.map(\.1) == [true, true, false])
         let (target, fronts) = (
             world.isOpen(World.target), (0..<3).map { world.isOpen(OriginHost(of: "http://front\($0).example/")) }
         )
@@ -221,14 +217,14 @@ struct RedirectTests {
         var world = World(hostShare: 3)
         for number in 0..<5 { world.publish("front\(number)") }
         for _ in 0..<5 { world.redirect() }
-        let passed = world.passed.map(\.cause.code)
-        #expect(passed == [String](repeating: RetryCause.Code.hostCrowded.rawValue, count: 2))
+        let parked = world.parked.map(\.cause.code)
+        #expect(parked == [String](repeating: RetryCause.Code.hostCrowded.rawValue, count: 2))
         #expect(
             world.core.state.held == [HostLane(World.target, .fast): 3]
-                && world.passed.allSatisfy { $0.pending.awaited == World.target })
+                && world.parked.allSatisfy { $0.pending.awaited == World.target })
         // One that waited for it asks its own host only once there is room.
         world.publish("front9", awaited: World.target)
-        let (count, isAsked) = (world.passed.count, world.asked.contains("http://front9.example/5"))
+        let (count, isAsked) = (world.parked.count, world.asked.contains("http://front9.example/5"))
         #expect(count == 3 && !isAsked)
     }
 
@@ -247,7 +243,7 @@ struct RedirectTests {
         world.requests.append(there)
         world.fail(404)
         let isIdle = world.core.permits.isIdle
-        #expect(isIdle && world.requests.isEmpty && world.passed.isEmpty && world.outcomes.count == 1)
+        #expect(isIdle && world.requests.isEmpty && world.parked.isEmpty && world.outcomes.count == 1)
         let isUnderWay = world.core.state.isUnderWay
         #expect(!isLeaving || !isUnderWay)
     }

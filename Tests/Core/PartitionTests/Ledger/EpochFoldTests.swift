@@ -176,6 +176,43 @@ struct EpochFoldTests {
         #expect(counts == [true, true])
     }
 
+    /// `parked` has far fewer records than the changelog, whose offsets are in the epochs.
+    @Test("In `parked` the later generation counts, at whatever offset, also if the changelog was recreated in between")
+    func byGeneration() {
+        var fold = EpochFold(after: 0, upTo: 0, own: Self.epoch(2, 5), since: 1, isReckonedHere: false)
+        let (new, old) = (Self.epoch(2, 5), Self.epoch(5, 3))
+        let counts = [
+            fold.counts(written: new, opened: new, at: 0), fold.counts(written: old, opened: old, at: 1),
+            fold.counts(written: new, at: 2),
+        ]
+        #expect(counts == [true, false, true] && !fold.isOver)
+    }
+
+    @Test("In `parked` an owner outbids earlier ones whose group's generations began again")
+    func outbid() {
+        let earlier = Self.epoch(800, 37)
+        let own = GroupEpoch.after(Self.epoch(900, 1), earlier)
+        var fold = EpochFold(after: 0, upTo: 0, own: own, since: 2, isReckonedHere: false)
+        let counts = [
+            fold.counts(written: earlier, opened: earlier, at: 0), fold.counts(written: earlier, at: 1),
+            fold.counts(written: own, opened: own, at: 2), fold.counts(written: earlier, at: 3),
+        ]
+        #expect(counts == [true, true, true, false] && !fold.isOver)
+    }
+
+    /// Compaction removes an epoch row once a later one is there, and leaves the rows of its epoch.
+    @Test("In `parked`, a row from before the reader counts without its epoch row, and says nothing about the epoch")
+    func withoutEpochRow() {
+        let (own, outbid) = (Self.epoch(900, 1), Int64(1) << 52 | 1)
+        var fold = EpochFold(after: 0, upTo: 0, own: own, since: 4, isReckonedHere: false)
+        let counts = [
+            fold.counts(written: outbid, at: 1), fold.counts(written: own - 1, at: 2),
+            fold.counts(written: outbid + 1, opened: outbid + 1, at: 3), fold.counts(written: outbid, at: 3),
+            fold.counts(written: outbid + 2, at: 4),
+        ]
+        #expect(counts == [true, true, true, false, false] && fold.epoch == outbid + 1)
+    }
+
     @Test("A row that is published before its fence counts for who comes later, and a forged one for nobody")
     func unopenedOfAnotherLog() {
         let raised = Self.epoch(901, 5)

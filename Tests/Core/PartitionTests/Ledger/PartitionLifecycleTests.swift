@@ -71,7 +71,7 @@ struct PartitionLifecycleTests {
         lifecycle.ignore(.epoch(PartitionID(0)), at: 9)
         lifecycle.fold(upTo: 10)
         #expect(!lifecycle.isClean && lifecycle.indexPosition(upTo: 10) == 7)
-        let first = lifecycle.keysToRepublish { $0 == Self.one }
+        let first = lifecycle.keysToRepublish { $0 == .source(Self.one) }
         #expect(first == [.source(Self.two): 8])
         lifecycle.beginRepublishing()
         #expect(lifecycle.keysToRepublish { _ in false }.isEmpty, "one batch at a time")

@@ -124,14 +124,14 @@ extension PartitionStateTests {
         #expect(kinds(effects).map(\.rawValue) == [ends])
     }
 
-    @Test("A retry whose time passes before its turn is told so when it passes")
+    @Test("A job that waits for longer than it lives is parked until it expires, and reported as expired then")
     func expiredBeforeRetry() throws {
         var driver = Driver()
         let pending = driver.pending(
-            "j", source, [Self.large], topic: .retry, attempts: 1, notBefore: 5_000, expires: 500)
-        #expect(driver.feed(.arrived(pending), at: 100).isEmpty)
-        #expect(driver.feed(.tick, at: 499).isEmpty)
-        #expect(kinds(driver.feed(.tick, at: 500)) == [.expired])
+            "j", source, [Self.large], topic: .retry, attempts: 1, notBefore: 5_000_000, expires: 5_000)
+        let row = try #require(parked(driver.feed(.arrived(pending), at: 100)).first)
+        #expect(row.parking.ends == 5_000 && row.pending.notBefore == 5_000_000)
+        #expect(kinds(driver.feed(.arrived(row.started()), at: 5_000)) == [.expired])
     }
 
     /// Two jobs of one source, whose fetch runs; `now`: when the partition looks.

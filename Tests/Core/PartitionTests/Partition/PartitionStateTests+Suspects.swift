@@ -141,43 +141,39 @@ extension PartitionStateTests {
             let pending = driver.pending("j", tests.source, [PartitionStateTests.large])
             let first = try #require(isolated(driver.feed(.arrived(pending))))
             _ = driver.feed(.granted(.fetch, first.0))
-            #expect(tests.putOff(driver.feed(.failed(first.0, late))).count == 1)
-            let second = try #require(isolated(driver.feed(.tick, at: 1_000)))
-            #expect(first.patience == 10_000 && second.patience == 0)
+            let row = try #require(tests.parked(driver.feed(.failed(first.0, late))).first)
+            _ = driver.feed(.acknowledged([pending.place]))
+            let second = try #require(isolated(driver.feed(.arrived(row.started(offset: 1)), at: 1_000)))
+            #expect(first.patience == 10_000)
             _ = driver.feed(.granted(.fetch, second.0))
             _ = driver.feed(.fetched(second.0, PartitionStateTests.picture))
             _ = driver.feed(.granted(.render, second.0))
             #expect(driver.state.suspects.aloneCount == 1)
             _ = driver.feed(.rendered(second.0))
             #expect(driver.state.suspects.aloneCount == 0)
-            _ = driver.feed(.failed(second.0, late), at: 1_000)
-            #expect(tests.flight(driver.feed(.tick, at: 3_000)) != nil)
+            let next = try #require(tests.parked(driver.feed(.failed(second.0, late), at: 1_000)).first)
+            #expect(tests.flight(driver.feed(.arrived(next.started(offset: 2)), at: 3_000)) != nil)
         }
 
-        @Test("One that goes through a retry topic runs alone in the next one's order, too", arguments: [2, 9])
+        @Test("A suspect that is parked runs alone under the next owner, too; one with a third crash does not run", arguments: [2, 3])
         func retried(deaths: Int) throws {
             var first = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 3, base: 60_000, cap: 60_000))
             first.state.takeOver(row(.beside, deaths: 1), isOwn: false)
             let asked = try #require(
                 isolated(first.feed(.arrived(first.pending("j", tests.source, [PartitionStateTests.large])))))
             _ = first.feed(.granted(.fetch, asked.0))
-            guard case .retry(let told, _, _) = try #require(tests.settled(first.feed(.failed(asked.0, late))).first)
-            else {
-                Issue.record("no retry")
-                return
-            }
-            #expect(told.deaths == 2)
+            let row = try #require(tests.parked(first.feed(.failed(asked.0, late))).first)
+            #expect(row.pending.deaths == 2)
 
-            // The record may be anybody's.
             var next = PartitionStateTests.Driver()
-            let record = next.pending("j", tests.source, [], topic: .retry1m).record
-            let again = PendingJob(job: told.job, record: record, deaths: deaths)
-            #expect(isolated(next.feed(.arrived(again))) != nil)
+            let again = row.started(deaths: deaths)
+            let effects = next.feed(.arrived(again))
+            #expect((isolated(effects) != nil) == (deaths < 3))
             _ = next.feed(.acknowledged([again.place]))
             #expect(!next.state.suspects.isNaming)
         }
 
-        @Test("Nothing that is named is moved aside: its name is its record's")
+        @Test("A flight that is named is not parked: its name is its record's")
         func stays() throws {
             for deaths in [0, 1] {
                 var driver = PartitionStateTests.Driver(holdLimit: 1_000)
@@ -188,7 +184,7 @@ extension PartitionStateTests {
                 let next = driver.pending("k", other, [PartitionStateTests.large])
                 _ = driver.feed(.arrived(next))
                 _ = driver.feed(.acknowledged([next.place]))
-                #expect(tests.putOff(driver.feed(.tick, at: 2_000)).count == (deaths == 0 ? 1 : 0))
+                #expect(tests.parked(driver.feed(.tick, at: 2_000)).count == (deaths == 0 ? 1 : 0))
             }
         }
     }

@@ -51,14 +51,11 @@ extension PartitionStateTests {
             _ = driver.feed(.granted(.render, id))
         }
         let least = min(first, second).rawValue
-        if let later = putOff(effects).first {
-            #expect(ends == "retry \(later.pending.attempts)" && later.note.code == least && settled(effects).isEmpty)
-            return
-        }
         switch try #require(settled(effects).first) {
         case .outcome(let outcome): #expect(outcome.kind.rawValue == ends && outcome.failure?.code == least)
         case .dead(let letter, _): #expect(ends == "dead" && letter.cause.code == least)
-        case .owing, .paid, .changed, .retry, .rekey: Issue.record("it went to a topic")
+        case .park(let later, _, let cause): #expect(ends == "retry \(later.attempts)" && cause.code == least)
+        case .owing, .paid, .changed, .unpark, .rekey: Issue.record("\(effects)")
         }
     }
 
@@ -68,7 +65,7 @@ extension PartitionStateTests {
         let refusal = FailureNote(code: "render.output", message: "no", verdict: .fail)
         let full = FailureNote(code: "store.full", message: "full", verdict: .wait)
         for (round, ends) in ["retry", "failed"].enumerated() {
-            let pending = driver.pending("j", source, [Self.large, Self.small], topic: round == 0 ? .jobsFast : .retry)
+            let pending = driver.pending("j", source, [Self.large, Self.small], topic: round == 0 ? .jobsFast : .parked)
             let id = try #require(flight(driver.feed(.arrived(pending))))
             _ = driver.feed(.granted(.fetch, id))
             _ = driver.feed(.fetched(id, Self.picture))

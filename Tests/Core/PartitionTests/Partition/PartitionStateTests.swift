@@ -33,11 +33,10 @@ struct PartitionStateTests {
 
         init(
             retry: RetryPolicy = RetryPolicy(attempts: 3, base: 100, cap: 1_000), holdLimit: Duration = 30_000,
-            shortWaits: Int = 256, limits: OriginRules.GroupLimits = OriginRules.GroupLimits(),
+            limits: OriginRules.GroupLimits = OriginRules.GroupLimits(),
             sent: SentHeaders? = nil
         ) {
-            var rules = PartitionRules(
-                reuse: ReuseRules(), retry: retry, holdLimit: holdLimit, shortWaits: shortWaits)
+            var rules = PartitionRules(reuse: ReuseRules(), retry: retry, holdLimit: holdLimit)
             rules.origins.limits["http://o"] = limits
             rules.sent = sent
             state = PartitionState(PartitionID(0), rules: rules, seed: 1)
@@ -89,7 +88,10 @@ struct PartitionStateTests {
         settled(effects).compactMap { $0.outcome?.kind }
     }
 
-    /// Jobs that are to be tried again, in memory or through a topic.
+    /// Rows of jobs that wait.
+    func parked(_ effects: [JobEffect]) -> [ParkedDouble] { settled(effects).compactMap(\.parked) }
+
+    /// Failed jobs that are retried.
     func putOff(_ effects: [JobEffect]) -> [(pending: PendingJob, note: FailureNote)] {
         effects.compactMap { if case .work(.putOff(let pending, let note)) = $0 { (pending, note) } else { nil } }
     }
@@ -296,14 +298,13 @@ struct PartitionStateTests {
         _ = driver.feed(.granted(.fetch, id))
         let note = FailureNote(code: "x", message: "y", verdict: verdict)
         let effects = driver.feed(.failed(id, note), at: 1_000)
-        if let later = putOff(effects).first?.pending {
-            #expect(ends == "retry \(later.attempts)" && later.notBefore > 1_000 && settled(effects).isEmpty)
-            return
-        }
         switch try #require(settled(effects).first) {
         case .outcome(let outcome): #expect(outcome.kind.rawValue == ends)
         case .dead: #expect(ends == "dead")
-        case .owing, .paid, .changed, .retry, .rekey: Issue.record("it went to a topic")
+        case .park(let later, _, let cause):
+            #expect(ends == "retry \(later.attempts)" && later.notBefore > 1_000 && cause == note)
+            #expect(putOff(effects).count == 1)
+        case .owing, .paid, .changed, .unpark, .rekey: Issue.record("\(effects)")
         }
     }
 
@@ -315,15 +316,6 @@ struct PartitionStateTests {
         #expect(driver.feed(.failed(FlightID(PartitionID(0), 0), note)).isEmpty)
         #expect(putOff(driver.feed(.failed(id, note))).count == 1)
         #expect(driver.feed(.failed(id, note)).isEmpty)
-    }
-
-    @Test("A retry waits for its time, and holds no flight meanwhile")
-    func retryWaits() throws {
-        var driver = Driver()
-        let pending = driver.pending("j", source, [Self.large], topic: .retry, attempts: 1, notBefore: 500)
-        #expect(driver.feed(.arrived(pending), at: 100).isEmpty)
-        #expect(driver.feed(.tick, at: 499).isEmpty)
-        #expect(flight(driver.feed(.tick, at: 500)) != nil)
     }
 
     @Test("A donor that is gone is not tried again: the source is fetched")

@@ -88,9 +88,9 @@ struct CircuitBreakerTests {
         }
     }
 
-    @Test("A wall clock that is set ends no short wait sooner or later, and calls no job slow", arguments: clockSteps)
-    func waits(step: Duration) throws {
-        let rules = PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(base: 4_000, cap: 4_000), holdLimit: 1_000)
+    @Test("A wall clock that is set parks no running job sooner or later", arguments: clockSteps)
+    func holds(step: Duration) throws {
+        let rules = PartitionRules(reuse: ReuseRules(), holdLimit: 1_000)
         var state = PartitionState(PartitionID(0), rules: rules, seed: 1)
         let begin = Moment(wall: 10_000_000, monotonic: 50)
         func reduce(_ event: PartitionEvent, at now: Moment) -> [JobEffect] {
@@ -98,15 +98,25 @@ struct CircuitBreakerTests {
             state.reduce(event, at: now, into: &effects)
             return effects
         }
-        let record = Record(
-            topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: begin.wall, key: [], value: [],
-            headers: [])
-        let job = Job(
-            id: "j", url: "http://o/a", source: SourceKey.numbered(1),
-            variants: [VariantSpec(width: 10, height: 10, format: .webp)], lane: .fast)
-        let pending = PendingJob(job: job, record: record, attempts: 1, notBefore: begin.wall + 3_000)
-        #expect(reduce(.arrived(pending), at: begin).isEmpty)
-        for (later, count) in [(2_999 as Duration, 0), (3_000, 1)] {
+        func pending(_ offset: Int64, expires: WallTime? = nil) -> PendingJob {
+            let record = Record(
+                topic: .jobsFast, partition: PartitionID(0), offset: offset, timestamp: begin.wall, key: [], value: [],
+                headers: [])
+            let job = Job(
+                id: "j", url: "http://o/a", source: .numbered(1),
+                variants: [VariantSpec(width: 10, height: 10, format: .webp)], lane: .fast, expires: expires)
+            return PendingJob(job: job, record: record)
+        }
+        let (running, done) = (pending(0), pending(1, expires: 1))
+        for pending in [running, done] {
+            for case .lookUp(let pending) in reduce(.arrived(pending), at: begin) {
+                for case .permit(.request(.fetch, let id, _, _, _, _)) in reduce(.found(pending, SourceSnapshot()), at: begin) {
+                    _ = reduce(.granted(.fetch, id), at: begin)
+                }
+            }
+        }
+        _ = reduce(.acknowledged([done.place]), at: begin)
+        for (later, count) in [(1_000 as Duration, 0), (1_001, 1)] {
             let now = Moment(wall: begin.wall + step + later, monotonic: begin.monotonic + later)
             #expect(reduce(.tick, at: now).count == count)
         }

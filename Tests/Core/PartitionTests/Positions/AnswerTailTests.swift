@@ -1,6 +1,7 @@
 import Canonical
 import Clocks
 import Digest
+import Digest
 import Failures
 import ImageModel
 @testable import Jobs
@@ -122,13 +123,112 @@ struct AnswerTailTests {
         tail.finish(.outcomes, at: 20)
         tail.note([(.outcomes, 24), (.outcomes, 22)], isAll: true)
         #expect(tail.ends(isWhole: true) == [.outcomes: 25] && tail.ends(isWhole: false) == [.outcomes: 10])
-        tail.wrote([.outcomes: 23])
+        tail.wrote([.outcomes: 23], parkedEpoch: 0)
         #expect(tail.ends(isWhole: true) == [.outcomes: 25] && tail.ends(isWhole: false) == [.outcomes: 23])
-        // A tier that could not be asked.
+        // A topic whose end is not known.
         var partial = AnswerTail(after: [.outcomes: 10, .retry1h: 3])
         partial.finish(.outcomes, at: 20)
         partial.note([(.retry1h, 9)], isAll: true)
         #expect(partial.ends(isWhole: true) == [.outcomes: 20, .retry1h: 3])
+    }
+
+    /// A record of `parked`, whose key names the record that it stands for. nil: its writer is unknown.
+    private func row(of answered: Record?, epoch: Int64?, at offset: Int64 = 0) -> Record {
+        var headers = RecordHeaders()
+        if let epoch { headers.append(RecordHeader(EventHeader.epoch, "\(epoch)")) }
+        var row = record(.parked, offset, headers)
+        if let answered {
+            row.key = RecordKey.parked(SourceKey(SHA256.digest(of: [])), .record(AnsweredRecord(answered))).bytes
+        }
+        return row
+    }
+
+    @Test(
+        "A row of `parked` finishes its lane record unless it is of a lower epoch than the newest before it, or of none",
+        arguments: [
+            (told: nil, epochs: [5, 6, 5, 6, nil, 7], counts: [true, true, false, true, false, true], newest: 7),
+            (told: 6, epochs: [5, 6, 5], counts: [false, true, false], newest: 6),
+            (told: 6, epochs: [], counts: [], newest: 6),
+        ] as [(told: Int64?, epochs: [Int64?], counts: [Bool], newest: Int64)])
+    func parkedRows(told: Int64?, epochs: [Int64?], counts: [Bool], newest: Int64) {
+        let parked = told.map { ProgressRow.Parked(epoch: $0, lanes: ByLane { _ in .none }) }
+        let left = ProgressRow(
+            partition: Self.partition, topics: [.jobsFast: TopicProgress(next: 0)], answers: [.parked: 0], parked: parked, at: 0)
+        var tail = AnswerTail(after: left, committed: [:])
+        for (offset, epoch) in epochs.enumerated() {
+            tail.read(row(of: record(.jobsFast, Int64(offset)), epoch: epoch, at: Int64(offset)))
+        }
+        #expect(tail.answered(.jobsFast).keys.sorted() == counts.indices.filter { counts[$0] }.map(Int64.init))
+        // A row covers this epoch together with the records up to it.
+        #expect(tail.parkedEpoch(isWhole: true) == newest && tail.parkedEpoch(isWhole: false) == told ?? 0)
+        tail.wrote([.parked: 9], parkedEpoch: newest)
+        #expect(tail.parkedEpoch(isWhole: false) == newest)
+    }
+
+    @Test("An epoch row without a lane record counts for the rows behind it; so does this owner's own, which it covers")
+    func parkedEpochs() {
+        var tail = AnswerTail(after: [.parked: 0])
+        tail.read(row(of: nil, epoch: 8))
+        tail.read(row(of: record(.jobsFast, 1), epoch: 7))
+        #expect(tail.count == 0)
+        tail.finish(.parked, at: 20)
+        tail.opened(9, at: 24)
+        #expect(tail.parkedEpoch(isWhole: true) == 9 && tail.ends(isWhole: true) == [.parked: 25])
+        // A zombie of an epoch between comes behind it. Another owner may already be ahead.
+        tail.read(row(of: record(.jobsFast, 2), epoch: 8))
+        tail.read(row(of: record(.jobsFast, 3), epoch: 10))
+        tail.opened(9, at: 22)
+        #expect(tail.answered(.jobsFast).keys.sorted() == [3] && tail.parkedEpoch(isWhole: true) == 10)
+        #expect(tail.ends(isWhole: true) == [.parked: 25])
+    }
+
+    @Test("An outcome read later names the parked job that it completes; how far `outcomes` was read is known")
+    func lateOutcomes() {
+        var tail = AnswerTail(after: [.outcomes: 4])
+        var outcome = answer(.outcomes, to: record(.jobsFast, 3))
+        outcome.key = RecordKey.job(.numbered(1)).bytes
+        tail.finish(.parked, at: 3)
+        #expect(tail.outcomesRead == 0)
+        tail.finish(.outcomes, at: 6)
+        tail.readParkedEnd(outcome)
+        #expect(tail.outcomesRead == 6 && tail.count == 0)
+        #expect(tail.endedParked == [ParkedKey(.numbered(1), .record(AnsweredRecord(record(.jobsFast, 3))))])
+        // A record with another key completes no parked job.
+        outcome.key = []
+        tail.readParkedEnd(outcome)
+        #expect(tail.endedParked.count == 1)
+    }
+
+    @Test("A row tells of a parked job's outcome only once its tombstone is there", arguments: [JobIdentity(ofOwn: "j"), nil])
+    func parkedEnds(own: JobIdentity?) {
+        let source = SourceKey.numbered(1)
+        let identity = own ?? .record(AnsweredRecord(record(.jobsFast, 3)))
+        var headers = RecordHeaders()
+        headers.append(answered: identity)
+        var outcome = record(.outcomes, 5, headers)
+        outcome.key = RecordKey.job(source).bytes
+        var tail = AnswerTail(after: [.outcomes: 4])
+        tail.read(outcome)
+        tail.finish(.outcomes, at: 6)
+        #expect(tail.endedParked == [ParkedKey(source, identity)])
+        #expect(tail.ends(isWhole: true) == [.outcomes: 4])
+        tail.dropEndedParked([ParkedKey(SourceKey.numbered(2), identity)])
+        #expect(tail.ends(isWhole: true) == [.outcomes: 4])
+        tail.dropEndedParked([ParkedKey(source, identity)])
+        #expect(tail.ends(isWhole: true) == [.outcomes: 6])
+    }
+
+    @Test("An owner's own outcomes of parked jobs count with the batch that has their tombstones")
+    func ownParked() {
+        var tail = AnswerTail(after: [.outcomes: 4])
+        tail.finish(.outcomes, at: 4)
+        tail.note([(.outcomes, 4), (.outcomes, 5)], isAll: true, endsParked: true)
+        #expect(tail.ends(isWhole: true) == [.outcomes: 4])
+        // The batch with the tombstones is refused in part, and then goes again.
+        tail.note([(.outcomes, 6)], isAll: false)
+        #expect(tail.ends(isWhole: true) == [.outcomes: 4])
+        tail.note([(.parked, 9), (.outcomes, 7)], isAll: true)
+        #expect(tail.ends(isWhole: true) == [.outcomes: 8])
     }
 
     @Test("A row tells of a letter only once its outcome is there")
@@ -189,15 +289,14 @@ struct AnswerTailTests {
     @Test("Where reading begins, what was answered counts in the same log, and not where an operator set offsets back")
     func starts() {
         let progress = TopicProgress(
-            next: 10, committed: 10, waits: [TopicProgress.Wait(offset: 12, attempts: 1, notBefore: 0)],
-            anchor: LogAnchor(offset: 9, timestamp: 5))
+            next: 10, committed: 10, anchor: LogAnchor(offset: 9, timestamp: 5))
         let answered: [Int64: WallTime] = [9: 1, 12: 1, 40: 1]
         func start(committed: Int64, anchored: WallTime) -> StartingPoint {
             StartingPoint(
                 after: progress, committed: committed, bounds: 0..<30, anchored: anchored, answered: answered)
         }
         let same = start(committed: 10, anchored: 5)
-        #expect(same.position == 10 && same.answered == [12: 1] && same.waits.isEmpty)
+        #expect(same.position == 10 && same.answered == [12: 1])
         let reset = start(committed: 3, anchored: 5)
         #expect(reset.position == 3 && reset.answered.isEmpty)
         let other = start(committed: 10, anchored: 6)

@@ -26,9 +26,9 @@ struct ProgressLedgerTests {
     private static let naming = row(
         TopicProgress(next: 10, committed: 10), suspects: [.init(.jobsFast, 10, deaths: 0, begun: .beside)])
 
-    private static func away(_ count: Int) -> ProgressRow {
+    private static func parked(fast: Int64, slow: Int64 = 0) -> ProgressRow {
         var row = quiet
-        row.away = [ProgressRow.Away("https://a.example", ByLane([.fast: count]))]
+        row.parked = ProgressRow.Parked(epoch: 1, lanes: ByLane { .init($0 == .fast ? fast : slow, oldest: 1) })
         return row
     }
 
@@ -66,12 +66,13 @@ struct ProgressLedgerTests {
             Case(naming, quiet, at: 999, false),
             Case(naming, quiet, at: 1_000, true),
             Case(after, quiet, at: 1_000, true),
-            // People are told how many jobs wait for hosts, to a quarter.
-            Case(quiet, away(1), at: 1_000, true),
-            Case(away(100), away(125), at: 59_999, false),
-            Case(away(100), away(125), at: 60_000, true),
-            Case(away(100), away(126), at: 1_000, true),
-            Case(away(1), quiet, at: 1_000, true),
+            // The number of parked jobs is right to a quarter.
+            Case(quiet, parked(fast: 1), at: 1_000, true),
+            Case(parked(fast: 100), parked(fast: 100, slow: 25), at: 59_999, false),
+            Case(parked(fast: 100), parked(fast: 25, slow: 100), at: 60_000, true),
+            Case(parked(fast: 100), parked(fast: 26, slow: 100), at: 1_000, true),
+            Case(parked(fast: 100), parked(fast: 74), at: 1_000, true),
+            Case(parked(fast: 1), quiet, at: 1_000, true),
         ])
     private func due(_ given: Case) {
         var ledger = ProgressLedger(given.written, at: 0)

@@ -1,0 +1,47 @@
+internal import Clocks
+internal import Hosts
+internal import Canonical
+internal import ImageModel
+internal import Jobs
+internal import Partition
+internal import Ports
+internal import Records
+
+/// Numbers of parked jobs. The index keeps them, so that none is counted by a scan.
+extension OwnedPartition {
+    /// Parked jobs by host and lane.
+    var hostJobs: [OriginHost: ByLane<Int>] {
+        index.parked.parkedCounts.reduce(into: [:]) { $0[$1.key.host, default: .none][$1.key.lane] += $1.value.jobs }
+    }
+
+    func parkedCount(_ lane: Lane) -> Int {
+        index.parked.parkedCounts.reduce(0) { $0 + ($1.key.lane == lane ? $1.value.jobs : 0) }
+    }
+
+    /// Hosts with the most parked jobs, for the progress row.
+    var away: [ProgressRow.Away] {
+        hostJobs.sorted { ($1.value.sum, $0.key.description) < ($0.value.sum, $1.key.description) }
+            .prefix(ProgressRow.awayLimit).map { ProgressRow.Away($0.key.description, $0.value) }
+    }
+
+    /// Parked jobs for the progress row. An index that cannot be read gives their numbers alone.
+    func parkedJobs(epoch: Int64) -> ProgressRow.Parked {
+        ProgressRow.Parked(
+            epoch: epoch,
+            lanes: ByLane { lane in
+                let jobs = parkedCount(lane)
+                let oldest = jobs > 0 ? (try? index.parked.oldestSeen(lane)) ?? nil : nil
+                return ProgressRow.Parked.Jobs(Int64(jobs), oldest: oldest)
+            })
+    }
+
+    /// Tells the reducer which hosts and lanes have jobs that wait for a start. Jobs of a host that is not asked now are
+    /// parked by its block, which has the time since which the host has failed.
+    func noteParked(isAsked: (OriginHost) -> Bool) {
+        var waiting: Set<HostLane> = []
+        for (share, count) in index.parked.parkedCounts where count.ready > starts.count(share) && isAsked(share.host) {
+            waiting.insert(HostLane(share.host, share.lane))
+        }
+        state.note(parked: waiting)
+    }
+}
