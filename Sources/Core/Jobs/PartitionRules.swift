@@ -27,7 +27,7 @@ package struct PartitionRules: Sendable {
     }
     /// How long the worker's own jobs are retried while their host is unavailable.
     var ownLife: Duration { max(freshness.ifError, .days(1)) }
-    /// Duration after which a running job is parked, while its flight goes on, if later ones are done. A committable offset
+    /// Duration after which a running job is parked, while its flight continues, if later ones are done. A committable offset
     /// that does not move looks like a stall to operators who watch lag.
     package var holdLimit: Duration
     /// Maximum number of jobs that one host holds in memory on each lane, per partition. Further jobs are parked, so that

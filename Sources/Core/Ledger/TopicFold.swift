@@ -33,7 +33,7 @@ package struct TopicFold: Sendable {
         unproven = checkpoint?.anchors
     }
 
-    /// Whether the owner has applied the topic to its own epoch row, and republished what it had to.
+    /// Whether the owner has applied the topic to its own epoch row, and published the ignored keys again.
     package var isSettled: Bool { lifecycle.isRestored && lifecycle.isClean }
 
     /// Decides which of the next records count.
@@ -63,7 +63,7 @@ package struct TopicFold: Sendable {
         return anchors
     }
 
-    /// Another index takes the place of one that is damaged, of another log (`isOfAnother`), or awaited.
+    /// Another index replaces a damaged or awaited one, or one of another log (`isOfAnother`).
     package mutating func restart(from checkpoint: IndexCheckpoint?, isOfAnother: Bool = false) {
         unproven = checkpoint?.anchors
         lifecycle.rebuild(from: checkpoint?.position ?? 0, isOfAnother: isOfAnother)

@@ -34,7 +34,7 @@ package struct RenderedVariant: Sendable {
 /// Result of a look at the first bytes of an image.
 package enum StartFinding: Sendable, Hashable {
     case useful
-    /// The image cannot be rendered, whatever follows.
+    /// The image cannot be rendered with any rest of its data.
     case useless(RenderFailure)
     /// The bytes end before they show the size.
     case unknown

@@ -10,7 +10,7 @@ internal import Telemetry
 /// Stops a partition whose changelog or `parked` was recreated. Its index stays as it is, and `mezzotint topics restore`
 /// publishes it in the new log.
 extension Worker {
-    /// Asks, when it is time, whether each folded topic is still the one that the index folds.
+    /// Asks, when it is time, whether the index still folds each topic from the same log.
     func lookAtFolded(of owned: OwnedPartition) {
         guard !owned.isLeaving else { return }
         for topic in Topic.folded where owned.watches[topic].beginLook(at: monotonic) {
