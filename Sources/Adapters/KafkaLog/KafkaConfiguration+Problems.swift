@@ -42,7 +42,7 @@ extension KafkaConfiguration {
         if security.usesSASL, security.user.isEmpty || security.password.isEmpty {
             problems.append(
                 Problem(
-                    "kafka.security.kind",
+                    "kafka.security.protocol",
                     "\(security.kind.rawValue) requires kafka.security.user and kafka.security.password."))
         }
         if security.certificate.isEmpty != security.key.isEmpty {
@@ -123,7 +123,7 @@ extension KafkaConfiguration {
             "delivery.timeout.ms": own("kafka.timing"), "message.timeout.ms": own("kafka.timing"),
             "bootstrap.servers": own("kafka.bootstrap"), "metadata.broker.list": own("kafka.bootstrap"),
             "group.id": own("kafka.group"), "client.id": own("kafka.client"),
-            "security.protocol": own("kafka.security.kind"), "sasl.mechanisms": own("kafka.security.mechanism"),
+            "security.protocol": own("kafka.security.protocol"), "sasl.mechanisms": own("kafka.security.mechanism"),
             "sasl.mechanism": own("kafka.security.mechanism"), "sasl.username": own("kafka.security.user"),
             "sasl.password": own("kafka.security.password"), "ssl.ca.location": own("kafka.security.authorities"),
             "ssl.certificate.location": own("kafka.security.certificate"),

@@ -21,7 +21,7 @@ extension KafkaConfiguration {
         ),
 
         SettingRow(
-            "kafka.security.kind", \.security.kind, .choice,
+            "kafka.security.protocol", \.security.kind, .choice,
             "Protocol that protects connections and authenticates clients, by Kafka's names. SSL means TLS."),
         SettingRow(
             "kafka.security.mechanism", \.security.mechanism,

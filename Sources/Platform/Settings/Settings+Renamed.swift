@@ -5,6 +5,7 @@ extension Settings {
         "fetch.deadlines.connect": "fetch.timeouts.connect", "fetch.deadlines.firstByte": "fetch.timeouts.firstByte",
         "fetch.deadlines.whole": "fetch.timeouts.total", "render.belowSource": "render.capAtSourceSize",
         "retry.giveUp.fast": "retry.retryFor.fast", "retry.giveUp.slow": "retry.retryFor.slow",
+        "kafka.security.kind": "kafka.security.protocol",
     ]
 
     /// New name of a setting, or of a group of settings; nil: it was not renamed.

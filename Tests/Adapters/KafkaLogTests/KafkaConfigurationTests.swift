@@ -48,7 +48,7 @@ struct KafkaConfigurationTests {
             "enable.idempotence": "false", "linger.mss": "2", "linger.ms": "soon", "group.id": "g",
         ]
         let names = [
-            "kafka.bootstrap", "kafka.prefix", "kafka.group", "kafka.partitions", "kafka.security.kind",
+            "kafka.bootstrap", "kafka.prefix", "kafka.group", "kafka.partitions", "kafka.security.protocol",
             "kafka.security.key", "kafka.security.key", "kafka.options enable.auto.commit",
             "kafka.options enable.idempotence",
             "kafka.options group.id", "kafka.options linger.ms", "kafka.options linger.mss",

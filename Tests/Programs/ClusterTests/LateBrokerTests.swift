@@ -38,7 +38,7 @@ extension ClusterTests {
             }
             let place = try await Workplace.onKafka(broker, partitions: 2)
             let refused = try await place.worker(
-                "kafka.bootstrap=127.0.0.1:\(broker.port + 2)", "kafka.security.kind=SASL_PLAINTEXT",
+                "kafka.bootstrap=127.0.0.1:\(broker.port + 2)", "kafka.security.protocol=SASL_PLAINTEXT",
                 "kafka.security.user=alice", "kafka.security.password=guess", untilIdle: false
             ).ended()
             #expect(refused.status == 1)

@@ -107,11 +107,11 @@ struct ConfigurationCommandTests {
     )
     func alike(program: String, words: [String]) throws {
         let folder = try TemporaryFolder()
-        try Data("kafka:\n  bootstrap: nohost\n  security:\n    kind: SASL_SSL\n".utf8).write(
+        try Data("kafka:\n  bootstrap: nohost\n  security:\n    protocol: SASL_SSL\n".utf8).write(
             to: folder.url.appending(path: "k.yaml"))
         let checked = try Built.run("mezzotint", ["config", "check", "--config", "k.yaml"], in: folder.url)
         #expect(checked.lines.count == 0 && checked.errors.contains("k.yaml:2: kafka.bootstrap: expected brokers"))
-        #expect(checked.errors.contains("k.yaml:4: kafka.security.kind: SASL_SSL requires"))
+        #expect(checked.errors.contains("k.yaml:4: kafka.security.protocol: SASL_SSL requires"))
         let ended = try Built.run(program, words + ["--config", "k.yaml"], in: folder.url)
         let said = checked.errors.split(separator: "\n").map { "  \($0)" }.joined(separator: "\n")
         #expect(ended.status == 1)

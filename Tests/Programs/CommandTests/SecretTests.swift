@@ -30,7 +30,7 @@ struct SecretTests {
     }
 
     private static let log = [
-        "kafka.bootstrap=127.0.0.1:1", "kafka.security.kind=SASL_SSL", "kafka.security.user=alice",
+        "kafka.bootstrap=127.0.0.1:1", "kafka.security.protocol=SASL_SSL", "kafka.security.user=alice",
         "kafka.timing.answer=100ms",
     ]
 
