@@ -73,7 +73,7 @@ package struct ChosenLog: Sendable {
         }
     }
 
-    /// Pause between two attempts, each of which takes up to `kafka.timing.answer`.
+    /// Pause between two attempts, each of which takes up to `kafka.timing.response`.
     private static let pause = Duration.seconds(1)
 
     /// The same log for a reader: it creates nothing and joins no group.

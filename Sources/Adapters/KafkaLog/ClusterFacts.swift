@@ -27,7 +27,7 @@ extension KafkaClient {
     func learnCluster(
         _ configuration: KafkaConfiguration
     ) throws(LogFailure) -> ClusterFacts {
-        let deadline = SystemTime.monotonic + configuration.timing.answer
+        let deadline = SystemTime.monotonic + configuration.timing.response
         var cause: (code: rd_kafka_resp_err_t, text: String)?
         while true {
             let left = deadline - SystemTime.monotonic

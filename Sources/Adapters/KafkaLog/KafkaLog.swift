@@ -259,7 +259,7 @@ private actor Outside {
     }
 
     func hiddenTimes(at points: [LogPoint]) -> [Result<WallTime?, LogFailure>] {
-        questions.hiddenTimes(at: points, within: questions.configuration.timing.answer)
+        questions.hiddenTimes(at: points, within: questions.configuration.timing.response)
     }
 
     func latest(_ place: KafkaPlace, keyPrefix: [UInt8]) throws(LogFailure) -> [Record] {

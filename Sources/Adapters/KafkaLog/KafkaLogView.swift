@@ -34,7 +34,7 @@ package actor KafkaLogView: LogView {
         (self.questions, partitionCount) = (questions, partitions)
     }
 
-    /// Connects and learns the topics; blocks for up to `kafka.timing.answer`, on a thread of its own.
+    /// Connects and learns the topics; blocks for up to `kafka.timing.response`, on a thread of its own.
     package static func open(_ configuration: KafkaConfiguration) async throws(LogFailure) -> KafkaLogView {
         try await OwnThread.result("kafka view open") { () throws(LogFailure) in
             let wrong = configuration.problems

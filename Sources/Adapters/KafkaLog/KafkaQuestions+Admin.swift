@@ -9,9 +9,9 @@ internal import Records
 extension KafkaQuestions {
     /// All members of the group, including members that died recently.
     ///
-    /// - Parameter limit: time limit for the coordinator; nil: `kafka.timing.answer`.
+    /// - Parameter limit: time limit for the coordinator; nil: `kafka.timing.response`.
     func members(within limit: Duration? = nil) throws(LogFailure) -> [LogMember] {
-        let deadline = SystemTime.monotonic + (limit ?? configuration.timing.answer)
+        let deadline = SystemTime.monotonic + (limit ?? configuration.timing.response)
         while true {
             let left = max(.milliseconds(1), deadline - SystemTime.monotonic)
             do throws(LogFailure) { return try membersOnce(within: left) } catch {
@@ -131,9 +131,9 @@ extension KafkaQuestions {
     }
 
     /// The settings of topics, by topic and name. If a broker does not know a new topic yet, the request is repeated
-    /// within `kafka.timing.answer`.
+    /// within `kafka.timing.response`.
     func settings(of topics: [String]) throws(LogFailure) -> [String: [String: String]] {
-        let deadline = SystemTime.monotonic + configuration.timing.answer
+        let deadline = SystemTime.monotonic + configuration.timing.response
         while true {
             var unknown: String?
             let all = try settings(of: topics, unknown: &unknown)
@@ -181,7 +181,7 @@ extension KafkaQuestions {
         _ operation: rd_kafka_admin_op_t, _ subject: String, within limit: Duration? = nil,
         _ request: (_ handle: OpaquePointer, _ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
     ) throws(LogFailure) -> KafkaEvent {
-        let wait = limit ?? configuration.timing.answer
+        let wait = limit ?? configuration.timing.response
         let isOfCoordinator =
             operation == RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS || operation == RD_KAFKA_ADMIN_OP_DELETEGROUPS
         let answer =

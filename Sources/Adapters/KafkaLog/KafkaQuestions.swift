@@ -37,7 +37,7 @@ final class KafkaQuestions: Sendable {
     }
 
     func clusterID() throws(LogFailure) -> String {
-        guard let name = rd_kafka_clusterid(client.handle, configuration.timing.answer.kafka) else {
+        guard let name = rd_kafka_clusterid(client.handle, configuration.timing.response.kafka) else {
             throw .unavailable(reason: "Kafka at \(configuration.bootstrap) does not name its cluster")
         }
         defer { rd_kafka_mem_free(client.handle, name) }
@@ -150,7 +150,7 @@ final class KafkaQuestions: Sendable {
     private func patiently<R>(
         _ asker: KafkaClient? = nil, _ ask: (_ limit: Duration) throws(LogFailure) -> R
     ) throws(LogFailure) -> R {
-        let deadline = SystemTime.monotonic + configuration.timing.answer
+        let deadline = SystemTime.monotonic + configuration.timing.response
         while true {
             let left = deadline - SystemTime.monotonic
             do throws(LogFailure) {

@@ -21,7 +21,7 @@ final class KafkaReader {
     init(
         _ configuration: KafkaConfiguration, _ kind: ClientKind = .reader, patience: Duration? = nil
     ) throws(LogFailure) {
-        (self.configuration, self.patience) = (configuration, patience ?? configuration.timing.answer)
+        (self.configuration, self.patience) = (configuration, patience ?? configuration.timing.response)
         client = try KafkaClient(configuration, kind)
     }
 

@@ -67,7 +67,7 @@ package enum KafkaTopics {
         let refused = failures.sorted { $0.key < $1.key }.map { "\($0.key) could not be made: \($0.value)." }
         if !refused.isEmpty { throw .topics(problems: refused, remedy: remedy("make")) }
         // The controller has created them. Each broker learns of it a little later, and the client may ask any broker.
-        let deadline = SystemTime.monotonic + configuration.timing.answer
+        let deadline = SystemTime.monotonic + configuration.timing.response
         var knowing = 0
         while knowing < 3 * cluster.brokers, SystemTime.monotonic < deadline {
             let known = try questions.topics()

@@ -80,7 +80,7 @@ extension KafkaConfiguration {
             "Time limit for the brokers to acknowledge a record. After that, the append has failed, or its result is unknown."
         ),
         SettingRow(
-            "kafka.timing.answer", \.timing.answer, .duration(.milliseconds(100) ... .seconds(600)),
+            "kafka.timing.response", \.timing.response, .duration(.milliseconds(100) ... .seconds(600)),
             "Time limit for the cluster to respond to a request."),
     ]
 }

@@ -69,7 +69,7 @@ package struct KafkaConfiguration: Sendable, Equatable {
         /// Time limit of an append; after that it is refused or its result is unknown.
         package var append = Duration.seconds(30)
         /// Time limit of requests for bounds, committed offsets and topics.
-        package var answer = Duration.seconds(10)
+        package var response = Duration.seconds(10)
 
         package init() {}
     }

@@ -6,6 +6,7 @@ extension Settings {
         "fetch.deadlines.whole": "fetch.timeouts.total", "render.belowSource": "render.capAtSourceSize",
         "retry.giveUp.fast": "retry.retryFor.fast", "retry.giveUp.slow": "retry.retryFor.slow",
         "kafka.security.kind": "kafka.security.protocol",
+        "kafka.timing.answer": "kafka.timing.response",
     ]
 
     /// New name of a setting, or of a group of settings; nil: it was not renamed.

@@ -27,7 +27,7 @@ struct KafkaBench {
         configuration.bootstrap = self.broker.bootstrap
         configuration.prefix = "t\(UInt32.random(in: 0 ... .max))."
         configuration.group = configuration.prefix + "workers"
-        configuration.timing.answer = .seconds(30)
+        configuration.timing.response = .seconds(30)
         change(&configuration)
         self.configuration = configuration
         #expect(try await KafkaTopics.create(configuration, partitions: partitions, replication: 1).problems == [])

@@ -101,7 +101,7 @@ extension KafkaConfiguration {
     static func test(_ change: (inout KafkaConfiguration) -> Void) -> KafkaConfiguration {
         var configuration = KafkaConfiguration()
         configuration.bootstrap = "127.0.0.1:9092"
-        configuration.timing.answer = .milliseconds(500)
+        configuration.timing.response = .milliseconds(500)
         change(&configuration)
         return configuration
     }

@@ -35,7 +35,7 @@ struct LogBench: Sendable, CustomTestStringConvertible {
             configuration.bootstrap = try await KafkaBroker.shared.value.bootstrap
             configuration.prefix = "contract-\(run).\(name)."
             // Many topics at once on a broker that has just begun.
-            configuration.timing.answer = .seconds(30)
+            configuration.timing.response = .seconds(30)
             configuration.group = "contract-\(run).\(name)"
             try await made.make(configuration)
             let log = try await KafkaLog.open(configuration)

@@ -23,12 +23,12 @@ struct Cluster {
         configuration.bootstrap = broker.bootstrap
         configuration.prefix = "c\(UInt32.random(in: 0 ... .max))."
         configuration.group = configuration.prefix + "workers"
-        configuration.timing.answer = .seconds(30)
+        configuration.timing.response = .seconds(30)
         self.configuration = configuration
         let settings = [
             "kafka.bootstrap=\(configuration.bootstrap)", "kafka.prefix=\(configuration.prefix)",
             "kafka.group=\(configuration.group)", "kafka.partitions=\(Self.partitions)", "kafka.timing.session=6s",
-            "kafka.timing.answer=30s", "render.processes=1",
+            "kafka.timing.response=30s", "render.processes=1",
         ]
         place = try Workplace(settings + more, kafka: configuration)
         guard creating else { return }

@@ -46,7 +46,7 @@ extension ClusterTests {
             #expect(refused.errors.contains("(kafka.security)."), "\(refused.errors)")
 
             try await broker.run("kill", "1")
-            let worker = try place.worker("kafka.timing.answer=1s", untilIdle: false)
+            let worker = try place.worker("kafka.timing.response=1s", untilIdle: false)
             await worker.says("The worker waits for the log.")
             try await broker.run("revive", "1")
             await worker.says("The worker runs")

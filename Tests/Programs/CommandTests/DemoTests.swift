@@ -61,7 +61,7 @@ struct DemoTests {
         let folder = try TemporaryFolder()
         let ended = try Built.run(
             "mezzotint-demo", ["--out", folder.file("out"), "--kafka", "127.0.0.1:1"],
-            environment: ["MEZZOTINT_KAFKA_TIMING_ANSWER": "1s"])
+            environment: ["MEZZOTINT_KAFKA_TIMING_RESPONSE": "1s"])
         #expect(ended.status == 1 && ended.errors.contains("127.0.0.1:1"), "\(ended.errors)")
         #expect(!ended.errors.contains("Drawing"))
     }

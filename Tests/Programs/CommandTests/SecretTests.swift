@@ -31,7 +31,7 @@ struct SecretTests {
 
     private static let log = [
         "kafka.bootstrap=127.0.0.1:1", "kafka.security.protocol=SASL_SSL", "kafka.security.user=alice",
-        "kafka.timing.answer=100ms",
+        "kafka.timing.response=100ms",
     ]
 
     private static let commands: [(program: String, words: [String])] = [

@@ -8,7 +8,8 @@ import Testing
 struct WaitingWorkerTests {
     /// No broker listens on port 1, which needs a privilege.
     private static let away = [
-        "kafka.bootstrap=127.0.0.1:1", "kafka.timing.answer=100ms", "metrics.listen=127.0.0.1:0", "logging.level=debug",
+        "kafka.bootstrap=127.0.0.1:1", "kafka.timing.response=100ms", "metrics.listen=127.0.0.1:0",
+        "logging.level=debug",
     ]
 
     @Test(

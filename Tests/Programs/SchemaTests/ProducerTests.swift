@@ -28,7 +28,7 @@ struct ProducerTests {
         var configuration = KafkaConfiguration()
         configuration.bootstrap = broker.bootstrap
         configuration.prefix = "python\(UInt32.random(in: 0 ... .max))."
-        configuration.timing.answer = .seconds(30)
+        configuration.timing.response = .seconds(30)
         #expect(try await KafkaTopics.create(configuration, partitions: 12, replication: 1).problems == [])
 
         let scratch = try TemporaryFolder()

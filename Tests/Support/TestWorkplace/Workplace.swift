@@ -44,7 +44,7 @@ package final class Workplace: Sendable {
         kafka.bootstrap = broker.bootstrap
         kafka.prefix = "t\(UInt32.random(in: 0 ... .max))."
         kafka.group = kafka.prefix + "workers"
-        kafka.timing.answer = .seconds(30)
+        kafka.timing.response = .seconds(30)
         let problems = try await KafkaTopics.create(kafka, partitions: partitions, replication: replication).problems
         #expect(problems == [])
         let own = [
