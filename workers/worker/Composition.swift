@@ -98,7 +98,7 @@ extension Settings {
             limits: renderLimits, engine: EngineChoice(rawValue: render.engine) ?? .direct,
             dataBytes: RenderMemory.heap(render.memory), memoryBytes: render.memory,
             isSandboxOptional: render.sandbox == "optional")
-        configuration.isolation = RenderIsolation(rawValue: render.isolation) ?? .picture
+        configuration.isolation = RenderIsolation(rawValue: render.isolation) ?? .image
         configuration.isProgressive = render.progressive
         configuration.keepsBelowSource = render.capAtSourceSize
         configuration.keepsRights = render.metadata == "copyright"

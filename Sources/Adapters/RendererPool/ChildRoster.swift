@@ -116,7 +116,7 @@ struct ChildRoster<Child: Equatable> {
         switch isolation {
         case .none: ""
         case .origin: origin
-        case .picture: nil
+        case .image: nil
         }
     }
 

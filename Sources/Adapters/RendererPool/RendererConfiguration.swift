@@ -13,7 +13,7 @@ package struct RendererConfiguration: Sendable, Hashable {
     /// Time limit of an inspector for the header of a picture, or the headers of a render's outputs.
     package var inspectionLimit = Duration.seconds(5)
     /// Which pictures one renderer process may read.
-    package var isolation = RenderIsolation.picture
+    package var isolation = RenderIsolation.image
     /// Idle processes end after this time without a render.
     package var quietTime = Duration.minutes(1)
     /// Renders at once; more than there are cores only adds waiting.
@@ -67,7 +67,7 @@ package struct RendererConfiguration: Sendable, Hashable {
 /// Which pictures one renderer process may read, in case one of them takes it over.
 package enum RenderIsolation: String, Sendable, CaseIterable {
     /// One picture.
-    case picture
+    case image
     /// Pictures of one origin.
     case origin
     /// All pictures.
@@ -76,7 +76,7 @@ package enum RenderIsolation: String, Sendable, CaseIterable {
 
 extension RendererConfiguration {
     /// Maximum number of renders of one process.
-    var rendersPerChild: Int { isolation == .picture ? 1 : recycleRenders }
+    var rendersPerChild: Int { isolation == .image ? 1 : recycleRenders }
 
     /// CPU limit of a process, for one that nothing else ends: all CPU time that it could use within its deadlines, on
     /// all cores.

@@ -52,8 +52,8 @@ package struct RendererSettings: Sendable, Equatable {
             "Whether renderers start if the kernel has no filter for system calls. optional: they start without it. `mezzotint doctor` reports whether the kernel has the filter."
         ),
         SettingRow(
-            "render.isolation", \.isolation, .choice(["picture", "origin", "none"]),
-            "Images that one renderer process may read, which limits the damage if an image takes the process over. picture: one image; origin: images of one origin, and idle processes are kept for recent origins; none: 500 images of any origin."
+            "render.isolation", \.isolation, .choice(["image", "origin", "none"]),
+            "Images that one renderer process may read, which limits the damage if an image takes the process over. image: one image; origin: images of one origin, and idle processes are kept for recent origins; none: 500 images of any origin."
         ),
         SettingRow(
             "render.memory", \.memory, .size(64 << 20...1 << 40),

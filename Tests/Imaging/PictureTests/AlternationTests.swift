@@ -20,7 +20,7 @@ struct AlternationTests {
     @Test(
         "Files of many hosts in turn give the bytes that one process gives, and only killed processes are lost",
         .enabled(if: folders.allSatisfy { Shared.has("images/\($0)") }, Comment(rawValue: Shared.absent)),
-        arguments: [RenderIsolation.origin, .picture])
+        arguments: [RenderIsolation.origin, .image])
     func alternating(isolation: RenderIsolation) async throws {
         let files = Self.folders.flatMap { Shared.pictures($0).prefix($0 == "photos" ? 6 : .max) }
         let alone = Self.pool(.none, count: 2)

@@ -42,7 +42,7 @@ struct IsolationTests {
 
     @Test("By picture, each has a process of its own, and all come from one parent")
     func picture() async throws {
-        let pool = pool(.picture)
+        let pool = pool(.image)
         let pids = try await processes(["a", "a", "a", nil], in: pool)
         #expect(Set(pids).count == 4)
         let parent = try #require(pool.parents.first)
@@ -164,7 +164,7 @@ struct IsolationTests {
         let adopts: Int32 = 36
         #expect(prctl(adopts, 1, 0, 0, 0) == 0)
         defer { _ = prctl(adopts, 0, 0, 0, 0) }
-        let pool = pool(.picture)
+        let pool = pool(.image)
         try await pool.ready()
         let own = try Self.children(of: try #require(pool.parents.first))
         #expect(!own.isEmpty)
@@ -183,7 +183,7 @@ struct IsolationTests {
     /// Seen to fail: the first process of a parent's namespace heard nothing of its end, and 2,000 stayed after three test runs.
     @Test("Nothing is left of a parent that was killed, nor of a pool that was stopped", arguments: [true, false])
     func leftovers(isKilled: Bool) async throws {
-        let pool = pool(.picture)
+        let pool = pool(.image)
         try await pool.ready()
         let parent = try #require(pool.parents.first)
         let own = try Self.children(of: parent)
@@ -196,7 +196,7 @@ struct IsolationTests {
 
     @Test("Nobody in the sandbox has a capability, or no filter: parents, children, first processes and inspectors")
     func privileges() async throws {
-        let pool = pool(.picture)
+        let pool = pool(.image)
         try await pool.ready()
         _ = try await pool.inspect(try Workshop.file(source))
         let parent = try #require(pool.parents.first)
@@ -276,7 +276,7 @@ struct IsolationTests {
 
     @Test("A parent that was killed is replaced, and nothing is lost by it")
     func parent() async throws {
-        let pool = pool(.picture)
+        let pool = pool(.image)
         try await pool.ready()
         let first = try #require(pool.parents.first)
         let own = try Self.children(of: first)
@@ -313,7 +313,7 @@ struct IsolationTests {
         "A child has one socket, its own; its filter lets it make no process; and all formats are made by children of one parent",
         .enabled(if: isRoot, notRoot))
     func child() async throws {
-        let pool = pool(.picture)
+        let pool = pool(.image)
         try await pool.ready()
         let process = "/proc/\(try #require(pool.processes.first).pid)"
         func status() throws -> String { try String(contentsOfFile: "\(process)/status", encoding: .utf8) }

@@ -40,7 +40,7 @@ struct ChildRosterTests {
             (.origin, ["a", "a", "b", "b", "a"], [1, 1, 2, 2, 1], []),
             // An image without an origin shares its process with none.
             (.origin, [nil, nil, "a", nil], [1, 2, 3, 4], [1, 2, 4]),
-            (.picture, ["a", "a", "b"], [1, 2, 3], [1, 2, 3]),
+            (.image, ["a", "a", "b"], [1, 2, 3], [1, 2, 3]),
             (.origin, ["a", "b", "c", "d", "a", "b", "c", "d"], [1, 2, 3, 4, 1, 2, 3, 4], []),
             // With one seat five processes are kept: the sixth origin ends the least recently used.
             (.origin, ["a", "b", "c", "d", "e", "a", "f", "a", "b"], [1, 2, 3, 4, 5, 1, 6, 1, 7], [2, 3]),
@@ -97,7 +97,7 @@ struct ChildRosterTests {
 
     @Test(
         "Spares are missing by isolation, seats and processes at work",
-        arguments: [(RenderIsolation.none, 1), (.origin, 2), (.picture, 2)])
+        arguments: [(RenderIsolation.none, 1), (.origin, 2), (.image, 2)])
     func spares(isolation: RenderIsolation, missing: Int) {
         var roster = ChildRoster<Int>(isolation, seats: 2)
         #expect(roster.missingSpares == 2)
