@@ -121,7 +121,7 @@ struct ContactSheet {
     }
 
     private func story(of row: VariantRow) -> String {
-        switch (row.madeFrom, kinds[row.source]?[row.spec]) {
+        switch (row.derivedFrom, kinds[row.source]?[row.spec]) {
         case (.donor(let spec), _): "<span class=\"reused\">reused, from \(spec)</span>"
         case (.origin, .reused): "<span class=\"reused\">reused, from the kept original</span>"
         case (.origin, _): "<span class=\"fetched\">fetched</span>"

@@ -73,7 +73,8 @@ extension FuzzTarget {
         let spec = VariantSpec(width: 640, height: 480, format: .webp)
         let variant = VariantRow(
             source: source, spec: spec, version: version, size: PixelSize(width: 640, height: 427), bytes: 48_211,
-            digest: digest, location: "01/23/\(source.hex)/00ffab0123456789/640x480-q80.webp", madeFrom: .donor(spec),
+            digest: digest, location: "01/23/\(source.hex)/00ffab0123456789/640x480-q80.webp",
+            derivedFrom: .donor(spec),
             sourceSize: size, region: Region(x: 0, y: 0.1 + 0.2, width: 6000, height: 4002.3333333333335),
             hasAlpha: false,
             storedAt: .epoch, expires: .epoch, frames: 3, placeholder: [1, 2, 3], colour: RGB(1, 2, 3),

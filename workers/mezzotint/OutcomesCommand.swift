@@ -111,7 +111,7 @@ struct OutcomesReport {
             json.field("width", variant.size?.width)
             json.field("height", variant.size?.height)
             json.field("bytes", variant.bytes)
-            json.field("madeFrom", variant.madeFrom.map { VariantsCommand.text($0) })
+            json.field("derivedFrom", variant.derivedFrom.map { VariantsCommand.text($0) })
             // As in the outcome itself, which omits it otherwise.
             if variant.isFromKept {
                 json.key("keptOriginal")
@@ -182,7 +182,7 @@ struct OutcomesReport {
             [
                 "\(variant.spec)", variant.kind.rawValue, variant.size?.description ?? "",
                 variant.bytes.map { "\($0)" } ?? "",
-                variant.madeFrom.map { VariantsCommand.text($0, isFromKept: variant.isFromKept) } ?? "",
+                variant.derivedFrom.map { VariantsCommand.text($0, isFromKept: variant.isFromKept) } ?? "",
                 variant.location ?? variant.failure.map { "\($0.code): \(hidden.hide(in: $0.message))" } ?? "",
             ]
         }

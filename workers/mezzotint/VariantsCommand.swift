@@ -44,7 +44,7 @@ enum VariantsCommand {
                 let cells = rows.map { row in
                     let age = Output.age(of: row.storedAt, at: now)
                     return [
-                        "\(row.spec)", "\(row.size)", "\(row.bytes)", text(row.madeFrom, isFromKept: row.isFromKept),
+                        "\(row.spec)", "\(row.size)", "\(row.bytes)", text(row.derivedFrom, isFromKept: row.isFromKept),
                         row.colour.map { "#" + $0.hex } ?? "", age,
                         row.expires > now ? "" : "stale", row.location,
                     ]

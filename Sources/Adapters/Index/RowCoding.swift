@@ -117,7 +117,7 @@ enum RowCoding {
     private static func put(_ row: VariantRow, beside source: SourceRow?, to bytes: inout RowBytes) {
         let base = Base(source)
         var parts: Parts = row.hasAlpha ? .alpha : []
-        if case .donor = row.madeFrom { parts.insert(.donor) }
+        if case .donor = row.derivedFrom { parts.insert(.donor) }
         if row.region != Region(whole: row.sourceSize) { parts.insert(.region) }
         if row.location != BlobName.location(row.source, row.version, row.spec) { parts.insert(.location) }
         if row.facts != nil { parts.insert(.facts) }
@@ -129,7 +129,7 @@ enum RowCoding {
         bytes.put(row.bytes)
         bytes.put(row.digest)
         if parts.contains(.location) { bytes.put(row.location) }
-        if case .donor(let spec) = row.madeFrom { bytes.put(spec) }
+        if case .donor(let spec) = row.derivedFrom { bytes.put(spec) }
         bytes.put(difference: Int64(row.sourceSize.width &- base.size.width))
         bytes.put(difference: Int64(row.sourceSize.height &- base.size.height))
         if parts.contains(.region) { bytes.put(row.region) }
@@ -151,7 +151,7 @@ enum RowCoding {
         let version = SourceVersion(word: UInt64(bitPattern: parts.number()) ^ base.version)
         let (size, count, digest) = (parts.size(), parts.int(in: RowLimits.bytes), parts.digest())
         let location = has.contains(.location) ? parts.text() : BlobName.location(source, version, spec)
-        let madeFrom: Provenance = has.contains(.donor) ? .donor(parts.spec()) : .origin
+        let derivedFrom: Provenance = has.contains(.donor) ? .donor(parts.spec()) : .origin
         let sourceSize = parts.size(
             base.size.width &+ Int(parts.difference()), base.size.height &+ Int(parts.difference()))
         let region = has.contains(.region) ? parts.region() : Region(whole: sourceSize)
@@ -161,7 +161,7 @@ enum RowCoding {
         )
         var variant = VariantRow(
             source: source, spec: spec, version: version, size: size, bytes: count, digest: digest, location: location,
-            madeFrom: madeFrom, sourceSize: sourceSize, region: region, hasAlpha: has.contains(.alpha),
+            derivedFrom: derivedFrom, sourceSize: sourceSize, region: region, hasAlpha: has.contains(.alpha),
             storedAt: storedAt, expires: expires, frames: frames, quality: quality, placeholder: placeholder,
             colour: colour,
             facts: has.contains(.facts) ? parts.facts() : nil)
@@ -192,7 +192,7 @@ enum RowCoding {
             parts.spec(), SourceVersion(word: parts.word()), parts.size(), parts.int(in: RowLimits.bytes)
         )
         let (digest, location) = (parts.digest(), parts.text())
-        let madeFrom: Provenance = parts.flag() ? .donor(parts.spec()) : .origin
+        let derivedFrom: Provenance = parts.flag() ? .donor(parts.spec()) : .origin
         let (sourceSize, region) = (parts.size(), parts.region())
         let (hasAlpha, storedAt, expires) = (parts.flag(), parts.time(), parts.time())
         let (frames, quality, placeholder, colour) = (
@@ -200,7 +200,7 @@ enum RowCoding {
         )
         return VariantRow(
             source: source, spec: spec, version: version, size: size, bytes: count, digest: digest, location: location,
-            madeFrom: madeFrom, sourceSize: sourceSize, region: region, hasAlpha: hasAlpha, storedAt: storedAt,
+            derivedFrom: derivedFrom, sourceSize: sourceSize, region: region, hasAlpha: hasAlpha, storedAt: storedAt,
             expires: expires, frames: frames, quality: quality, placeholder: placeholder,
             colour: colour,
             facts: parts.flag() ? parts.facts() : nil)

@@ -204,7 +204,7 @@ extension Jobs {
 
 extension VariantRow {
     /// The variant that this one was derived from, if any.
-    package var donor: VariantSpec? { if case .donor(let spec) = madeFrom, spec != self.spec { spec } else { nil } }
+    package var donor: VariantSpec? { if case .donor(let spec) = derivedFrom, spec != self.spec { spec } else { nil } }
 }
 
 extension SourceRow {
@@ -237,7 +237,7 @@ extension SourceRow {
 
 extension VariantRow {
     fileprivate func showsWhole(of source: PixelSize) -> Bool {
-        madeFrom == .origin && !spec.hasExtras && region == Region(whole: source)
+        derivedFrom == .origin && !spec.hasExtras && region == Region(whole: source)
             && size.width * 21 >= source.width && size.height * 21 >= source.height
     }
 }

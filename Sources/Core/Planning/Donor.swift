@@ -15,7 +15,7 @@ package struct Donor: Sendable, Hashable {
     {
         guard DonorRule.isOfVersion(row, question.version) else { throw .version }
         guard question.rules.isFresh(until: row.expires, at: question.now) else { throw .stale }
-        guard DonorRule.isMadeFromOrigin(row) else { throw .generation }
+        guard DonorRule.isDerivedFromOrigin(row) else { throw .generation }
         guard DonorRule.isNotEnlarged(row) else { throw .enlarged }
         guard !row.spec.extras.isBurnedIn else { throw .burnedIn }
         guard DonorRule.keepsFrames(row, for: spec) else { throw .frames }

@@ -6,7 +6,7 @@ package enum DonorRule {
     package static func isOfVersion(_ row: VariantRow, _ version: SourceVersion) -> Bool { row.version == version }
 
     /// A chain of donors sharpens and softens again at each step: 5.5 points over three, 1.3 in one.
-    package static func isMadeFromOrigin(_ row: VariantRow) -> Bool { row.madeFrom == .origin }
+    package static func isDerivedFromOrigin(_ row: VariantRow) -> Bool { row.derivedFrom == .origin }
 
     package static func isNotEnlarged(_ row: VariantRow) -> Bool {
         Double(row.size.width) <= row.region.width + 1e-6 && Double(row.size.height) <= row.region.height + 1e-6

@@ -23,7 +23,7 @@ package struct RenderSource: Sendable, Hashable {
     /// A derivative is fresh as long as the bytes that it was made from.
     package let expires: WallTime
 
-    package var madeFrom: Provenance { if case .donor(let row) = input { .donor(row.spec) } else { .origin } }
+    package var derivedFrom: Provenance { if case .donor(let row) = input { .donor(row.spec) } else { .origin } }
     /// A stored variant is to be decoded in full; the source's own bytes may be decoded at a part of their size.
     package var isDonor: Bool { if case .donor = input { true } else { false } }
 
@@ -58,7 +58,7 @@ package struct RenderSource: Sendable, Hashable {
         if !isDonor { facts?.isDrawing = rendition.isOfDrawing }
         var row = VariantRow(
             source: source, spec: spec, version: version, size: rendition.size, bytes: bytes, digest: digest,
-            location: location, madeFrom: madeFrom, sourceSize: sourceSize, region: region(of: spec, rendition),
+            location: location, derivedFrom: derivedFrom, sourceSize: sourceSize, region: region(of: spec, rendition),
             hasAlpha: rendition.hasAlpha, storedAt: now, expires: expires, frames: rendition.frames,
             quality: rendition.quality, placeholder: rendition.placeholder, colour: rendition.colour,
             facts: facts)

@@ -13,8 +13,8 @@ package struct VariantRow: Sendable, Hashable {
     package var digest: SHA256Digest
     /// Path of the file, relative to the store's root.
     package var location: String
-    package var madeFrom: Provenance
-    /// Whether it was rendered from the kept original, without a fetch; `madeFrom` is then `origin`.
+    package var derivedFrom: Provenance
+    /// Whether it was rendered from the kept original, without a fetch; `derivedFrom` is then `origin`.
     package var isFromKept = false
     /// Size of the source after orientation, from which every variant's size is computed.
     package var sourceSize: PixelSize
@@ -38,17 +38,17 @@ package struct VariantRow: Sendable, Hashable {
 
     package init(
         source: SourceKey, spec: VariantSpec, version: SourceVersion, size: PixelSize, bytes: Int,
-        digest: SHA256Digest, location: String, madeFrom: Provenance, sourceSize: PixelSize, region: Region,
+        digest: SHA256Digest, location: String, derivedFrom: Provenance, sourceSize: PixelSize, region: Region,
         hasAlpha: Bool, storedAt: WallTime, expires: WallTime, frames: Int = 1, quality: Int? = nil,
         placeholder: [UInt8] = [], colour: RGB? = nil, facts: SourceFacts? = nil
     ) {
         (self.frames, self.quality, self.placeholder) = (frames, quality ?? spec.quality, placeholder)
         (self.colour, self.facts) = (colour, facts)
         (self.source, self.spec, self.version, self.size, self.bytes) = (source, spec, version, size, bytes)
-        (self.digest, self.location, self.madeFrom, self.sourceSize) = (digest, location, madeFrom, sourceSize)
+        (self.digest, self.location, self.derivedFrom, self.sourceSize) = (digest, location, derivedFrom, sourceSize)
         (self.region, self.hasAlpha, self.storedAt, self.expires) = (region, hasAlpha, storedAt, expires)
     }
 
     /// 1 if rendered from the origin's bytes, 2 if rendered from a donor.
-    package var generation: Int { madeFrom == .origin ? 1 : 2 }
+    package var generation: Int { derivedFrom == .origin ? 1 : 2 }
 }

@@ -24,7 +24,7 @@ package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .stored: "Every variant is stored; at least one was rendered from a fetch."
         case .reused:
-            "Every variant is stored without a fetch; at least one was rendered from a stored donor, or from the kept original (`madeFrom` is then `origin`, and `keptOriginal` is true)."
+            "Every variant is stored without a fetch; at least one was rendered from a stored donor, or from the kept original (`derivedFrom` is then `origin`, and `keptOriginal` is true)."
         case .unchanged:
             "Every variant was stored already: fresh, confirmed by its origin (a 304, or the same bytes), or usable while it is revalidated (stale-while-revalidate)."
         case .failed: "At least one variant could not be rendered; the code states why."

@@ -14,7 +14,7 @@ package struct OutcomeReport: Sendable, Hashable {
         package var location: String?
         package var size: PixelSize?
         package var bytes: Int?
-        package var madeFrom: Provenance?
+        package var derivedFrom: Provenance?
         package var isFromKept = false
         package var placeholder: [UInt8] = []
         package var colour: RGB?
@@ -121,7 +121,8 @@ extension OutcomeReport.Variant {
         }
         return Self(
             spec: try spec.field("spec"), kind: try kind.field("kind"), location: fields.location,
-            size: fields.sizeIfTold, bytes: fields.bytes, madeFrom: fields.madeFrom, isFromKept: fields.isFromKept,
+            size: fields.sizeIfTold, bytes: fields.bytes, derivedFrom: fields.derivedFrom,
+            isFromKept: fields.isFromKept,
             placeholder: fields.placeholder,
             colour: fields.colour, facts: fields.facts, failure: failure)
     }

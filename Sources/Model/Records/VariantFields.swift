@@ -10,7 +10,7 @@ struct VariantFields {
     private var height: Int?
     private(set) var bytes: Int?
     private(set) var location: String?
-    private(set) var madeFrom: Provenance?
+    private(set) var derivedFrom: Provenance?
     private(set) var isFromKept = false
     private(set) var hasAlpha: Bool?
     private(set) var frames: Int?
@@ -26,7 +26,8 @@ struct VariantFields {
         case "height": height = try reader.side()
         case "bytes": bytes = try reader.integer(in: RowLimits.bytes)
         case "location": location = try reader.string()
-        case "madeFrom": madeFrom = try reader.provenance()
+        // The second name: in rows of the changelog, and in outcomes of workers before 0.2.0.
+        case "derivedFrom", "madeFrom": derivedFrom = try reader.provenance()
         case "keptOriginal": isFromKept = try reader.boolean()
         case "alpha": hasAlpha = try reader.boolean()
         case "frames": frames = try reader.integer(in: RowLimits.frames)
@@ -53,9 +54,9 @@ extension JSONWriter {
         field("bytes", row.bytes)
     }
 
-    mutating func madeFrom(_ row: VariantRow) {
-        key("madeFrom")
-        switch row.madeFrom {
+    mutating func derivedFrom(_ row: VariantRow, named name: StaticString = "derivedFrom") {
+        key(name)
+        switch row.derivedFrom {
         case .origin: string("origin")
         case .donor(let spec): self.spec(spec)
         }

@@ -72,7 +72,7 @@ extension JSONWriter {
     fileprivate mutating func row(_ row: VariantRow, isNew: Bool) {
         field("location", row.location)
         measures(row)
-        madeFrom(row)
+        derivedFrom(row)
         field("alpha", row.hasAlpha)
         // By-products are written only with the decode that gave them; later they are in the variant's row. Written for
         // every job whose variants were stored already, they would be half of that job's cost.

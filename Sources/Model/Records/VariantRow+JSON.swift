@@ -16,7 +16,7 @@ extension VariantRow {
         json.key("digest")
         json.hex(digest)
         json.field("location", location)
-        json.madeFrom(self)
+        json.derivedFrom(self, named: "madeFrom")
         json.field("sourceWidth", sourceSize.width)
         json.field("sourceHeight", sourceSize.height)
         json.key("region")
@@ -70,7 +70,7 @@ extension VariantRow {
             var row = VariantRow(
                 source: source, spec: spec, version: try version.field("version"), size: try fields.size(),
                 bytes: try fields.bytes.field("bytes"), digest: try digest.field("digest"),
-                location: try fields.location.field("location"), madeFrom: try fields.madeFrom.field("madeFrom"),
+                location: try fields.location.field("location"), derivedFrom: try fields.derivedFrom.field("madeFrom"),
                 sourceSize: PixelSize(
                     width: try sourceWidth.field("sourceWidth"), height: try sourceHeight.field("sourceHeight")),
                 region: try region.field("region"), hasAlpha: try fields.hasAlpha.field("alpha"),
@@ -87,7 +87,7 @@ extension VariantRow {
         json.field("spec", spec.description)
         json.measures(self)
         json.field("format", spec.format.rawValue)
-        json.madeFrom(self)
+        json.derivedFrom(self)
         json.field("storedAt", Timestamp.text(storedAt))
         json.field("expires", Timestamp.text(expires))
         json.field("version", version.description)

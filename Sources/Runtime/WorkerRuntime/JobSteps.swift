@@ -151,7 +151,7 @@ extension Worker {
                 of: variant.spec, as: variant.rendition, facts: pictures.facts, bytes: blob.bytes, digest: blob.digest,
                 location: blob.location, at: storedAt)
             // A blob of another render that ended before its row. Its donor is not known, so it may not be a donor.
-            if blob.isAnothers { row.madeFrom = .donor(variant.spec) }
+            if blob.isAnothers { row.derivedFrom = .donor(variant.spec) }
             if let old = task.replaced[variant.spec] { try await keep(old, as: &row, insteadOf: blob) }
             rows.append(row)
         }

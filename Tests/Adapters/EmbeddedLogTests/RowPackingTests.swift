@@ -18,7 +18,7 @@ struct RowPackingTests {
         let (version, size) = (SourceVersion(digest), PixelSize(width: 6_000, height: 4_003))
         return VariantRow(
             source: source, spec: spec, version: version, size: PixelSize(width: 640, height: 427), bytes: 48_211,
-            digest: digest, location: "\(source.hex.prefix(2))/\(source.hex)/\(version)/\(spec)", madeFrom: .origin,
+            digest: digest, location: "\(source.hex.prefix(2))/\(source.hex)/\(version)/\(spec)", derivedFrom: .origin,
             sourceSize: size, region: Region(whole: size), hasAlpha: false, storedAt: 1_795_256_916_007,
             expires: 1_795_861_716_007, placeholder: (0..<25).map { UInt8($0 * 9 % 256) }, colour: RGB(1, 170, 255),
             facts: SourceFacts(format: .jpeg)

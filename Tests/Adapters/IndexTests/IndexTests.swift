@@ -161,7 +161,7 @@ struct IndexTests {
             row.spec = VariantSpec(
                 width: number + 1, height: 99_999, mode: .crop, quality: 100, format: format, enlarge: true,
                 axis: CropAxis(x: 0, y: 10))
-            row.madeFrom = .donor(VariantSpec(width: 0, height: 0, format: format))
+            row.derivedFrom = .donor(VariantSpec(width: 0, height: 0, format: format))
             row.region = Region(x: 0.1, y: -0.0, width: Double(PixelSize.sideLimit), height: 0.5)
             row.version = SourceVersion(word: .max)
             row.bytes = 1 << 50
@@ -344,7 +344,7 @@ struct Rows {
                 source: key, spec: spec, version: SourceVersion(digest),
                 size: PixelSize(width: side, height: side * 3 / 4),
                 bytes: side * 70, digest: digest, location: "\(key.hex.prefix(2))/\(key.hex)/\(spec)",
-                madeFrom: .origin,
+                derivedFrom: .origin,
                 sourceSize: size, region: Region(whole: size), hasAlpha: false, storedAt: 1_780_000_000_000,
                 expires: 1_780_600_000_000)
         }

@@ -44,7 +44,7 @@ struct DonorTests {
 
     @Test("A donor was made straight from the origin")
     func generation() {
-        let row = Example.row("1280x1280-q90.jpg", madeFrom: .donor(spec("2560x2560-q95.jpg")))
+        let row = Example.row("1280x1280-q90.jpg", derivedFrom: .donor(spec("2560x2560-q95.jpg")))
         #expect(refusal(row, for: "640x640.jpg") == .generation)
     }
 

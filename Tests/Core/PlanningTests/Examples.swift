@@ -14,13 +14,13 @@ enum Example {
 
     static func row(
         _ text: String, of size: (Int, Int) = (4000, 3000), version: SourceVersion = version,
-        madeFrom: Provenance = .origin, hasAlpha: Bool = false, storedAt: WallTime = 0, expires: WallTime = 1000
+        derivedFrom: Provenance = .origin, hasAlpha: Bool = false, storedAt: WallTime = 0, expires: WallTime = 1000
     ) -> VariantRow {
         let (spec, sourceSize) = (spec(text), PixelSize(width: size.0, height: size.1))
         let placement = spec.placement(of: sourceSize)
         return VariantRow(
             source: source, spec: spec, version: version, size: placement.output, bytes: 1,
-            digest: SHA256.digest(of: Array(text.utf8)), location: "\(version)/\(text)", madeFrom: madeFrom,
+            digest: SHA256.digest(of: Array(text.utf8)), location: "\(version)/\(text)", derivedFrom: derivedFrom,
             sourceSize: sourceSize, region: placement.region, hasAlpha: hasAlpha, storedAt: storedAt, expires: expires)
     }
 

@@ -31,7 +31,7 @@ struct FetchedPlanTests {
         #expect(batch.orders[1].output == PixelSize(width: 320, height: 320))
         #expect(batch.orders[1].crop == Region(x: 500, y: 0, width: 3000, height: 3000))
         #expect(
-            batch.renderSource.madeFrom == .origin && batch.renderSource.version == fetched.version
+            batch.renderSource.derivedFrom == .origin && batch.renderSource.version == fetched.version
                 && batch.renderSource.expires == 2000)
     }
 

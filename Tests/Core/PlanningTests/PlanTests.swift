@@ -56,7 +56,7 @@ struct PlanTests {
         #expect(plan.summary == ["1920x1920.png from original", "640x640-q80.jpg from original"])
         let renderSource = try #require(plan.reuses.first).renderSource
         #expect(renderSource.input == .original(source, at: "ab/original.jpg"))
-        #expect(renderSource.madeFrom == .origin && !renderSource.isDonor && renderSource.expires == source.expires)
+        #expect(renderSource.derivedFrom == .origin && !renderSource.isDonor && renderSource.expires == source.expires)
     }
 
     /// From a fetch, from the kept original, and from a stored variant; without the source's row nobody knows where it lies.
@@ -158,7 +158,7 @@ struct PlanTests {
             of: spec("160y160.jpg"),
             as: Rendition(size: PixelSize(width: 160, height: 160), hasAlpha: false, quality: 80), facts: nil, bytes: 9,
             digest: donor.digest, location: "x", at: 50)
-        #expect(row.madeFrom == .donor(donor.spec) && row.generation == 2)
+        #expect(row.derivedFrom == .donor(donor.spec) && row.generation == 2)
         #expect(row.region == Region(x: 500, y: 0, width: 3000, height: 3000))
         #expect(
             row.expires == 77 && row.storedAt == 50 && row.version == donor.version
@@ -193,7 +193,7 @@ struct PlanTests {
             #expect(plan.toFetch.isEmpty || plan.reuses.isEmpty)
             for batch in plan.reuses where batch.renderSource.isDonor {
                 guard case .donor(let row) = batch.renderSource.input else { continue }
-                #expect(row.madeFrom == .origin && row.expires > 10)
+                #expect(row.derivedFrom == .origin && row.expires > 10)
             }
         }
     }

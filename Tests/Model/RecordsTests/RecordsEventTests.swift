@@ -16,7 +16,7 @@ struct RecordsEventTests {
 
     private var outcome: Outcome {
         var reused = Fixture.variant
-        reused.madeFrom = .donor(VariantSpec(width: 1280, height: 1280, format: .webp))
+        reused.derivedFrom = .donor(VariantSpec(width: 1280, height: 1280, format: .webp))
         let small = VariantSpec(width: 160, height: 160, mode: .crop, format: .jpeg)
         return Outcome(
             job: "job-1", source: Fixture.source, url: "http://origin.example/a.jpg", lane: .fast, kind: .reused,
@@ -54,7 +54,7 @@ struct RecordsEventTests {
         #expect(reused.spec == Fixture.spec && reused.kind == .reused && reused.location == Fixture.variant.location)
         #expect(reused.size == Fixture.variant.size && reused.bytes == Fixture.variant.bytes)
         #expect(
-            reused.madeFrom == .donor(VariantSpec(width: 1280, height: 1280, format: .webp)) && reused.failure == nil)
+            reused.derivedFrom == .donor(VariantSpec(width: 1280, height: 1280, format: .webp)) && reused.failure == nil)
         #expect(failed.kind == .failed && failed.location == nil && failed.size == nil)
         #expect(failed.failure?.code == Self.failure.code && failed.failure?.message == Self.failure.message)
         let theirs = try #require(JSONSerialization.jsonObject(with: Data(record.value!)) as? [String: Any])

@@ -16,7 +16,7 @@ enum Fixture {
         VariantRow(
             source: source, spec: spec, version: SourceVersion(hex: "00ffab0123456789")!,
             size: PixelSize(width: 640, height: 427), bytes: 48_211, digest: digest,
-            location: "01/23/\(source.hex)/00ffab0123456789/640x480-q80.webp", madeFrom: .origin,
+            location: "01/23/\(source.hex)/00ffab0123456789/640x480-q80.webp", derivedFrom: .origin,
             sourceSize: PixelSize(width: 6000, height: 4003),
             region: Region(x: 0, y: 0.1 + 0.2, width: 6000, height: 4002.3333333333335), hasAlpha: false,
             storedAt: 1_795_256_916_007, expires: 1_795_861_716_007)

@@ -77,7 +77,7 @@ struct RecordsRowTests {
             var row = Fixture.variant
             let double = { Double.random(in: 0.5...Double(PixelSize.sideLimit), using: &random) }
             row.region = Region(x: double() - 0.5, y: double(), width: double(), height: double())
-            row.madeFrom = i % 2 == 0 ? .origin : .donor(VariantSpec(width: 1280, height: 0, format: .jpeg))
+            row.derivedFrom = i % 2 == 0 ? .origin : .donor(VariantSpec(width: 1280, height: 0, format: .jpeg))
             row.storedAt = RecordLimits.time(WallTime(milliseconds: Int64(bitPattern: random.next())))
             row.hasAlpha = i % 3 == 0
             if i % 5 == 0 {

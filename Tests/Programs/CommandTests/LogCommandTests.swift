@@ -95,10 +95,10 @@ struct LogCommandTests {
         let url = "http://a.example/b.jpg"
         let source = try rules.source(of: url).key
         let donor = try rules.spec(of: "1280x1280-q90.jpg")
-        func row(_ source: SourceKey, _ spec: VariantSpec, _ size: PixelSize, _ madeFrom: Provenance) -> VariantRow {
+        func row(_ source: SourceKey, _ spec: VariantSpec, _ size: PixelSize, _ derivedFrom: Provenance) -> VariantRow {
             VariantRow(
                 source: source, spec: spec, version: SourceVersion(word: 7), size: size, bytes: 4321,
-                digest: SHA256.digest(of: [1]), location: "ab/\(spec)", madeFrom: madeFrom,
+                digest: SHA256.digest(of: [1]), location: "ab/\(spec)", derivedFrom: derivedFrom,
                 sourceSize: PixelSize(width: 3000, height: 2000),
                 region: Region(whole: PixelSize(width: 3000, height: 2000)), hasAlpha: false,
                 storedAt: 1_700_000_000_000, expires: 4_000_000_000_000)
@@ -125,7 +125,7 @@ struct LogCommandTests {
             #expect(
                 found.last == [
                     "spec": "640x640-q80.webp", "width": 640, "height": 427, "bytes": 4321, "format": "webp",
-                    "madeFrom": "1280x1280-q90.jpg", "storedAt": "2023-11-14T22:13:20.000Z",
+                    "derivedFrom": "1280x1280-q90.jpg", "storedAt": "2023-11-14T22:13:20.000Z",
                     "expires": "2096-10-02T07:06:40.000Z", "version": "0000000000000007",
                     "location": "ab/640x640-q80.webp", "frames": 12, "quality": 71, "placeholder": "AQL6",
                     "colour": "#0980ff",
@@ -134,7 +134,7 @@ struct LogCommandTests {
                         "truncated": true,
                     ] as NSDictionary,
                 ])
-            #expect(found.first?["madeFrom"] as? String == "origin")
+            #expect(found.first?["derivedFrom"] as? String == "origin")
         }
         #expect(try array("variants", "http://a.example/none.jpg").isEmpty)
         let lines = try run("variants", url).lines
@@ -159,7 +159,7 @@ struct LogCommandTests {
             VariantRow(
                 source: source, spec: try rules.spec(of: spec), version: SourceVersion(word: UInt64(storedAt.milliseconds)),
                 size: PixelSize(width: side, height: side), bytes: 1, digest: SHA256.digest(of: [1]), location: spec,
-                madeFrom: .origin, sourceSize: PixelSize(width: 10 * side, height: 10 * side),
+                derivedFrom: .origin, sourceSize: PixelSize(width: 10 * side, height: 10 * side),
                 region: Region(whole: PixelSize(width: 10 * side, height: 10 * side)), hasAlpha: false,
                 storedAt: storedAt, expires: 4_000_000_000_000, facts: facts)
         }

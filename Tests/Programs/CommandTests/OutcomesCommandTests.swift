@@ -72,7 +72,7 @@ struct OutcomesCommandTests {
                     "variants": [
                         [
                             "spec": "20x20.png", "kind": "failed", "width": NSNull(), "height": NSNull(),
-                            "bytes": NSNull(), "madeFrom": NSNull(), "location": NSNull(), "code": "fetch.not-found",
+                            "bytes": NSNull(), "derivedFrom": NSNull(), "location": NSNull(), "code": "fetch.not-found",
                             "message": "The origin answered 404 for http://a.example/b.jpg?….",
                         ]
                     ],

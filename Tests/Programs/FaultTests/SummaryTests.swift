@@ -49,17 +49,18 @@ struct SummaryTests {
                 == [2, 0, 1, 2, 0, 0, 0, 1])
         #expect(first["reusedOriginals"] == 0 && second["reusedOriginals"] == 1)
         let reused = try #require(try await place.outcomes().flatMap(\.variants).first { $0.kind == .reused })
-        #expect(reused.isFromKept && reused.madeFrom == .origin)
+        #expect(reused.isFromKept && reused.derivedFrom == .origin)
         let listed = try place.run("variants", url).output
         #expect(listed.contains("The store: data/store\n"))
         #expect(
             listed.contains(#/48x48-q80\.webp .* original \(kept\) /#)
                 && listed.contains(#/64x64-q80\.webp .* origin /#))
         let json = try place.run("variants", "--json", url).output
-        #expect(json.components(separatedBy: "\"madeFrom\":\"origin\",\"keptOriginal\":true").count == 2)
+        #expect(json.components(separatedBy: "\"derivedFrom\":\"origin\",\"keptOriginal\":true").count == 2)
         let outcomes = try place.run("outcomes", "--json", "--url", url).output
         #expect(
-            outcomes.components(separatedBy: "\"madeFrom\":\"origin\",\"keptOriginal\":true").count == 2, "\(outcomes)")
+            outcomes.components(separatedBy: "\"derivedFrom\":\"origin\",\"keptOriginal\":true").count == 2,
+            "\(outcomes)")
     }
 
     @Test("Its table shows the figures that are not 0, in units for people")

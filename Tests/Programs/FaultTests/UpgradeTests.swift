@@ -44,7 +44,7 @@ struct UpgradeTests {
         try place.publish([("\(Self.origin)/stored.png", ["40x40.png"], .fast)], id: "larger")
         try await place.work()
         let outcome = try #require(try await place.outcomes().first { $0.job == "larger-0" })
-        #expect(outcome.kind == .reused && outcome.variants.map(\.madeFrom) == [.origin])
+        #expect(outcome.kind == .reused && outcome.variants.map(\.derivedFrom) == [.origin])
         let kept = try FileManager.default.subpathsOfDirectory(atPath: place.folder.file("data/store"))
         #expect(kept.contains { $0.hasSuffix("/original.png") })
     }

@@ -110,7 +110,7 @@ struct RecordTests {
         VariantRow(
             source: source, spec: VariantSpec(width: 1, height: 1, format: .png), version: SourceVersion(word: 2),
             size: PixelSize(width: 1, height: 1), bytes: 1, digest: SHA256.digest(of: Array(location.utf8)),
-            location: location, madeFrom: .origin, sourceSize: PixelSize(width: 1, height: 1),
+            location: location, derivedFrom: .origin, sourceSize: PixelSize(width: 1, height: 1),
             region: Region(whole: PixelSize(width: 1, height: 1)), hasAlpha: false, storedAt: 1, expires: 1)
     }
 

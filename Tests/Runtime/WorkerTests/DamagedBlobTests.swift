@@ -71,7 +71,7 @@ struct DamagedBlobTests {
         try self.damage(row, damage)
         #expect(try await work([wanted]) == 0)
         let again = try #require(try await bench.rows(of: source)[row.spec])
-        #expect(try isWhole(again) && again.bytes == row.bytes && again.madeFrom == .origin)
+        #expect(try isWhole(again) && again.bytes == row.bytes && again.derivedFrom == .origin)
     }
 
     /// The store cannot tell what is gone; its rows are believed until somebody reads the file.

@@ -55,8 +55,8 @@ struct MainJobTests {
         try await bench.work({ $0.originalsLimit = 0 }, log: log)
         let rows = try await bench.rows(of: source)
         #expect(rows[spec]?.digest == found.digest && rows[spec]?.bytes == found.bytes)
-        #expect(rows[spec]?.madeFrom == .donor(spec))
-        #expect(try rows[bench.rules.spec(of: "640x640-q90.jpg")]?.madeFrom == .origin)
+        #expect(rows[spec]?.derivedFrom == .donor(spec))
+        #expect(try rows[bench.rules.spec(of: "640x640-q90.jpg")]?.derivedFrom == .origin)
     }
 
     @Test("Specs that come to the same picture of a small source are made once and stored under each name")

@@ -66,7 +66,7 @@ struct MarkedOriginalTests {
                 try await bench.rows(of: bench.rules.source(of: bench.url(path)).key)[bench.rules.spec(of: crop)])
         }
         let (reused, made) = (try await row("/a.png"), try await row("/b.png"))
-        #expect(reused.madeFrom == .donor(try bench.rules.spec(of: "full.png")) && made.madeFrom == .origin)
+        #expect(reused.derivedFrom == .donor(try bench.rules.spec(of: "full.png")) && made.derivedFrom == .origin)
         #expect(bench.origin.requests(of: "/a.png") == 1)
         #expect(made.region == Region(x: 0, y: 0, width: 300, height: 400) && reused.region == made.region)
         for row in [reused, made] {

@@ -66,7 +66,7 @@ struct SnapshotCacheTests {
             let placement = spec.placement(of: size)
             return VariantRow(
                 source: source, spec: spec, version: SourceVersion(word: 1), size: placement.output, bytes: 1,
-                digest: SHA256.digest(of: []), location: "\(spec)", madeFrom: .origin, sourceSize: size,
+                digest: SHA256.digest(of: []), location: "\(spec)", derivedFrom: .origin, sourceSize: size,
                 region: placement.region, hasAlpha: false, storedAt: 0, expires: 1_000)
         }
     }

@@ -65,7 +65,7 @@ enum KafkaRestoreBenchmark {
             source: source, spec: spec, version: version, size: PixelSize(width: side, height: side * 3 / 4),
             bytes: side * 40, digest: SHA256.digest(of: Array("variant \(number)".utf8)),
             location: "\(source.hex.prefix(2))/\(source.hex.dropFirst(2).prefix(2))/\(source.hex)/\(version)/\(spec)",
-            madeFrom: .origin, sourceSize: size, region: Region(whole: size), hasAlpha: false, storedAt: now,
+            derivedFrom: .origin, sourceSize: size, region: Region(whole: size), hasAlpha: false, storedAt: now,
             expires: now + .days(7))
     }
 }

@@ -142,7 +142,7 @@ extension HTML {
             for row in report.variants.prefix(200) {
                 html.raw("<tr>")
                 html.cell("\(row.spec)")
-                html.cell(row.isFromKept ? "original (kept)" : row.madeFrom.name)
+                html.cell(row.isFromKept ? "original (kept)" : row.derivedFrom.name)
                 html.cell("\(row.size)")
                 html.cell(Words.count(row.bytes), .number)
                 html.cell("\(Words.span(now - row.storedAt)) ago\(row.expires > now ? "" : ", stale")")

@@ -271,7 +271,7 @@ extension CachingTests {
             driver.stored.variants[place].storedAt = WallTime(storedAt)
         }
         let specs = driver.stored.variants.map(\.spec)
-        driver.stored.variants[5].madeFrom = .donor(specs[0])
+        driver.stored.variants[5].derivedFrom = .donor(specs[0])
         let new = VariantSpec(width: 777, height: 777, format: .png)
         let (id, first) = try finding(&driver, [new, specs[3], specs[5]])
         var task = first

@@ -225,7 +225,7 @@ struct PartitionStateTests {
         let row = VariantRow(
             source: source, spec: VariantSpec(width: 640, height: 640, quality: 90, format: .jpeg),
             version: Self.picture.source.version, size: PixelSize(width: 640, height: 320), bytes: 1,
-            digest: SHA256.digest(of: []), location: "d", madeFrom: .origin,
+            digest: SHA256.digest(of: []), location: "d", derivedFrom: .origin,
             sourceSize: PixelSize(width: 2_000, height: 1_000),
             region: Region(x: 0, y: 0, width: 2_000, height: 1_000), hasAlpha: false, storedAt: 0, expires: 1_000_000)
         driver.stored = SourceSnapshot(variants: [row])
@@ -254,7 +254,7 @@ struct PartitionStateTests {
             VariantRow(
                 source: self.source, spec: spec, version: SourceVersion(word: 6),
                 size: PixelSize(width: 640, height: 320),
-                bytes: 1, digest: SHA256.digest(of: []), location: "\(spec)", madeFrom: .origin,
+                bytes: 1, digest: SHA256.digest(of: []), location: "\(spec)", derivedFrom: .origin,
                 sourceSize: PixelSize(width: 2_000, height: 1_000),
                 region: Region(x: 0, y: 0, width: 2_000, height: 1_000), hasAlpha: false, storedAt: 0,
                 expires: 1_000_000)
@@ -324,7 +324,7 @@ struct PartitionStateTests {
         let spec = VariantSpec(width: 1280, height: 1280, quality: 90, format: .jpeg)
         let row = VariantRow(
             source: source, spec: spec, version: Self.picture.source.version, size: PixelSize(width: 1280, height: 640),
-            bytes: 1, digest: SHA256.digest(of: []), location: "gone", madeFrom: .origin,
+            bytes: 1, digest: SHA256.digest(of: []), location: "gone", derivedFrom: .origin,
             sourceSize: PixelSize(width: 2_000, height: 1_000), region: Region(x: 0, y: 0, width: 2_000, height: 1_000),
             hasAlpha: false, storedAt: 0, expires: 1_000_000)
         driver.stored = SourceSnapshot(variants: [row])
