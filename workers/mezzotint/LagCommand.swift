@@ -32,7 +32,7 @@ enum LagCommand {
                     show(lags, unreadable, unread, owners, report?.held ?? [:])
                     for note in notes { Console.complain(note) }
                 } else {
-                    let held = report?.hosts.filter { $0.heldBy != nil } ?? []
+                    let held = report?.hosts.filter { $0.throttledBy != nil } ?? []
                     show(lags, unreadable, unread, owners, held, notes, onOneScreen: arguments.flag("watch"))
                 }
                 guard arguments.flag("watch") else { return .success }
@@ -154,13 +154,13 @@ enum LagCommand {
             json.field("owner", owner)
             json.field("message", row.message)
             let hosts = row.records ?? 0 > 0 ? owner.flatMap { held[$0] } ?? [] : []
-            json.field("heldBy", hosts.first?.heldBy?.rawValue)
+            json.field("throttledBy", hosts.first?.throttledBy?.rawValue)
             json.key("hosts")
             json.beginArray()
             for row in hosts.prefix(hostLimit) {
                 json.beginObject()
                 json.field("host", row.host)
-                json.field("heldBy", row.heldBy?.rawValue)
+                json.field("throttledBy", row.throttledBy?.rawValue)
                 json.field("limit", row.limit)
                 json.waiting { row.waiting[$0] }
                 json.endObject()
@@ -215,7 +215,7 @@ enum LagCommand {
         if !notes.isEmpty { Console.write("\n" + notes.joined(separator: "\n") + "\n") }
         guard !hosts.isEmpty else { return }
         let held = hosts.map { host in
-            [host.host, host.heldBy?.rawValue ?? "", "\(host.limit)"] + Lane.allCases.map { "\(host.waiting[$0])" }
+            [host.host, host.throttledBy?.rawValue ?? "", "\(host.limit)"] + Lane.allCases.map { "\(host.waiting[$0])" }
         }
         Console.write(
             "\n" + TextTable.text(["HOST", "HELD BY", "LIMIT"] + Lane.allCases.map { $0.title.uppercased() }, held))

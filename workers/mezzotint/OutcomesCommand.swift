@@ -101,7 +101,7 @@ struct OutcomesReport {
         json.field("lane", end.lane?.rawValue)
         json.field("attempts", end.attempts)
         json.field("at", Timestamp.text(report.at))
-        json.field("heldBy", report.heldBy?.rawValue)
+        json.field("throttledBy", report.throttledBy?.rawValue)
         json.key("variants")
         json.beginArray()
         for variant in report.variants {

@@ -89,7 +89,7 @@ enum ReferenceCommand {
         | `at` | Milliseconds since 1970. |
         | `variants` | The result of each variant: `spec` and `kind` (`stored`, `reused`, `unchanged`, `stale`, `degraded`, `failed`). A stored variant has `location` (relative to the store), `width`, `height`, `bytes`, `alpha` and `derivedFrom` (`origin`, or the donor's spec; its own spec if the file was in the store before its row). `keptOriginal` is true if it was rendered from the kept original, and absent otherwise. Unless it is unchanged, it also has `placeholder` (a ThumbHash in base 64), `colour` and `source` (`format`, `width`, `height`, `frames`, `alpha`, `orientation`, `truncated`, `profileIgnored` if its colour profile is above 4 MiB, and `drawing` if the renderer looked for colour edges in its decode: `true` if it has them, as coloured text, charts and screenshots do). `frames` and `quality` are present if they differ from the spec. A failed variant has `failure`. |
         | `failure` | `code` from the table above, and `message`; absent if nothing failed. |
-        | `heldBy` | The limit of its host that last delayed the job: `limit` (concurrent fetches), `rate` (of its group), `breaker` (the host failed, or requested a pause) or `readAhead` (its jobs filled their share of the read-ahead). Absent if nothing delayed it, or if the source was unreachable. |
+        | `throttledBy` | The limit of its host that last delayed the job: `limit` (concurrent fetches), `rate` (of its group), `breaker` (the host failed, or requested a pause) or `readAhead` (its jobs filled their share of the read-ahead). Absent if nothing delayed it, or if the source was unreachable. |
 
         ## Options of a spec
 

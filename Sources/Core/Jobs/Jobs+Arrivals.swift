@@ -202,7 +202,8 @@ extension PendingJob {
         }
         return PendingJob(
             job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy, awaited: awaited)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, throttledBy: throttledBy, awaited: awaited
+        )
     }
 
     func outcome(
@@ -211,7 +212,7 @@ extension PendingJob {
         var outcome = Outcome(
             job: job.id, source: job.source, url: job.url, lane: job.lane, kind: kind, variants: variants,
             failure: failure, attempts: attempts, at: now, traceparent: job.traceparent)
-        outcome.heldBy = heldBy
+        outcome.throttledBy = throttledBy
         return outcome
     }
 }

@@ -62,7 +62,7 @@ extension Jobs {
 
     /// - Parameter hold: the host's limit that held the flight back until now.
     package mutating func granted(
-        _ kind: PermitKind, _ id: FlightID, heldBy hold: HostHold?, _ now: Moment,
+        _ kind: PermitKind, _ id: FlightID, throttledBy hold: HostHold?, _ now: Moment,
         _ effects: inout [JobEffect]
     ) {
         if let hold, let held = flights[id]?.pendingJobs.map({ $0.held(by: hold) }) {

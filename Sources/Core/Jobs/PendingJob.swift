@@ -22,7 +22,7 @@ package final class PendingJob: Sendable {
     /// Number of owners that crashed while it was in progress, or may have been, according to its record.
     package let deaths: Int
     /// The last limit of its host that held it back.
-    package let heldBy: HostHold?
+    package let throttledBy: HostHold?
     /// Redirect target that it waited for; nil: it waited for its URL's host, if any.
     package let awaited: OriginHost?
     /// Time since which its host has been at fault; nil if it was not yet.
@@ -30,10 +30,10 @@ package final class PendingJob: Sendable {
 
     package init(
         job: Job, record: Record, attempts: Int = 0, firstSeen: WallTime? = nil, notBefore: WallTime = .epoch,
-        heldSince: WallTime? = nil, deaths: Int = 0, failingSince: WallTime? = nil, heldBy: HostHold? = nil,
+        heldSince: WallTime? = nil, deaths: Int = 0, failingSince: WallTime? = nil, throttledBy: HostHold? = nil,
         awaited: OriginHost? = nil
     ) {
-        (self.heldBy, self.awaited) = (heldBy, awaited)
+        (self.throttledBy, self.awaited) = (throttledBy, awaited)
         (self.job, self.record, self.attempts, self.failingSince) = (job, record, attempts, failingSince)
         (self.notBefore, self.heldSince, self.deaths) = (notBefore, heldSince, deaths)
         self.firstSeen = firstSeen ?? record.timestamp
@@ -45,7 +45,8 @@ package final class PendingJob: Sendable {
     ) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince ?? self.failingSince, heldBy: heldBy,
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince ?? self.failingSince,
+            throttledBy: throttledBy,
             awaited: awaited)
     }
 
@@ -53,14 +54,15 @@ package final class PendingJob: Sendable {
     func told(deaths: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy, awaited: awaited)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, throttledBy: throttledBy, awaited: awaited
+        )
     }
 
     /// The same job, which waits until this host has room, and for nothing else. nil: its URL's host.
     func awaiting(_ host: OriginHost?, failingSince: WallTime?, deaths: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, heldSince: heldSince, deaths: deaths,
-            failingSince: failingSince ?? self.failingSince, heldBy: heldBy, awaited: host)
+            failingSince: failingSince ?? self.failingSince, throttledBy: throttledBy, awaited: host)
     }
 
     /// The same job as one of a row, which is appended while the job runs.
@@ -72,14 +74,15 @@ package final class PendingJob: Sendable {
             key: RecordKey.parked(job.source, JobIdentity(of: record)).bytes, value: record.value, headers: headers)
         return PendingJob(
             job: job, record: row, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy, awaited: awaited)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, throttledBy: throttledBy, awaited: awaited
+        )
     }
 
     /// The same job, with the limit that held it back for its outcome.
     func held(by hold: HostHold) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: hold, awaited: awaited)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, throttledBy: hold, awaited: awaited)
     }
 
     package var place: RecordPlace { RecordPlace(record) }

@@ -22,8 +22,8 @@ package enum PartitionEvent: Sendable {
     case resumed(PendingJob)
     /// Contents of the index for a pending job's source, as the reply to `lookUp`.
     case found(PendingJob, SourceSnapshot)
-    /// A permit was granted. `heldBy`: the host's limit that held the flight back until now.
-    case granted(PermitKind, FlightID, heldBy: HostHold? = nil)
+    /// A permit was granted. `throttledBy`: the host's limit that held the flight back until now.
+    case granted(PermitKind, FlightID, throttledBy: HostHold? = nil)
     indirect case fetched(FlightID, FetchedPicture)
     /// The origin confirmed the known version of the flight's source.
     indirect case notModified(FlightID, AnswerHead)

@@ -86,7 +86,7 @@ package struct PartitionState: ~Copyable, Sendable {
         case .resumed(let pending): effects.append(.lookUp(pending))
         case .found(let pending, let snapshot): jobs.begin(pending, snapshot, now, &effects)
         case .granted(let kind, let id, let hold):
-            jobs.granted(kind, id, heldBy: hold, now, &effects)
+            jobs.granted(kind, id, throttledBy: hold, now, &effects)
         case .fetched(let id, let picture): jobs.fetched(id, picture, now, &effects)
         case .notModified(let id, let head): jobs.notModified(id, head, now, &effects)
         case .redirected(let id, let redirect): jobs.redirected(id, redirect, now, &effects)

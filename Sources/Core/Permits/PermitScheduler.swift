@@ -32,7 +32,7 @@ package struct PermitScheduler: Sendable {
         package internal(set) var waits: PermitKind?
         package internal(set) var holds: Set<PermitKind> = []
         /// The host's limit that held the flight back when it was last examined.
-        package internal(set) var heldBy: HostHold?
+        package internal(set) var throttledBy: HostHold?
         /// Time of its request for a permit.
         var askedAt = Instant.distantPast
         /// Whether its fetch counts among the late ones and takes no permit.
@@ -306,7 +306,7 @@ package struct PermitScheduler: Sendable {
         if kind == .fetch {
             self[Queue(kind: kind, rank: seat.rank)].moveOn(seat.host)
             let (isSlow, now) = (!seat.lane.isUrgent, clock)
-            if let hold = origins[seat.host]?.hold, hold.at >= seat.askedAt { seat.heldBy = hold.by }
+            if let hold = origins[seat.host]?.hold, hold.at >= seat.askedAt { seat.throttledBy = hold.by }
             change(seat.host) { $0.begin(flight, isSlow: isSlow, at: now) }
             fetches[flight] = now
             if !isProven(seat.host) { doubtful.insert(flight) }

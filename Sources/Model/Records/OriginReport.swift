@@ -73,5 +73,5 @@ package struct OriginReport: Sendable {
 }
 
 extension OriginRow {
-    fileprivate var holdsBack: Bool { heldBy != nil && waiting.sum > 0 }
+    fileprivate var holdsBack: Bool { throttledBy != nil && waiting.sum > 0 }
 }

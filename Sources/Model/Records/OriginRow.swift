@@ -29,7 +29,7 @@ package struct OriginRow: Sendable, Hashable {
     /// Jobs that wait for the host.
     package var waiting = ByLane.none
     /// Reason why the waiting jobs are held back.
-    package var heldBy: HostHold?
+    package var throttledBy: HostHold?
     /// Totals since the worker started: revalidations of known sources (`checks`), revalidations without a change
     /// (`matches`), and jobs completed from stored data because the host could not be fetched from.
     package var checks = 0
@@ -99,7 +99,7 @@ package struct OriginRow: Sendable, Hashable {
         json.field("inFlight", inFlight)
         if perMinute > 0 { json.field("perMinute", perMinute) }
         json.waiting { waiting[$0] }
-        if let heldBy { json.field("heldBy", heldBy.rawValue) }
+        if let throttledBy { json.field("heldBy", throttledBy.rawValue) }
         if checks > 0 { json.field("checks", checks) }
         if matches > 0 { json.field("matches", matches) }
         if staleAnswers > 0 { json.field("staleAnswers", staleAnswers) }
@@ -155,7 +155,7 @@ package struct OriginRow: Sendable, Hashable {
                 case "inFlight": row.inFlight = Int(try reader.integer(in: counts))
                 case "perMinute": row.perMinute = Int(try reader.integer(in: counts))
                 // A later version may write another word.
-                case "heldBy": row.heldBy = HostHold(rawValue: try reader.string())
+                case "heldBy": row.throttledBy = HostHold(rawValue: try reader.string())
                 case "checks": row.checks = Int(try reader.integer(in: counts))
                 case "matches": row.matches = Int(try reader.integer(in: counts))
                 case "staleAnswers": row.staleAnswers = Int(try reader.integer(in: counts))

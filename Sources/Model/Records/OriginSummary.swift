@@ -15,7 +15,7 @@ package struct OriginSummary: Sendable, Hashable {
     package private(set) var perMinute = 0
     package private(set) var waiting = ByLane.none
     /// Reason that holds back most of the waiting jobs.
-    package private(set) var heldBy: HostHold?
+    package private(set) var throttledBy: HostHold?
     private var (checks, matches) = (0, 0)
     /// Last time an operator opened the host; rows written before do not count.
     private var opened = WallTime.distantPast
@@ -59,7 +59,9 @@ package struct OriginSummary: Sendable, Hashable {
             inFlight += row.inFlight
             perMinute += row.perMinute
             waiting = waiting + row.waiting
-            if let held = row.heldBy, row.waiting.sum > mostHeld { (heldBy, mostHeld) = (held, row.waiting.sum) }
+            if let held = row.throttledBy, row.waiting.sum > mostHeld {
+                (throttledBy, mostHeld) = (held, row.waiting.sum)
+            }
         }
         if !row.isOperators {
             checks += row.checks

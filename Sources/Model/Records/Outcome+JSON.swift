@@ -43,7 +43,7 @@ extension Outcome {
         variants.write(to: &json)
         if omitted > 0 { json.field("omitted", omitted) }
         if let failure { json.failure(failure) }
-        if tellsTries, let heldBy { json.field("heldBy", heldBy.rawValue) }
+        if tellsTries, let throttledBy { json.field("throttledBy", throttledBy.rawValue) }
         json.endObject()
         return json.bytes
     }

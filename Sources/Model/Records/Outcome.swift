@@ -70,7 +70,7 @@ package struct Outcome: Sendable, Hashable {
     package private(set) var omitted = 0
     package let failure: FailureNote?
     /// Last reason for which the job's host held it back, if it did.
-    package var heldBy: HostHold?
+    package var throttledBy: HostHold?
     /// Attempts made before this one.
     package let attempts: Int
     package let at: WallTime
@@ -91,7 +91,7 @@ package struct Outcome: Sendable, Hashable {
             attempts: attempts,
             at: at, traceparent: traceparent)
         outcome.omitted = variants.count
-        outcome.heldBy = heldBy
+        outcome.throttledBy = throttledBy
         return outcome
     }
 }

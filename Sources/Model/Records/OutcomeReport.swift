@@ -44,7 +44,7 @@ package struct OutcomeReport: Sendable, Hashable {
     /// Number of variants that the outcome leaves out.
     package var omitted = 0
     package var failure: Failure?
-    package var heldBy: HostHold?
+    package var throttledBy: HostHold?
 
     package init(_ record: Record) throws(RecordFailure) {
         guard let body = record.value else { throw .value(place: record.placeText, reason: "it is a tombstone") }
@@ -74,7 +74,7 @@ package struct OutcomeReport: Sendable, Hashable {
         var variants: [Variant] = []
         var omitted = 0
         var failure: Failure?
-        var heldBy: HostHold?
+        var throttledBy: HostHold?
         try reader.openObject()
         while let key = try reader.nextKey() {
             switch key {
@@ -91,7 +91,8 @@ package struct OutcomeReport: Sendable, Hashable {
             case "omitted": omitted = try reader.integer(in: 0...Int.max)
             case "failure": failure = try Failure.read(&reader)
             // A later version may write another word.
-            case "heldBy": heldBy = HostHold(rawValue: try reader.string())
+            // The second name: in outcomes of workers before 0.2.0.
+            case "throttledBy", "heldBy": throttledBy = HostHold(rawValue: try reader.string())
             default: try reader.skip()
             }
         }
@@ -99,7 +100,7 @@ package struct OutcomeReport: Sendable, Hashable {
             job: try job.field("job"), source: source, url: try url.field("url"), lane: try lane.field("lane"),
             kind: try kind.field("kind"), attempts: try attempts.field("attempts"), at: try at.field("at"),
             variants: variants, omitted: omitted, failure: failure)
-        report.heldBy = heldBy
+        report.throttledBy = throttledBy
         return report
     }
 }

@@ -95,7 +95,7 @@ package struct OutcomeSearch: Sendable {
         case .outcomes:
             guard let report = try? OutcomeReport(record) else { return }
             var same = report
-            (same.at, same.attempts, same.heldBy) = (.epoch, 0, nil)
+            (same.at, same.attempts, same.throttledBy) = (.epoch, 0, nil)
             if said.insert(same).inserted { outcomes.append(report) }
         case .dead: letters[record.partition, default: []].append(record)
         case .parked:

@@ -34,7 +34,7 @@ extension Worker {
                     notBefore: min(note.notBefore, now + RecordLimits.longestWait),
                     heldSince: note.heldSince.map { min($0, now) }, deaths: note.deaths,
                     failingSince: note.failingSince.map { min($0, now) },
-                    heldBy: note.cause.hold, awaited: note.host))
+                    throttledBy: note.cause.hold, awaited: note.host))
         } catch {
             return refuse(record, FailureNote(error))
         }

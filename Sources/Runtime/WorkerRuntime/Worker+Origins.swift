@@ -189,7 +189,7 @@ extension Worker {
         if waiting.sum > 0 {
             let isSlow = !Lane.allCases.contains { $0.isUrgent && waiting[$0] > 0 }
             let isCrowded = isAway && scheduler.knowsSlots
-            row.heldBy = scheduler.holding(host, isSlow: isSlow, at: monotonic) ?? (isCrowded ? .readAhead : nil)
+            row.throttledBy = scheduler.holding(host, isSlow: isSlow, at: monotonic) ?? (isCrowded ? .readAhead : nil)
         }
         if let counts = counters.hosts[host] {
             (row.checks, row.matches, row.staleAnswers) = (counts.checks, counts.matches, counts.stale)

@@ -28,6 +28,6 @@ extension Worker {
     }
 
     func granted(_ kind: PermitKind, _ flight: FlightID) -> PartitionEvent {
-        .granted(kind, flight, heldBy: kind == .fetch ? scheduler.seats[flight]?.heldBy : nil)
+        .granted(kind, flight, throttledBy: kind == .fetch ? scheduler.seats[flight]?.throttledBy : nil)
     }
 }

@@ -64,7 +64,7 @@ struct ParkedDouble {
         return PendingJob(
             job: pending.job, record: record, attempts: pending.attempts, firstSeen: pending.firstSeen,
             notBefore: pending.notBefore, heldSince: pending.heldSince, deaths: deaths ?? pending.deaths,
-            failingSince: pending.failingSince, heldBy: cause.hold, awaited: parking.host)
+            failingSince: pending.failingSince, throttledBy: cause.hold, awaited: parking.host)
     }
 }
 

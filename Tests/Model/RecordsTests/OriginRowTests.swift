@@ -31,7 +31,7 @@ struct OriginRowTests {
             var row = row("one", state, until: 9)
             (row.checks, row.matches, row.staleAnswers) = (4, 3, 2)
             (row.partition, row.waitingSince) = (PartitionID(5), Self.now - 9)
-            (row.heldBy, row.perMinute) = (.rate, 600)
+            (row.throttledBy, row.perMinute) = (.rate, 600)
             row.waiting = ByLane { 7 + $0.ordinal }
             #expect(read(row.newRecord()) == row)
         }
@@ -66,9 +66,9 @@ struct OriginRowTests {
 
     @Test("Hosts that hold back jobs are told by owner, those first for which most wait")
     func held() {
-        func row(_ by: String, _ host: String, _ heldBy: HostHold?, _ waiting: Int, age: Duration = 0) -> OriginRow {
+        func row(_ by: String, _ host: String, _ throttledBy: HostHold?, _ waiting: Int, age: Duration = 0) -> OriginRow {
             var row = OriginRow(host: host, by: by, at: Self.now - age)
-            (row.heldBy, row.waiting[.fast]) = (heldBy, waiting)
+            (row.throttledBy, row.waiting[.fast]) = (throttledBy, waiting)
             return row
         }
         let rows = [
@@ -122,9 +122,9 @@ struct OriginRowTests {
             try #require(OriginSummary.all(of: rows, at: Self.now).first)
         }
         var gone = row("one", .blocked, age: 60_000, until: 9, waiting: 73)
-        gone.heldBy = .breaker
+        gone.throttledBy = .breaker
         let both = try summary([gone, row("two", .blocked, until: 9, waiting: 38)])
-        #expect(both.isTold && both.waiting[.slow] == 38 && both.limit == 3 && both.heldBy == nil)
+        #expect(both.isTold && both.waiting[.slow] == 38 && both.limit == 3 && both.throttledBy == nil)
         let alone = try summary([gone, row("operator", .blocked, until: 9)])
         #expect(!alone.isTold && alone.waiting == .none && alone.state == .blocked)
     }
@@ -286,7 +286,7 @@ struct OriginRowTests {
             #expect(report.hosts.map(\.limit) == [6] && report.hosts.map(\.inFlight) == [2])
         }
         var held = rows
-        for place in held.indices { (held[place].heldBy, held[place].waiting[.fast]) = (.rate, 5) }
+        for place in held.indices { (held[place].throttledBy, held[place].waiting[.fast]) = (.rate, 5) }
         let report = Self.report(first: [], second: records(held), owners: ["one@a", "two@b"])
         #expect(report.hosts.map(\.isTold) == [false] && report.held["one@a"] == [held[0]])
     }
@@ -300,7 +300,7 @@ struct OriginRowTests {
                 operators,
             ]
             var other = rows[1]
-            (other.host, other.heldBy) = ("https://b.example", .limit)
+            (other.host, other.throttledBy) = ("https://b.example", .limit)
             rows.append(other)
             for owners: Set<String>? in [nil, ["one@a"], ["one@a", "two@b"], ["pid 7"], []] {
                 let (all, records) = (OriginReport(of: rows, owners: owners, at: Self.now), records(rows))

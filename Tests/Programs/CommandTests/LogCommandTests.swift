@@ -190,7 +190,7 @@ struct LogCommandTests {
             let records = try #require(lag["records"] as? Int)
             let seconds = try #require(lag["seconds"] as? Double)
             #expect(records > 0 ? seconds > 0 && seconds < 60 : seconds == 0)
-            #expect(lag["owner"] is NSNull && lag["heldBy"] is NSNull && (lag["hosts"] as? [Any])?.isEmpty == true)
+            #expect(lag["owner"] is NSNull && lag["throttledBy"] is NSNull && (lag["hosts"] as? [Any])?.isEmpty == true)
         }
         #expect(try run("lag").output.contains("jobs.slow  all"))
     }

@@ -67,7 +67,7 @@ struct OutcomesCommandTests {
                     "message": "The origin answered 404 for http://a.example/b.jpg?….",
                     "url": "http://a.example/b.jpg?…",
                     "source": try CanonicalRules().source(of: Self.url).key.hex, "lane": "fast", "attempts": 1,
-                    "at": "2023-11-14T22:13:20.000Z", "heldBy": NSNull(), "omitted": 0, "deadLetter": false,
+                    "at": "2023-11-14T22:13:20.000Z", "throttledBy": NSNull(), "omitted": 0, "deadLetter": false,
                     "replayedAs": NSNull(),
                     "variants": [
                         [

@@ -71,7 +71,7 @@ extension HostTests {
             guard let row = try hosts(place).first else { return false }
             let lag = try place.run("lag", "--json").output
             return row.host == "cdn" && row.state == "open" && row.waitingFast == 2
-                && lag.contains("{\"host\":\"cdn\",\"heldBy\":\"\(hold)\"")
+                && lag.contains("{\"host\":\"cdn\",\"throttledBy\":\"\(hold)\"")
         }
         try await eventually { try areHeld() }
         // What is not told again is taken for gone (`OriginSummary.freshness`).

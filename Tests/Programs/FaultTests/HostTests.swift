@@ -186,14 +186,15 @@ struct HostTests {
         // Where nothing waits in a topic, nothing holds it back.
         try await eventually {
             let output = try place.run("lag", "--json").output
-            return output.contains("\"heldBy\":\"limit\",\"hosts\":[{\"host\":\"\(host)\",\"heldBy\":\"limit\"")
-                && output.contains("\"heldBy\":null,\"hosts\":[]")
+            return output.contains(
+                "\"throttledBy\":\"limit\",\"hosts\":[{\"host\":\"\(host)\",\"throttledBy\":\"limit\"")
+                && output.contains("\"throttledBy\":null,\"hosts\":[]")
         }
         gate.open()
         let summary = try Summary(try await worker.ended())
         #expect(summary["jobs"] == count + 1 && summary["stored"] == count + 1)
         #expect(hanging.requestCount == count)
-        let holds = try await place.outcomes().map { $0.job == "healthy-0" ? nil : $0.heldBy }
+        let holds = try await place.outcomes().map { $0.job == "healthy-0" ? nil : $0.throttledBy }
         #expect(holds.count { $0 == .limit || $0 == .readAhead } > count / 2 && holds.contains(nil), "\(holds)")
     }
 
