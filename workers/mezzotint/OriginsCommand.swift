@@ -141,7 +141,7 @@ enum OriginsCommand {
                 json.waiting { host.isTold ? host.waiting[$0] : nil }
                 json.key("matchRate")
                 if let rate = host.matchRate { json.number(rate) } else { json.null() }
-                json.field("staleAnswers", host.staleAnswers)
+                json.field("staleOutcomes", host.staleOutcomes)
             }
         }
         let rows = hosts.map { host -> [String] in
@@ -153,7 +153,7 @@ enum OriginsCommand {
                 host.until.map { Output.age($0 - now) } ?? "-", host.code ?? "-", told(host.limit),
                 told(host.inFlight), host.isTold ? rate(host.perMinute) : "-",
             ] + Lane.allCases.map { told(host.waiting[$0]) } + [
-                host.matchRate.map { "\(Int(($0 * 100).rounded(.down))) %" } ?? "-", "\(host.staleAnswers)",
+                host.matchRate.map { "\(Int(($0 * 100).rounded(.down))) %" } ?? "-", "\(host.staleOutcomes)",
             ]
         }
         if onOneScreen, Console.outputIsTerminal { Console.clear() }

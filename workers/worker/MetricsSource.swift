@@ -155,7 +155,7 @@ final class MetricsSource: Sendable {
                     Sample(counts.checks - counts.matches, "\(host)", "change"),
                 ]
             }
-        case .staleAnswers: return counters.hosts.map { Sample($1.stale, "\($0)") }
+        case .staleOutcomes: return counters.hosts.map { Sample($1.stale, "\($0)") }
         case .fetchedBytes: return [Sample(counters.fetchedBytes)]
         case .renders: return [Sample(counters.renders)]
         case .failures: return Self.byCode(counters.failures, Self.stageCodes)

@@ -34,7 +34,7 @@ package struct OriginRow: Sendable, Hashable {
     /// (`matches`), and jobs completed from stored data because the host could not be fetched from.
     package var checks = 0
     package var matches = 0
-    package var staleAnswers = 0
+    package var staleOutcomes = 0
     /// In a worker's row: the worker has no slot of the host and requests the slot of this partition. In a slot's row:
     /// the partition that has the slot.
     package var partition: PartitionID?
@@ -102,7 +102,7 @@ package struct OriginRow: Sendable, Hashable {
         if let throttledBy { json.field("heldBy", throttledBy.rawValue) }
         if checks > 0 { json.field("checks", checks) }
         if matches > 0 { json.field("matches", matches) }
-        if staleAnswers > 0 { json.field("staleAnswers", staleAnswers) }
+        if staleOutcomes > 0 { json.field("staleAnswers", staleOutcomes) }
         if let slot { json.field("slot", slot) }
         if let partition { json.field("partition", Int(partition.number)) }
         if let waitingSince { json.field("waitingSince", waitingSince) }
@@ -158,7 +158,7 @@ package struct OriginRow: Sendable, Hashable {
                 case "heldBy": row.throttledBy = HostHold(rawValue: try reader.string())
                 case "checks": row.checks = Int(try reader.integer(in: counts))
                 case "matches": row.matches = Int(try reader.integer(in: counts))
-                case "staleAnswers": row.staleAnswers = Int(try reader.integer(in: counts))
+                case "staleAnswers": row.staleOutcomes = Int(try reader.integer(in: counts))
                 case "slot": row.slot = Int(try reader.integer(in: 0...1 << 20))
                 case "partition": row.partition = PartitionID(Int32(try reader.integer(in: 0...1 << 20)))
                 case "waitingSince": row.waitingSince = try reader.time()

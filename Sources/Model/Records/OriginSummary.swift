@@ -20,7 +20,7 @@ package struct OriginSummary: Sendable, Hashable {
     /// Last time an operator opened the host; rows written before do not count.
     private var opened = WallTime.distantPast
     private var mostHeld = 0
-    package private(set) var staleAnswers = 0
+    package private(set) var staleOutcomes = 0
 
     /// Share of revalidations that found no change, from 0 to 1; nil if there were none.
     package var matchRate: Double? { checks > 0 ? Double(min(matches, checks)) / Double(checks) : nil }
@@ -66,7 +66,7 @@ package struct OriginSummary: Sendable, Hashable {
         if !row.isOperators {
             checks += row.checks
             matches += row.matches
-            staleAnswers += row.staleAnswers
+            staleOutcomes += row.staleOutcomes
         }
         // A block counts even if its worker has ended, because the next worker reads it too.
         let counts =

@@ -22,7 +22,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
     case fetches = "mezzotint_fetches_total"
     case sourceChecks = "mezzotint_source_checks_total"
     case originChecks = "mezzotint_origin_checks_total"
-    case staleAnswers = "mezzotint_origin_stale_answers_total"
+    case staleOutcomes = "mezzotint_origin_stale_outcomes_total"
     case fetchedBytes = "mezzotint_fetched_bytes_total"
     case fetchTime = "mezzotint_fetch_seconds"
     case renders = "mezzotint_renders_total"
@@ -79,7 +79,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .jobFailures, .failures: ["code"]
         case .variants, .sourceChecks, .spans: ["result"]
         case .originChecks: ["host", "result"]
-        case .staleAnswers: ["host"]
+        case .staleOutcomes: ["host"]
         case .recordsUnfinished, .recordsFinishedAhead: ["topic"]
         case .stepSources, .stepOldest: ["step"]
         case .permits, .permitsInUse: ["kind"]
@@ -120,7 +120,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
             "Fetched sources by result: new, confirmed by the origin (notModified), same bytes, or changed."
         case .originChecks:
             "Fetches of known sources, by host or host group, without a change (match) or with one. Covers the first 1,000 hosts."
-        case .staleAnswers:
+        case .staleOutcomes:
             "Jobs that got stored variants because their host could not be asked, by host or host group. Covers the first 1,000 hosts."
         case .fetchedBytes: "Bytes of fetched sources."
         case .fetchTime:

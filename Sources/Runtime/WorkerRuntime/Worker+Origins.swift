@@ -192,7 +192,7 @@ extension Worker {
             row.throttledBy = scheduler.holding(host, isSlow: isSlow, at: monotonic) ?? (isCrowded ? .readAhead : nil)
         }
         if let counts = counters.hosts[host] {
-            (row.checks, row.matches, row.staleAnswers) = (counts.checks, counts.matches, counts.stale)
+            (row.checks, row.matches, row.staleOutcomes) = (counts.checks, counts.matches, counts.stale)
         }
         return row
     }

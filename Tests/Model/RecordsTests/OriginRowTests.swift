@@ -29,7 +29,7 @@ struct OriginRowTests {
     func record() {
         for state in OriginRow.State.allCases {
             var row = row("one", state, until: 9)
-            (row.checks, row.matches, row.staleAnswers) = (4, 3, 2)
+            (row.checks, row.matches, row.staleOutcomes) = (4, 3, 2)
             (row.partition, row.waitingSince) = (PartitionID(5), Self.now - 9)
             (row.throttledBy, row.perMinute) = (.rate, 600)
             row.waiting = ByLane { 7 + $0.ordinal }
@@ -91,10 +91,10 @@ struct OriginRowTests {
             try #require(OriginSummary.all(of: rows, at: Self.now).first)
         }
         #expect(try summary([one, two]).matchRate == nil)
-        (one.checks, one.matches, one.staleAnswers) = (3, 3, 1)
-        (two.checks, two.staleAnswers) = (1, 4)
+        (one.checks, one.matches, one.staleOutcomes) = (3, 3, 1)
+        (two.checks, two.staleOutcomes) = (1, 4)
         #expect(try summary([one, two]).matchRate == 0.75)
-        #expect(try summary([one, two]).staleAnswers == 5)
+        #expect(try summary([one, two]).staleOutcomes == 5)
     }
 
     @Test(
@@ -178,7 +178,7 @@ struct OriginRowTests {
     func live() {
         let idle = OriginRow(host: "https://a.example", by: "one", at: Self.now)
         let changes: [(Bool, (inout OriginRow) -> Void)] = [
-            (false, { _ in }), (false, { ($0.limit, $0.checks, $0.matches, $0.staleAnswers) = (6, 5, 4, 3) }),
+            (false, { _ in }), (false, { ($0.limit, $0.checks, $0.matches, $0.staleOutcomes) = (6, 5, 4, 3) }),
             (true, { $0.state = .slowed }), (true, { $0.inFlight = 1 }), (true, { $0.perMinute = 1 }),
             (true, { $0.waiting[.fast] = 1 }), (true, { $0.waiting[.slow] = 1 }),
             (true, { $0.partition = PartitionID(0) }),

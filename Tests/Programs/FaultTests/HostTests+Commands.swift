@@ -21,7 +21,7 @@ extension HostTests {
         let waitingFast: Int?
         let waitingSlow: Int?
         let matchRate: Double?
-        let staleAnswers: Int
+        let staleOutcomes: Int
     }
 
     func hosts(_ place: Workplace) throws -> [Row] {

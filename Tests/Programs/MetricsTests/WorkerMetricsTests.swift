@@ -156,10 +156,10 @@ struct WorkerMetricsTests {
             try metrics.value("mezzotint_origin_checks_total", "host=\"\(host)\"", "result=\"\(result)\"")
         }
         #expect(try checks("match") == 3 && checks("change") == 1)
-        #expect(try metrics.value("mezzotint_origin_stale_answers_total", "host=\"\(host)\"") == 1)
+        #expect(try metrics.value("mezzotint_origin_stale_outcomes_total", "host=\"\(host)\"") == 1)
         try await eventually {
             let output = try place.run("origins", "--json").output
-            return output.contains("\"matchRate\":0.75,\"staleAnswers\":1}")
+            return output.contains("\"matchRate\":0.75,\"staleOutcomes\":1}")
         }
         let lines = try place.run("origins").lines
         #expect(lines.first?.split(separator: " ").suffix(2) == ["SAME", "STALE"])

@@ -111,7 +111,7 @@ def asked(port, path):
 # Of hosts whose sources were known already, or could not be asked: no host is either here. The embedded log has no clock
 # of its own that a worker's could differ from.
 OF_OTHER_RUNS = {
-    "mezzotint_origin_checks_total", "mezzotint_origin_stale_answers_total", "mezzotint_clock_skew_seconds",
+    "mezzotint_origin_checks_total", "mezzotint_origin_stale_outcomes_total", "mezzotint_clock_skew_seconds",
 }
 
 
