@@ -163,7 +163,7 @@ final class MetricsSource: Sendable {
             return Topic.worked.map { Sample(status.unfinished[$0] ?? 0, $0.rawValue) }
         case .recordsFinishedAhead:
             return Topic.worked.map { Sample(status.finishedAhead[$0] ?? 0, $0.rawValue) }
-        case .answersWaiting: return [Sample(status.answers)]
+        case .outcomesPending: return [Sample(status.answers)]
         case .workUnderWay: return [Sample(status.underWay)]
         case .stepSources: return status.steps.map { Sample($0.sources, "\($0.step)") }
         case .stepOldest: return status.steps.map { Sample($0.oldest.seconds, "\($0.step)") }

@@ -35,7 +35,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
     case failures = "mezzotint_failures_total"
     case recordsUnfinished = "mezzotint_records_unfinished"
     case recordsFinishedAhead = "mezzotint_records_finished_ahead"
-    case answersWaiting = "mezzotint_answers_waiting"
+    case outcomesPending = "mezzotint_outcomes_pending"
     case workUnderWay = "mezzotint_work_under_way"
     case stepSources = "mezzotint_step_sources"
     case stepOldest = "mezzotint_step_oldest_seconds"
@@ -85,7 +85,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .permits, .permitsInUse: ["kind"]
         case .lagRecords, .lagSeconds: ["topic", "partition"]
         case .partitionsOwned, .partitionsAssigned, .partitionsRestoring, .restoreRowsLeft, .restoredRows, .retries,
-            .fetches, .fetchedBytes, .renders, .answersWaiting, .workUnderWay, .rendererLosses, .rendererMemory,
+            .fetches, .fetchedBytes, .renders, .outcomesPending, .workUnderWay, .rendererLosses, .rendererMemory,
             .logConnected, .partitions, .storedBytes, .logAppend, .rendererCPU, .processCPU, .processMemory,
             .processStart, .crashes, .openFiles, .openFilesLimit, .clockSkew:
             []
@@ -138,7 +138,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .recordsUnfinished: "Accepted records that are not finished, by topic."
         case .recordsFinishedAhead:
             "Records that are finished behind an unfinished one. They may be repeated if the worker crashes or the partition moves."
-        case .answersWaiting: "Outcomes that are decided and that the log has not acknowledged."
+        case .outcomesPending: "Outcomes that are decided and that the log has not acknowledged."
         case .workUnderWay: "Fetches, renders and announcements in progress."
         case .stepSources:
             "Sources that are being fetched, rendered, stored, or looked up in the index and the store (look)."

@@ -56,7 +56,7 @@ struct WorkerMetricsTests {
         #expect(try metrics.value("mezzotint_partitions_owned") == 8)
         #expect(try metrics.value("mezzotint_partitions_assigned_total") == 8)
         #expect(try metrics.value("mezzotint_permits", "kind=\"render\"") == 2)
-        for idle in ["mezzotint_records_unfinished", "mezzotint_answers_waiting", "mezzotint_permits_in_use"] {
+        for idle in ["mezzotint_records_unfinished", "mezzotint_outcomes_pending", "mezzotint_permits_in_use"] {
             try await eventually { try await worker.metrics().sum(idle) == 0 }
         }
         // Three jobs were made, one in part from what was stored; two formats make one decode of several.
