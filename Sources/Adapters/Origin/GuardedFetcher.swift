@@ -164,7 +164,7 @@ package final class GuardedFetcher: Fetcher {
         guard let length = head.wholeRange, intake.length != length else { return }
         if intake.length < length { throw .truncated(url: request.url) }
         let reason = "its Content-Range names \(length) bytes, and its body has \(intake.length)"
-        throw .badAnswer(url: request.url, reason: reason)
+        throw .badResponse(url: request.url, reason: reason)
     }
 
     private func source(
@@ -195,8 +195,8 @@ package final class GuardedFetcher: Fetcher {
             )
         case .deadline(let phase): .deadline(url: url, phase: phase.rawValue)
         case .truncated: .truncated(url: url)
-        case .headTooLarge(let limit): .badAnswer(url: url, reason: "its headers are over \(limit) bytes")
-        case .malformed(let reason): .badAnswer(url: url, reason: reason)
+        case .headTooLarge(let limit): .badResponse(url: url, reason: "its headers are over \(limit) bytes")
+        case .malformed(let reason): .badResponse(url: url, reason: reason)
         case .encoded(let encoding): .encoded(url: url, encoding: encoding)
         case .cancelled: .cancelled
         case .ended:

@@ -75,7 +75,7 @@ extension FetchFailure {
         case .status(_, let status, _): status >= 500 || status == 408 ? .failed : .answered(bytes: 0)
         case .refusedName, .resolution, .connection, .deadline, .truncated: .failed
         case .invalidURL, .refusedHost, .refusedPort, .refusedAddress, .noSpace, .cancelled: .unasked
-        case .notModified, .redirects, .badRedirect, .tooLarge, .empty, .encoded, .badAnswer: .answered(bytes: 0)
+        case .notModified, .redirects, .badRedirect, .tooLarge, .empty, .encoded, .badResponse: .answered(bytes: 0)
         }
     }
 

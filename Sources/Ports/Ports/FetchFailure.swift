@@ -24,7 +24,7 @@ package enum FetchFailure: CodedFailure, Hashable {
     case empty(url: SourceURL)
     case truncated(url: SourceURL)
     case encoded(url: SourceURL, encoding: String)
-    case badAnswer(url: SourceURL, reason: String)
+    case badResponse(url: SourceURL, reason: String)
     case noSpace(reason: String)
     case cancelled
 
@@ -54,7 +54,7 @@ package enum FetchFailure: CodedFailure, Hashable {
         case .empty: .empty
         case .truncated: .truncated
         case .encoded: .encoded
-        case .badAnswer: .badAnswer
+        case .badResponse: .badResponse
         case .noSpace: .noSpace
         case .cancelled: .cancelled
         }
@@ -100,7 +100,7 @@ package enum FetchFailure: CodedFailure, Hashable {
             "The body of \(url) ended before its length."
         case .encoded(let url, let encoding):
             "The origin sent \(url) with \(encoding), though the request accepts no encoding (Accept-Encoding: identity). Let the origin send the image as it is."
-        case .badAnswer(let url, let reason): "The answer for \(url) is not proper HTTP: \(reason). Correct the origin."
+        case .badResponse(let url, let reason): "The response for \(url) is not valid HTTP: \(reason). Correct the origin."
         case .noSpace(let reason): "There was no room for a body: \(reason)."
         case .cancelled: "The fetch was aborted because the worker is stopping."
         }
@@ -140,7 +140,7 @@ package enum FetchFailure: CodedFailure, Hashable {
         case empty = "fetch.empty"
         case truncated = "fetch.truncated"
         case encoded = "fetch.encoded"
-        case badAnswer = "fetch.bad-answer"
+        case badResponse = "fetch.bad-response"
         case noSpace = "fetch.no-space"
         case cancelled = "fetch.cancelled"
         /// Code that outcomes show in place of confidential ones (`FailureNote.told`); nothing fails with it.
@@ -179,7 +179,7 @@ package enum FetchFailure: CodedFailure, Hashable {
             case .truncated: "The body ended before its declared length."
             case .encoded:
                 "The response names an encoding that was not requested: a content encoding such as gzip, or a transfer encoding other than chunked. Content encodings that encode nothing are ignored: identity, none, binary, 7bit, 8bit, utf-8, utf8, aws-chunked."
-            case .badAnswer:
+            case .badResponse:
                 "The response is not valid HTTP, declares two ends of its body, or has too many headers: over 32 KiB or 256 lines, trailers included, or over 8 interim responses (1xx)."
             case .noSpace: "The worker had too little memory or disk space for the body."
             case .cancelled: "The worker stopped during the fetch."
@@ -190,7 +190,7 @@ package enum FetchFailure: CodedFailure, Hashable {
             switch self {
             case .invalidURL, .refusedHost, .refusedPort, .refusedAddress, .notFound, .forbidden, .status, .notModified,
                 .redirects, .badRedirect, .tooLarge,
-                .empty, .encoded, .badAnswer:
+                .empty, .encoded, .badResponse:
                 .fail
             case .refusedName, .resolution, .connection, .deadline, .unreachable, .tooManyRequests, .requestTimeout,
                 .serverError, .truncated:

@@ -97,13 +97,13 @@ struct CodingTests {
         arguments: ["101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade", "101 Switching\r\nUpgrade: h2c"])
     func switching(head: String) async throws {
         let answer = Array("HTTP/1.1 \(head)\r\n\r\n".utf8) + [UInt8](repeating: 65, count: 1 << 20)
-        #expect(try await code(answer) == "fetch.bad-answer")
+        #expect(try await code(answer) == "fetch.bad-response")
     }
 
     @Test("An old version counts in any case: its length and a transfer encoding do not go together")
     func lowerCase() async throws {
         let answer = "http/1.0 200 ok\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
-        #expect(try await code(Array(answer.utf8)) == "fetch.bad-answer")
+        #expect(try await code(Array(answer.utf8)) == "fetch.bad-response")
     }
 
     @Test("Trailers count as much as a head does")
@@ -111,7 +111,7 @@ struct CodingTests {
         let line = "X-Some: \(String(repeating: "x", count: 1000))\r\n"
         let trailed =
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\(String(repeating: line, count: 40))\r\n"
-        #expect(try await code(Array(trailed.utf8)) == "fetch.bad-answer")
+        #expect(try await code(Array(trailed.utf8)) == "fetch.bad-response")
     }
 
     @Test(
@@ -141,7 +141,7 @@ struct CodingTests {
             "HTTP/1.1 200 OK\r\nContent-Length: 13\r\nContent-Length: 3",
         ])
     func framing(head: String) async throws {
-        #expect(try await code(Array("\(head)\r\n\r\n3\r\nabc\r\n0\r\n\r\n".utf8)) == "fetch.bad-answer")
+        #expect(try await code(Array("\(head)\r\n\r\n3\r\nabc\r\n0\r\n\r\n".utf8)) == "fetch.bad-response")
     }
 
     @Test(
@@ -195,7 +195,7 @@ struct CodingTests {
             (["Content-Type: multipart/byteranges; boundary=x", "Content-Length: 3"], "fetch.status"),
             (["Content-Length: 3"], "fetch.status"),
             (["Content-Range: bytes 0-3/4", "Transfer-Encoding: chunked"], "fetch.truncated"),
-            (["Content-Range: bytes 0-1/2", "Transfer-Encoding: chunked"], "fetch.bad-answer"),
+            (["Content-Range: bytes 0-1/2", "Transfer-Encoding: chunked"], "fetch.bad-response"),
             (["Content-Range: bytes 0--1/0", "Content-Length: 3"], "fetch.status"),
         ] as [([String], String?)])
     func wholeRange(head: [String], expected: String?) async throws {

@@ -20,7 +20,7 @@ struct FinalSentenceTests {
         FetchFailure.status(url: url, 503), FetchFailure.status(url: url, 418), FetchFailure.notModified(url: url),
         FetchFailure.redirects(url: url, limit: 5), FetchFailure.badRedirect(url: url, to: "ftp://a.example/"),
         FetchFailure.tooLarge(url: url, limit: 1), FetchFailure.empty(url: url), FetchFailure.truncated(url: url),
-        FetchFailure.badAnswer(url: url, reason: "no status"), FetchFailure.noSpace(reason: "full"),
+        FetchFailure.badResponse(url: url, reason: "no status"), FetchFailure.noSpace(reason: "full"),
         FetchFailure.cancelled, RenderFailure.crashed(reason: "signal 11"), RenderFailure.deadline(milliseconds: 10),
         RenderFailure.unavailable(reason: "gone"), RenderFailure.noSpace(reason: "full"),
         RenderFailure.unreadable(reason: "gone"), RenderFailure.uninspected(reason: "signal 11"),

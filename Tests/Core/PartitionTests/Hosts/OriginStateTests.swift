@@ -348,7 +348,7 @@ struct OriginStateTests {
         (.connection(url: url, reason: ""), .failed, nil), (.deadline(url: url, phase: ""), .failed, nil),
         (.truncated(url: url), .failed, nil), (.empty(url: url), .answered(bytes: 0), .absent),
         (.tooLarge(url: url, limit: 1), .answered(bytes: 0), .absent),
-        (.badAnswer(url: url, reason: ""), .answered(bytes: 0), .absent),
+        (.badResponse(url: url, reason: ""), .answered(bytes: 0), .absent),
         (.encoded(url: url, encoding: ""), .answered(bytes: 0), .absent),
         (.redirects(url: url, limit: 5), .answered(bytes: 0), .absent),
         (.badRedirect(url: url, to: url), .answered(bytes: 0), .absent),
