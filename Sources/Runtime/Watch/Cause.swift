@@ -16,7 +16,7 @@ package enum Cause: String, Sendable, CaseIterable {
     case jobsExpire = "jobs-expire"
     case jobsFail = "jobs-fail"
     case jobsLost = "jobs-lost"
-    case killerJob = "killer-job"
+    case poisonJob = "poison-job"
     case logUnreachable = "log-unreachable"
     case noOwner = "no-owner"
     case noWorker = "no-worker"
@@ -107,7 +107,7 @@ extension Cause {
             means: "Lagwatch has not seen owners and every topic-partition yet.",
             do: "Wait a few seconds."
         ) { $0.starting },
-        Row(also: .killerJob) { $0.looping },
+        Row(also: .poisonJob) { $0.looping },
         Row(
             .crashLoop, [.stopsJobs],
             means: "A worker was started at least three times within ten minutes, each time after it crashed, was killed or ended with an error.",
@@ -238,11 +238,11 @@ extension Cause {
         ) { $0.slowHost },
         Row(also: .workerSilent) { $0.standstill },
         Row(
-            .killerJob,
+            .poisonJob,
             means: "One job makes workers crash.",
             do:
                 "Read the last lines of the workers' logs. After the third crash the job becomes a dead letter: mezzotint dead list names it."
-        ) { $0.killer },
+        ) { $0.poisonJob },
         Row(
             .pinned, [.stopsJobs],
             means: "One unfinished job keeps a partition's committed offset where it is.",
@@ -267,7 +267,7 @@ extension Cause {
             means: "A lane is late although everything works: more jobs arrive than are completed.",
             do: "Start more workers, give them more cores (render.processes), or publish less on that lane."
         ) { $0.saturated },
-        Row(also: .killerJob) { $0.killed },
+        Row(also: .poisonJob) { $0.killed },
         Row(also: .jobsFail) { $0.someFail },
         Row(
             .jobsLost, [.exact],

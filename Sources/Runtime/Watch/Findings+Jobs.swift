@@ -3,7 +3,7 @@ internal import ImageModel
 internal import Records
 
 extension Findings {
-    var killer: Diagnosis? { suspected(deaths: 1) }
+    var poisonJob: Diagnosis? { suspected(deaths: 1) }
 
     /// - Parameter deaths: minimum number of crashes during which one record was in progress. Workers that end for
     ///   another reason leave the records of each crash, seldom the same.
@@ -22,7 +22,7 @@ extension Findings {
             let more = suspects.count > 3 ? " and \(suspects.count - 3) more" : ""
             let records = suspects.count > 1 ? "one of the records \(named)\(more)" : "the record \(named)"
             return Diagnosis(
-                .killerJob,
+                .poisonJob,
                 "A job makes workers crash: the owners of partition \(number) crashed \(progress.deaths) times, and \(records) may be why.",
                 since: progress.at)
         }
@@ -34,7 +34,7 @@ extension Findings {
         guard let letter = state.letters.newest(JobFailure.Code.poison.rawValue, since: now - Self.letterTime)
         else { return nil }
         return Diagnosis(
-            .killerJob,
+            .poisonJob,
             "Workers crashed by the job \(Words.cut(letter.id, 80)), which became a dead letter at \(clock(letter.at)).",
             since: letter.at,
             action:

@@ -28,7 +28,7 @@ struct Catalogue: Sendable {
     private init() {
         let rules = rules
         do {
-            sources = try (0..<Origins.sourceCount + Killers.count + Hopeless.count).map { number in
+            sources = try (0..<Origins.sourceCount + PoisonJobs.count + Hopeless.count).map { number in
                 let source = try rules.source(of: "http://h\(number % Origins.hostCount).test/\(number)")
                 return Source(
                     url: SourceURL(source.fetchURL), key: source.key,

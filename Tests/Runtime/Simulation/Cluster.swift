@@ -131,7 +131,7 @@ final class Cluster {
             world.count(.appendUnknown)
             process.consumer.hinder()
             world.ledger.doubt(records)
-            world.killers.doubt(records)
+            world.poisonJobs.doubt(records)
             world.parked.doubt(records)
             world.after(latency) {
                 answer(results.map { $0.offset == nil ? $0 : .unknown(.unavailable(reason: "the connection was cut")) })

@@ -7,7 +7,7 @@ internal import Records
 /// By a chance of their own, so that all else of a seed is as it would be without them.
 final class Hopeless {
     static let count = 6
-    private static let first = Origins.sourceCount + Killers.count
+    private static let first = Origins.sourceCount + PoisonJobs.count
 
     unowned(unsafe) let world: World
     private var chance: Chance

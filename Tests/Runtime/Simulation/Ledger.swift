@@ -199,7 +199,7 @@ final class Ledger {
         answeredAt[Int(partition.number)] = world.now
         finish(fate, upTo: .max)
         guard let report = try? OutcomeReport(record) else { return world.fail(.answered, "\(id): no report") }
-        world.killers.answered(id, report)
+        world.poisonJobs.answered(id, report)
         world.parked.answered(id, by: Ownerships.Key(partition: partition, epoch: epoch ?? 0))
         world.hopeless.answered(id, report)
         world.promises.answered(id, report, isOld: isOld(epoch, partition))

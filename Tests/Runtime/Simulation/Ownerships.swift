@@ -57,7 +57,7 @@ final class Ownerships {
         let rank = Self.rank(log.incarnation, key.epoch)
         guard let own else { return nil }
         if own < rank {
-            world.killers.excuse(key.partition)
+            world.poisonJobs.excuse(key.partition)
             // Readers before and after such a row disagree about what came between: work is done again for that.
             if written != nil { blurred.insert(key.partition) }
         }

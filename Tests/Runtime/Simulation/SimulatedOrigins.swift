@@ -128,7 +128,7 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
             if asked.at + Self.named < world.now, world.now < asked.until {
                 world.fail(.politeness, "host \(host) by worker \(process.number)")
             }
-            world.killers.meet(number, .fetch, process)
+            world.poisonJobs.meet(number, .fetch, process)
             world.hopeless.meet(number)
             world.note("fetch", Int64(process.number), Int64(number), request.lane == .fast ? 0 : 1, Int64(host))
             if world.origins.stallsUntil[host] > world.now {
@@ -224,7 +224,7 @@ final class SimulatedRenderer: Renderer, @unchecked Sendable {
         defer { flight.map { world.flights.end($0) } }
         let gone = Result<[RenderedVariant], RenderFailure>.failure(.unavailable(reason: "killed"))
         return try await process.ask(or: gone) { done in
-            world.killers.meet(number, .render, process)
+            world.poisonJobs.meet(number, .render, process)
             world.note("render", Int64(process.number), Int64(number), Int64(orders.count), isReuse ? 1 : 0)
             world.count(isReuse ? .reuse : .render)
             let rendererFails = world.rendererFailsUntil > world.now

@@ -68,7 +68,7 @@ extension World {
         case .truncate, .recreate, .retain, .expireOffsets: damage(log, fault)
         case .recreateChangelog:
             count(.changelogRecreated)
-            killers.excuse(log.partition)
+            poisonJobs.excuse(log.partition)
             ownerships.forget(log.partition)
             ledger.recreate(cluster.log(.variants, log.partition))
             cluster.announce(cluster.log(.variants, log.partition))
@@ -160,11 +160,11 @@ extension World {
         case .truncate:
             guard log.end - log.start > 2 else { return }
             count(.truncated)
-            killers.excuse(log.partition)
+            poisonJobs.excuse(log.partition)
             ledger.excuse(log.truncate(to: log.end - chance.within(1...2)))
         case .recreate:
             count(.recreated)
-            killers.excuse(log.partition)
+            poisonJobs.excuse(log.partition)
             ledger.excuse(log.recreate())
             group.committed[log.place] = nil
         case .retain:
@@ -223,7 +223,7 @@ extension World {
         for record in rows.flatMap({ changelog.missing(from: $0) }) + changelog.end(file?.progress, at: wall) {
             _ = ledger.land(record, in: log, epoch: nil, by: nil)
         }
-        killers.excuse(partition)
+        poisonJobs.excuse(partition)
         ledger.checkRestored(log)
         disturb(until: now, [partition])
         if file != nil { for machine in machines { machine.disk.retire(partition) } }

@@ -56,7 +56,7 @@ final class World: @unchecked Sendable {
     private(set) lazy var ledger = Ledger(self)
     private(set) lazy var promises = Promises(self)
     private(set) lazy var flights = Flights(self)
-    private(set) lazy var killers = Killers(self, seed: seed)
+    private(set) lazy var poisonJobs = PoisonJobs(self, seed: seed)
     private(set) lazy var hopeless = Hopeless(self, seed: seed)
     private(set) lazy var backlog = Backlog(self, seed: seed)
     private(set) lazy var parked = Parked(self, seed: seed)
@@ -252,7 +252,7 @@ final class World: @unchecked Sendable {
         for machine in machines { after(chance.within(0...500_000)) { [self] in start(machine) } }
         publishSoon()
         burstSoon()
-        killers.publishSoon()
+        poisonJobs.publishSoon()
         hopeless.publishSoon()
         backlog.publishSoon()
         parked.publishSoon()

@@ -272,7 +272,7 @@ struct DiagnosisTests {
         suspect(1)
         #expect(scene.report.diagnosis.cause == .crashLoop)
         suspect(2)
-        #expect(scene.report.diagnosis.cause == .killerJob)
+        #expect(scene.report.diagnosis.cause == .poisonJob)
         scene.publish(4, to: .jobsFast, 2)
         scene.finish(4, of: .jobsFast, 2)
         scene.look()

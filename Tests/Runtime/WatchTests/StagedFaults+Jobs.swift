@@ -255,7 +255,7 @@ extension StagedFault {
             $0.sample(.jobsFast, 0, 400, code: nil, host: "https://b.example")
         },
         StagedFault(
-            "a poison job", .killerJob,
+            "a poison job", .poisonJob,
             ["the owners of partition 2 crashed 2 times, and the record jobs.fast-2-3 may be why"]
         ) {
             $0.look(14)
@@ -266,7 +266,7 @@ extension StagedFault {
                         suspects: [.init(.jobsFast, 3, deaths: 2)], at: $0.now)))
         },
         StagedFault(
-            "a poison job that was set aside", .killerJob,
+            "a poison job that was set aside", .poisonJob,
             ["Workers crashed by the job evil, which became a dead letter at "],
             asks: "mezzotint dead show evil"
         ) {

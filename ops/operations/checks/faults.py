@@ -229,7 +229,7 @@ def poison(name):
             until(lambda: stage.state()["failures"], "a dead letter")
             run(program("mezzotint"), "dead", "discard", "--all", *stage.words())
 
-        return stage.staged(name, "killer-job", "MezzotintPoisonJob", inflict, heal, is_fine_after=False)
+        return stage.staged(name, "poison-job", "MezzotintPoisonJob", inflict, heal, is_fine_after=False)
 
 
 @fault("fast overload")

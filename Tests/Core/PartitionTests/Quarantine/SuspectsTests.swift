@@ -85,17 +85,17 @@ struct SuspectsTests {
     }
 
     @Test("A record that kills each owner is condemned after three deaths; those beside it run alone, and no more")
-    func killer() {
+    func poisonJob() {
         let all = Set((1...5).map { RecordPlace(.jobsFast, $0) })
-        let killer = RecordPlace(.jobsFast, 3)
+        let poisonJob = RecordPlace(.jobsFast, 3)
         var suspects = die(Suspects(), at: all)
         #expect(suspects.isNaming && all.allSatisfy { !suspects.runsAlone($0) })
         suspects = die(suspects, at: all)
         #expect(all.allSatisfy { suspects.runsAlone($0) && !suspects.isCondemned($0) })
         // Two of them have run alone before its turn comes.
         for offset in 1...2 { suspects.clear(RecordPlace(.jobsFast, Int64(offset))) }
-        suspects = die(suspects, at: [killer], isAlone: true)
-        #expect(all.filter { suspects.isCondemned($0) } == [killer])
+        suspects = die(suspects, at: [poisonJob], isAlone: true)
+        #expect(all.filter { suspects.isCondemned($0) } == [poisonJob])
         #expect(all.filter { suspects.runsAlone($0) }.map(\.offset).sorted() == [3, 4, 5])
     }
 

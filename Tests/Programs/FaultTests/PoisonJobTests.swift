@@ -9,12 +9,12 @@ import TestWorkplace
 import Testing
 
 @Suite("A job that kills the worker that runs it", .timeLimit(.minutes(5)))
-struct KillerJobTests {
+struct PoisonJobTests {
     /// Three ends of a worker while it fetches the same job, as `kill -9` and the out-of-memory killer make them.
     private static let deaths = 3
 
     @Test("Three workers die of it; then it is a dead letter, unexecuted, and all other jobs are stored")
-    func killer() async throws {
+    func poisonJob() async throws {
         let place = try Workplace("fetch.concurrency=8")
         let gate = Gate()
         place.origin.serve("/killer.png", .gated(gate, .status(404)))

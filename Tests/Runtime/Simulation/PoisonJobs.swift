@@ -5,7 +5,7 @@ internal import Records
 /// Jobs that kill the worker that runs them, each of a source of its own: how often they did, and what became of them.
 ///
 /// By a chance of their own, so that all else of a seed is as it would be without them.
-final class Killers {
+final class PoisonJobs {
     static let count = 2
     /// Owners that may die of one job.
     private static let deathLimit = 3
@@ -34,11 +34,11 @@ final class Killers {
     }
 
     func publishSoon() {
-        for killer in stages.indices {
+        for poisonJob in stages.indices {
             world.after(chance.within(0...40_000_000)) { [self] in
-                let source = world.catalogue.sources[Origins.sourceCount + killer]
+                let source = world.catalogue.sources[Origins.sourceCount + poisonJob]
                 let job = Job(
-                    id: "killer-\(killer)", url: source.url, source: source.key,
+                    id: "killer-\(poisonJob)", url: source.url, source: source.key,
                     variants: chance.pick(world.catalogue.wishes), lane: chance.isOne(in: 2) ? .slow : .fast,
                     expires: nil)
                 world.count(.publishedKiller)
@@ -50,7 +50,8 @@ final class Killers {
 
     /// A process works on a source: a killer's ends it soon.
     func meet(_ source: Int, _ stage: Flights.Stage, _ process: SimulatedProcess) {
-        guard let killer = Self.number(of: source), stages.indices.contains(killer), stages[killer] == stage else {
+        guard let poisonJob = Self.number(of: source), stages.indices.contains(poisonJob), stages[poisonJob] == stage
+        else {
             return
         }
         world.after(chance.within(0...4_000)) { [self] in
@@ -58,7 +59,7 @@ final class Killers {
             let partition = world.catalogue.sources[source].partition
             killed += 1
             world.count(.killedByJob)
-            world.note("killer", Int64(killer), Int64(process.number))
+            world.note("killer", Int64(poisonJob), Int64(process.number))
             let ownership = process.consumer.epoch(of: partition).map {
                 Ownerships.Key(partition: partition, epoch: $0)
             }
@@ -69,17 +70,17 @@ final class Killers {
             // Who was about to leave, or to stop, says in its row that no job is to blame.
             if isOwner, !process.isStopping, case .owning = process.consumer.phase {
                 // The first death of a run names nothing, and an owner that lives on ends the run.
-                if deaths[killer] == 1, outlived[killer] < Self.deathLimit,
+                if deaths[poisonJob] == 1, outlived[poisonJob] < Self.deathLimit,
                     ownership.map(world.ownerships.hasOutlivedTrial) == true
                 {
-                    outlived[killer] += 1
+                    outlived[poisonJob] += 1
                 } else {
-                    deaths[killer] += 1
+                    deaths[poisonJob] += 1
                 }
             }
             // No worker knows copies as such: each is found out by itself.
-            if deaths[killer] > Self.deathLimit * (1 + copies[killer]) {
-                world.fail(.poison, "killer \(killer) has killed \(deaths[killer]) owners")
+            if deaths[poisonJob] > Self.deathLimit * (1 + copies[poisonJob]) {
+                world.fail(.poison, "killer \(poisonJob) has killed \(deaths[poisonJob]) owners")
             }
             world.end(process)
         }
@@ -87,15 +88,15 @@ final class Killers {
 
     /// A log of the partition was replaced: what its owners knew of its records counts no more.
     func excuse(_ partition: PartitionID) {
-        for killer in deaths.indices
-        where world.catalogue.sources[Origins.sourceCount + killer].partition == partition { deaths[killer] = 0 }
+        for poisonJob in deaths.indices
+        where world.catalogue.sources[Origins.sourceCount + poisonJob].partition == partition { deaths[poisonJob] = 0 }
     }
 
     /// Who appended these was not told that they are in the log.
     func doubt(_ records: [NewRecord]) {
         for record in records where record.topic == .parked && record.value != nil {
             let id = record.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) }
-            for killer in copies.indices where id == "killer-\(killer)" { copies[killer] += 1 }
+            for poisonJob in copies.indices where id == "killer-\(poisonJob)" { copies[poisonJob] += 1 }
         }
     }
 
@@ -104,7 +105,7 @@ final class Killers {
         let isPoison = report.failure?.code == "job.poison"
         if isPoison { world.count(.poison) }
         // Where an owner ended badly the job may be in the log twice.
-        for killer in deaths.indices where id == "killer-\(killer)" { deaths[killer] = 0 }
+        for poisonJob in deaths.indices where id == "killer-\(poisonJob)" { deaths[poisonJob] = 0 }
         // Whoever kills for other reasons may hit a job that runs alone.
         guard !id.hasPrefix("killer-"), isPoison, world.counts[.killed] == killed, world.counts[.paused] == 0,
             world.counts[.revokedLate] == 0
