@@ -90,7 +90,7 @@ final class LogFolder: Sendable {
             isOurs = try locks.tryLock(Lock.owner)
             if isOurs { try note() }
         } catch { throw LogFailure(error, path: path) }
-        guard isOurs else { throw .held(path: path, by: locks.note) }
+        guard isOurs else { throw .locked(path: path, by: locks.note) }
     }
 
     /// For people: a full disk that has no room for it keeps nobody from the work that frees it.

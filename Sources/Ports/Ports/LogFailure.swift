@@ -31,7 +31,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case damage
     }
 
-    case held(path: String, by: String)
+    case locked(path: String, by: String)
     case unreadable(path: String, reason: String, Trouble)
     case full(path: String)
     /// The log's disk is nearly full: the log hands out no jobs before `until` bytes are free.
@@ -58,7 +58,7 @@ package enum LogFailure: CodedFailure, Hashable {
 
     package var kind: Code {
         switch self {
-        case .held: .held
+        case .locked: .locked
         case .unreadable: .unreadable
         case .full, .halted, .reserved: .full
         case .tooLarge: .tooLarge
@@ -77,7 +77,7 @@ package enum LogFailure: CodedFailure, Hashable {
 
     package var description: String {
         switch self {
-        case .held(let path, let by):
+        case .locked(let path, let by):
             "Another worker (\(by)) holds the log at \(path). Stop it first, or give this one a data directory of its own (--set data=DIR)."
         case .unreadable(let path, let reason, .access):
             "The log at \(path) cannot be opened: \(reason). Set data to a directory that this user can create, read and write."
@@ -144,7 +144,7 @@ package enum LogFailure: CodedFailure, Hashable {
     }
 
     package enum Code: String, FailureCode {
-        case held = "log.held"
+        case locked = "log.locked"
         case unreadable = "log.unreadable"
         case full = "log.full"
         case tooLarge = "log.too-large"
@@ -161,7 +161,7 @@ package enum LogFailure: CodedFailure, Hashable {
 
         package var meaning: String {
             switch self {
-            case .held: "Another worker holds the embedded log."
+            case .locked: "Another worker holds the embedded log."
             case .unreadable: "The log's file cannot be opened or read."
             case .full:
                 "No space is left for the log, or none that publishers may take (`log.byteLimit`, `log.reserve`)."
@@ -183,7 +183,7 @@ package enum LogFailure: CodedFailure, Hashable {
 
         package var verdict: Verdict {
             switch self {
-            case .held, .unreadable, .full, .unavailable, .denied, .misconfigured, .topics, .recreated, .replaced,
+            case .locked, .unreadable, .full, .unavailable, .denied, .misconfigured, .topics, .recreated, .replaced,
                 .expired, .hidden, .unread, .closed:
                 .wait
             case .tooLarge: .fail

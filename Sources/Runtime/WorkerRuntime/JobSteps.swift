@@ -228,7 +228,7 @@ extension LogFailure {
     fileprivate var isOfPartition: Bool {
         switch self {
         case .full, .halted, .reserved, .closed, .replaced: false
-        case .held, .unreadable, .tooLarge, .unavailable, .denied, .misconfigured, .topics, .recreated, .expired,
+        case .locked, .unreadable, .tooLarge, .unavailable, .denied, .misconfigured, .topics, .recreated, .expired,
             .hidden, .unread:
             true
         }

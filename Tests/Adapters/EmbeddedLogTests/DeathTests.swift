@@ -89,7 +89,7 @@ struct DeathTests {
             exit(0)
         }
         let said = String(decoding: result.standardOutputContent, as: UTF8.self)
-        #expect(said.contains("log.held: Another worker (\(owner)) holds the log at \(path)."))
+        #expect(said.contains("log.locked: Another worker (\(owner)) holds the log at \(path)."))
         #expect(said.contains("\n0\n"))
 
         await first.stop()
