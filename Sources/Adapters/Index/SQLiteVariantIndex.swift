@@ -138,10 +138,10 @@ package final class SQLiteVariantIndex: VariantIndex {
 
     package func setAside() throws(IndexFailure) {
         close()
-        var (suffix, number) = (SQLiteVariantIndexes.foreign, 1)
+        var (suffix, number) = (SQLiteVariantIndexes.mismatched, 1)
         while FileSystem.identity(of: path + suffix) != nil {
             number += 1
-            suffix = "\(SQLiteVariantIndexes.foreign)\(number)"
+            suffix = "\(SQLiteVariantIndexes.mismatched)\(number)"
         }
         IndexFile.setAside(path, as: suffix)
     }

@@ -47,9 +47,9 @@ package struct SQLiteVariantIndexes: VariantIndexes {
     }
 
     /// Suffix of files with rows of another changelog.
-    static let foreign = ".foreign"
+    static let mismatched = ".mismatched"
 
-    /// Index files below a folder, also those of other changelogs (`foreign`).
+    /// Index files below a folder, also those of other changelogs (`mismatched`).
     package static func files(
         below folder: String, in isMeant: (_ folder: String) -> Bool = { _ in true }
     ) throws(SystemFailure) -> [(path: String, partition: PartitionID)] {
@@ -59,7 +59,8 @@ package struct SQLiteVariantIndexes: VariantIndexes {
             if Folder.isFolder(path), isMeant(name) { found += try files(below: path, in: isMeant) }
             let parts = name.split(separator: ".", maxSplits: 1)
             guard let number = parts.first.flatMap({ Int32($0) }), let kind = parts.last,
-                kind == "sqlite" || kind.hasPrefix("sqlite\(foreign)"), !kind.hasSuffix("-wal"), !kind.hasSuffix("-shm")
+                kind == "sqlite" || kind.hasPrefix("sqlite\(mismatched)"), !kind.hasSuffix("-wal"),
+                !kind.hasSuffix("-shm")
             else { continue }
             found.append((path, PartitionID(number)))
         }

@@ -20,7 +20,7 @@ extension FileStore {
                 let isWhole = beside == own || beside == nil && !(own != nil && names.contains(Self.givenFile))
                 return StoreSight(
                     place: .folder(root), identity: own, isEmpty: isEmpty,
-                    foreignPart: isWhole ? nil : StoreSight.Part(place: .folder(originals.root), identity: beside))
+                    mismatchedPart: isWhole ? nil : StoreSight.Part(place: .folder(originals.root), identity: beside))
             } catch  where error.isMissing {
                 return StoreSight(place: .folder(root), identity: nil, isEmpty: true)
             } catch { throw Self.unreadable(root, error, isWhole: true) }
@@ -65,7 +65,7 @@ extension FileStore {
         guard let expected = adopted.withLock({ $0 }) else { return nil }
         do throws(SystemFailure) {
             let found = try shown(in: folder)
-            return found == expected ? nil : .foreign(.folder(folder.root), expected: expected, found: found)
+            return found == expected ? nil : .mismatched(.folder(folder.root), expected: expected, found: found)
         } catch { return Self.unreadable(folder.root, error, isWhole: true) }
     }
 

@@ -8,7 +8,7 @@ package enum StoreBinding: Sendable, Hashable {
     /// allows it. Only an operator can declare an incomplete store complete.
     case adopt
     /// The store is another one. Jobs wait for the right one.
-    case foreign
+    case mismatched
 
     /// - Parameters:
     ///   - rows: the store that the partition's rows are bound to.
@@ -19,13 +19,13 @@ package enum StoreBinding: Sendable, Hashable {
         rows: StoreIdentity?, hasRows: Bool, found: StoreIdentity?, isEmpty: Bool, isWhole: Bool, adopts: Bool
     ) {
         if !isWhole {
-            self = adopts ? .adopt : .foreign
+            self = adopts ? .adopt : .mismatched
         } else if let rows {
-            self = rows == found ? .bound : adopts ? .adopt : .foreign
+            self = rows == found ? .bound : adopts ? .adopt : .mismatched
         } else {
             // A store from before identities has blobs if there are rows, and is adopted once. An empty store does not
             // belong to the rows, even if another partition gave it an identity a moment ago.
-            self = isEmpty && hasRows && !adopts ? .foreign : .adopt
+            self = isEmpty && hasRows && !adopts ? .mismatched : .adopt
         }
     }
 }

@@ -93,7 +93,7 @@ extension Settings {
     private static let storeKeys: [SettingKey] = [
         SettingKey(
             "store.adopt", \.store.adopt, .flag,
-            "Whether a worker accepts the current store although the log's rows belong to another one, or its folder is empty (store.foreign). Set it for one start only: with it, several workers over different folders would go unnoticed."
+            "Whether a worker accepts the current store although the log's rows belong to another one, or its folder is empty (store.mismatched). Set it for one start only: with it, several workers over different folders would go unnoticed."
         ),
         SettingKey(
             "store.maxAge", \.store.maxAge, .duration(.seconds(1) ... .seconds(3650 * 86_400)),

@@ -87,7 +87,7 @@ package struct StoreSight: Sendable, Hashable {
     package let identity: StoreIdentity?
     package let isEmpty: Bool
     /// Folder of the store that has another store's identity, or none; nil if all folders belong together.
-    package let foreignPart: Part?
+    package let mismatchedPart: Part?
 
     package struct Part: Sendable, Hashable {
         package let place: StorePlace
@@ -95,8 +95,8 @@ package struct StoreSight: Sendable, Hashable {
         package init(place: StorePlace, identity: StoreIdentity?) { (self.place, self.identity) = (place, identity) }
     }
 
-    package init(place: StorePlace, identity: StoreIdentity?, isEmpty: Bool, foreignPart: Part? = nil) {
-        (self.place, self.identity, self.isEmpty, self.foreignPart) = (place, identity, isEmpty, foreignPart)
+    package init(place: StorePlace, identity: StoreIdentity?, isEmpty: Bool, mismatchedPart: Part? = nil) {
+        (self.place, self.identity, self.isEmpty, self.mismatchedPart) = (place, identity, isEmpty, mismatchedPart)
     }
 }
 
@@ -104,7 +104,7 @@ package struct StoreSight: Sendable, Hashable {
 package protocol BlobStore: Sendable {
     func sight() async throws(StoreFailure) -> StoreSight
     /// Returns the store's identity, and creates one if there is none. From then on every verb refuses a store with
-    /// another identity (`foreign`). If several callers create one at once, one wins and all get the same identity.
+    /// another identity (`mismatched`). If several callers create one at once, one wins and all get the same identity.
     func adopt() async throws(StoreFailure) -> StoreIdentity
     /// Reason why the present store is not the adopted one; nil if it is, or if none was adopted.
     var absence: StoreFailure? { get }

@@ -25,7 +25,7 @@ package struct IndexCheckpoint: Sendable, Hashable {
     /// Reason why an index must be rebuilt from its changelog, for messages.
     package enum Flaw: Sendable, Hashable {
         /// The index is of another changelog.
-        case foreign(String)
+        case mismatched(String)
         /// The index is of this changelog, but cannot continue from its checkpoint.
         case outdated(String)
     }
@@ -37,7 +37,7 @@ package struct IndexCheckpoint: Sendable, Hashable {
     package func flaw(in changelog: Range<Int64>, tombstonesKept: Duration?, at now: WallTime) -> Flaw? {
         if position < changelog.lowerBound { return .outdated("the changelog does not reach back to where it stopped") }
         if position > changelog.upperBound {
-            return .foreign(
+            return .mismatched(
                 "its changelog reached offset \(position), but this one ends at \(changelog.upperBound)")
         }
         if let tombstonesKept, position < changelog.upperBound {

@@ -13,7 +13,7 @@ package enum StoreFailure: CodedFailure, Hashable {
     case unreadable(StorePlace, reason: String)
     /// The store is not the one that rows are bound to. `expected` is nil for rows written before stores had
     /// identities.
-    case foreign(StorePlace, expected: StoreIdentity?, found: StoreIdentity?)
+    case mismatched(StorePlace, expected: StoreIdentity?, found: StoreIdentity?)
 
     package var kind: Code {
         switch self {
@@ -22,7 +22,7 @@ package enum StoreFailure: CodedFailure, Hashable {
         case .exhausted: .exhausted
         case .obstructed: .obstructed
         case .unreadable: .unreadable
-        case .foreign: .foreign
+        case .mismatched: .mismatched
         }
     }
 
@@ -37,7 +37,7 @@ package enum StoreFailure: CodedFailure, Hashable {
             "\(place) cannot be written: \(reason), though the store can. Remove what stands in its way."
         case .unreadable(let place, let reason):
             "\(place) cannot be read: \(reason). \(place.remedies.unreadable)"
-        case .foreign(let place, let expected, let found):
+        case .mismatched(let place, let expected, let found):
             "\(place) is not the store that this log's rows name files of: expected \(expected?.description ?? "one from before stores had identities"), found \(found?.description ?? "none"). "
                 + (found == nil ? "\(place.remedies.missing) " : "")
                 + "Jobs wait. Mount the right store, or start a worker once with store.adopt=true to accept this one."
@@ -50,7 +50,7 @@ package enum StoreFailure: CodedFailure, Hashable {
         case exhausted = "store.exhausted"
         case obstructed = "store.obstructed"
         case unreadable = "store.unreadable"
-        case foreign = "store.foreign"
+        case mismatched = "store.mismatched"
 
         package var meaning: String {
             switch self {
@@ -59,13 +59,13 @@ package enum StoreFailure: CodedFailure, Hashable {
             case .exhausted: "The worker has no open files or memory left for the store."
             case .obstructed: "One path in the store cannot be written, although the store can."
             case .unreadable: "A stored blob cannot be read."
-            case .foreign: "The store is not the store that the index rows belong to; jobs wait (`store.adopt`)."
+            case .mismatched: "The store is not the store that the index rows belong to; jobs wait (`store.adopt`)."
             }
         }
 
         package var verdict: Verdict {
             switch self {
-            case .full, .unwritable, .exhausted, .foreign: .wait
+            case .full, .unwritable, .exhausted, .mismatched: .wait
             case .obstructed, .unreadable: .retry
             }
         }

@@ -12,7 +12,7 @@ enum Advice {
         case "store.unwritable":
             "Mount the store, or give the worker the right to write it: mezzotint doctor tries it. Jobs continue by themselves."
         case "store.exhausted": "Raise LimitNOFILE or the memory of the worker's unit, and restart it."
-        case "store.foreign": Cause.storeMismatch.action
+        case "store.mismatched": Cause.storeMismatch.action
         case "fetch.resolution":
             "Check the host name in the jobs, and the workers' DNS: getent hosts \(bare(host)). Jobs are retried by themselves."
         case "fetch.refused-name", "fetch.refused-address":

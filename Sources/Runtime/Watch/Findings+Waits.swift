@@ -45,7 +45,7 @@ extension Findings {
         let message = waits.first { !$0.message.isEmpty }?.message
         let jobs = waits.isEmpty ? "" : ", \(jobsText(waits)) wait for it"
         let since = waits.map(\.since).min()
-        if code == "store.foreign" {
+        if code == "store.mismatched" {
             return Diagnosis(
                 .storeMismatch,
                 "A worker's store is not the one that the log's rows are bound to (\(code))\(jobs)\(Words.detail(message))",

@@ -56,8 +56,8 @@ extension Worker {
     ) throws(IndexFailure) -> any VariantIndex {
         do throws(IndexFailure) {
             switch flaw {
-            case .foreign(let why):
-                report(IndexFailure.foreign(partition, reason: why), of: partition)
+            case .mismatched(let why):
+                report(IndexFailure.mismatched(partition, reason: why), of: partition)
                 try index.setAside()
             // Compaction alone takes old rows away, so a copy of each such index would fill the disk.
             case .outdated(let why):
@@ -89,7 +89,7 @@ extension Worker {
                     owned[fold: topic].prove()
                     return true
                 }
-                flaw = .foreign("offset \(anchor.offset) holds another record than the one that it applied")
+                flaw = .mismatched("offset \(anchor.offset) holds another record than the one that it applied")
                 break
             }
         } catch {
@@ -103,7 +103,7 @@ extension Worker {
 
     /// Discards an index that cannot be used: it is emptied, and the changelog is read again.
     private func discard(_ owned: OwnedPartition, _ flaw: IndexCheckpoint.Flaw) {
-        let isOfAnother = if case .foreign = flaw { true } else { false }
+        let isOfAnother = if case .mismatched = flaw { true } else { false }
         restart(owned, isOfAnother: isOfAnother) { () throws(IndexFailure) in
             try emptied(owned.index, owned.id, flaw)
         }

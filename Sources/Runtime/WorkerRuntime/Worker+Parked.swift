@@ -246,7 +246,7 @@ extension Worker {
             let flaw = checkpoint.flaw(in: range, tombstonesKept: ports.log.tombstonesKept, at: now)
         else { return nil }
         switch flaw {
-        case .foreign: return .shorter(end: range.upperBound, read: checkpoint.position)
+        case .mismatched: return .shorter(end: range.upperBound, read: checkpoint.position)
         case .outdated(let why): try readAgain(index, partition, why)
         }
         return nil

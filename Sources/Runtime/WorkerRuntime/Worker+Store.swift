@@ -20,17 +20,17 @@ extension Worker {
             let rows = owned.index.progress?.store
             let binding = StoreBinding(
                 rows: rows, hasRows: try !owned.index.isEmpty(), found: sight.identity, isEmpty: sight.isEmpty,
-                isWhole: sight.foreignPart == nil, adopts: configuration.adoptsStore)
-            guard binding != .foreign else {
+                isWhole: sight.mismatchedPart == nil, adopts: configuration.adoptsStore)
+            guard binding != .mismatched else {
                 let expected = rows ?? sight.identity
-                if let part = sight.foreignPart, expected == sight.identity {
-                    throw StoreFailure.foreign(part.place, expected: expected, found: part.identity)
+                if let part = sight.mismatchedPart, expected == sight.identity {
+                    throw StoreFailure.mismatched(part.place, expected: expected, found: part.identity)
                 }
-                throw StoreFailure.foreign(sight.place, expected: expected, found: sight.identity)
+                throw StoreFailure.mismatched(sight.place, expected: expected, found: sight.identity)
             }
             let store = try await ports.store.adopt()
             if binding == .bound, store != rows {
-                throw StoreFailure.foreign(sight.place, expected: rows, found: store)
+                throw StoreFailure.mismatched(sight.place, expected: rows, found: store)
             }
             if let rows, store != rows {
                 logger.notice(

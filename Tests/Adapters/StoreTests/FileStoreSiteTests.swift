@@ -107,7 +107,8 @@ struct FileStoreSiteTests {
         #expect(StoreFailure.unwritable(remote, reason: "x").description == "s3://b/ cannot be written: x. U.")
         #expect(StoreFailure.unreadable(remote, reason: "x").description == "s3://b/ cannot be read: x. R.")
         #expect(
-            StoreFailure.foreign(remote, expected: nil, found: nil).description.contains(" found none. M. Jobs wait."))
+            StoreFailure.mismatched(remote, expected: nil, found: nil).description.contains(
+                " found none. M. Jobs wait."))
         #expect(
             StoreFailure.unwritable(.folder("/a"), reason: "x").description
                 == "/a cannot be written: x. Set store.directory and store.originals.directory to directories that this user can write."

@@ -58,7 +58,7 @@ struct StoreIdentityTests {
                 found = try await FileStore(root: root).adopt()
                 _ = try await FileStore(root: root).put(Blob.slice([2, 2]), as: Blob.name())
             }
-            let foreign = StoreFailure.foreign(.folder(root), expected: own, found: found)
+            let foreign = StoreFailure.mismatched(.folder(root), expected: own, found: found)
             #expect(store.absence == foreign && foreign.verdict == .wait)
             await #expect(throws: foreign) { try await store.put(Blob.slice([1]), as: Blob.name()) }
             await #expect(throws: foreign) { try await store.open(location) }
@@ -106,7 +106,7 @@ struct StoreIdentityTests {
         for other in [nil, "another"] {
             var found: StoreIdentity?
             if other != nil { found = try await FileStore(root: folder.file("b"), originals: originals).adopt() }
-            let foreign = StoreFailure.foreign(.folder(originals), expected: own, found: found)
+            let foreign = StoreFailure.mismatched(.folder(originals), expected: own, found: found)
             #expect(store.absence == foreign)
             await #expect(throws: foreign) { try await store.open(original) }
             await #expect(throws: foreign) { try await store.put(Blob.slice([3]), as: Blob.original()) }
@@ -116,7 +116,7 @@ struct StoreIdentityTests {
             let part = StoreSight.Part(place: .folder(originals), identity: found)
             #expect(
                 try await later.sight()
-                    == StoreSight(place: .folder(root), identity: own, isEmpty: false, foreignPart: part))
+                    == StoreSight(place: .folder(root), identity: own, isEmpty: false, mismatchedPart: part))
         }
         try FileManager.default.removeItem(atPath: originals)
         try FileManager.default.moveItem(atPath: folder.file("away"), toPath: originals)
@@ -137,9 +137,9 @@ struct StoreIdentityTests {
         try FileManager.default.removeItem(atPath: originals)
         _ = try await FileStore(root: folder.file("b"), originals: originals).adopt()
         let again = try FileStore(root: root, originals: originals)
-        #expect(try await again.sight().foreignPart?.place == .folder(originals))
+        #expect(try await again.sight().mismatchedPart?.place == .folder(originals))
         // As `store.adopt` has it.
         #expect(try await again.adopt() == own)
-        #expect(try await again.sight().foreignPart == nil)
+        #expect(try await again.sight().mismatchedPart == nil)
     }
 }

@@ -85,7 +85,7 @@ struct ForeignClusterTests {
         }
         try publish(urls, id: "waiting", to: ours)
         let waiting = try ours.worker()
-        await waiting.says("store.foreign")
+        await waiting.says("store.mismatched")
         #expect(waiting.isRunning, "\(waiting.errors)")
         for part in ["store", "originals"] {
             try FileManager.default.removeItem(atPath: ours.folder.file("data/\(part)"))

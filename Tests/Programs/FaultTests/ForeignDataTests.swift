@@ -34,7 +34,7 @@ struct ForeignDataTests {
         let ended = try await ours.worker().ended()
         let summary = try Summary(ended)
         #expect(summary["jobs"] == 12 && summary["unchanged"] == 12 && summary["fetches"] == 0, "\(ended.errors)")
-        #expect(ended.errors.contains("index.foreign") && ended.errors.contains("is not of this log's changelog"))
+        #expect(ended.errors.contains("index.mismatched") && ended.errors.contains("is not of this log's changelog"))
     }
 
     /// It was restored from a backup, say.
@@ -45,8 +45,8 @@ struct ForeignDataTests {
         try move("log", from: theirs, to: ours)
         try ours.publish(urls.map { ($0, Self.variants, .fast) }, id: "again")
         let worker = try ours.worker()
-        await worker.says("store.foreign")
-        #expect(worker.isRunning && worker.errors.contains("index.foreign"), "\(worker.errors)")
+        await worker.says("store.mismatched")
+        #expect(worker.isRunning && worker.errors.contains("index.mismatched"), "\(worker.errors)")
         for part in ["store", "originals"] { try move(part, from: theirs, to: ours) }
         let ended = try await worker.ended()
         let summary = try Summary(ended)

@@ -48,7 +48,7 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
 
     var absence: StoreFailure? {
         shelf.foreignUntil > world.now
-            ? .foreign(StorePlace("simulated"), expected: Self.identity, found: seen) : nil
+            ? .mismatched(StorePlace("simulated"), expected: Self.identity, found: seen) : nil
     }
 
     private var seen: StoreIdentity? {

@@ -183,11 +183,11 @@ extension StagedFault {
         },
         StagedFault(
             "two workers, two store folders, one of them silent", .storeMismatch,
-            ["A worker's store is not the one that the log's rows are bound to (store.foreign)."],
+            ["A worker's store is not the one that the log's rows are bound to (store.mismatched)."],
             asks: "store.adopt=true"
         ) {
             $0.workers = [
-                WorkerSight("10.0.0.1:9464", .figures(Scene.figures(owned: 4, failures: ["store.foreign": 3])))
+                WorkerSight("10.0.0.1:9464", .figures(Scene.figures(owned: 4, failures: ["store.mismatched": 3])))
             ]
             $0.look()
             $0.workers = [WorkerSight("10.0.0.1:9464", .silent("it answers with status 503"))]

@@ -48,11 +48,11 @@ struct ForeignIndexTests {
         #expect(try await Self.work(theirs, others).stored == count)
         try Self.move(theirs, ours)
         let counters = try await Self.work(ours, paths)
-        #expect((counters.failures["index.foreign"] ?? 0) >= 1)
+        #expect((counters.failures["index.mismatched"] ?? 0) >= 1)
         #expect(counters.jobs == 20 && counters.unchanged == 20 && counters.requests == 0)
         // The next start finds nothing to complain of.
         let again = try await Self.work(ours, paths)
-        #expect(again.failures["index.foreign"] == nil && again.unchanged == 20 && again.restoredRows == 0)
+        #expect(again.failures["index.mismatched"] == nil && again.unchanged == 20 && again.restoredRows == 0)
     }
 
     @Test("Of this log, and older: it is gone on with, where none of the rows is left that it folded last, made anew")
@@ -69,13 +69,13 @@ struct ForeignIndexTests {
         try bringBack()
         let older = try await Self.work(bench, paths)
         // The rows of six sources, but those of their partitions' anchors.
-        #expect(older.unchanged == 12 && older.requests == 0 && older.failures["index.foreign"] == nil)
+        #expect(older.unchanged == 12 && older.requests == 0 && older.failures["index.mismatched"] == nil)
         #expect(older.restoredRows == 12, "two rows a source, six of them new")
         // Every row is renewed.
         try await renew(bench, paths)
         try bringBack()
         let renewed = try await Self.work(bench, paths)
-        #expect(renewed.unchanged == 12 && renewed.requests == 0 && renewed.failures["index.foreign"] == nil)
+        #expect(renewed.unchanged == 12 && renewed.requests == 0 && renewed.failures["index.mismatched"] == nil)
         #expect(renewed.restoredRows == 24)
     }
 
@@ -101,7 +101,7 @@ struct ForeignIndexTests {
         let lines = try #require(FileHandle(forWritingAtPath: file))
         let logger = Logger(level: .warning, to: LogOutput(lines.fileDescriptor, isTerminal: false))
         let counters = try await Self.work(bench, paths, logger: logger)
-        #expect(counters.unchanged == 6 && counters.requests == 0 && counters.failures["index.foreign"] == nil)
+        #expect(counters.unchanged == 6 && counters.requests == 0 && counters.failures["index.mismatched"] == nil)
         #expect(counters.restoredRows == 12, "two rows a source")
         // One line for each index that has rows, and no other reason.
         let told = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").filter { $0.contains("index") }

@@ -99,7 +99,7 @@ struct ReturningTests {
             log: again, moving: moving,
             watching: { worker in
                 await #expect(throws: Never.self) {
-                    try await eventually { await (worker.counters.failures["store.foreign"] ?? 0) > 0 }
+                    try await eventually { await (worker.counters.failures["store.mismatched"] ?? 0) > 0 }
                     try await moving.moveAndReturn(partition, epoch: 1_000)
                     try FileManager.default.removeItem(atPath: store)
                     try FileManager.default.moveItem(atPath: away, toPath: store)

@@ -33,7 +33,7 @@ struct WorkerStoreTests {
 
     /// Waits until the worker has said that the store is another, then stops it: no job was answered.
     private let heldThenStopped: @Sendable (Worker) async -> Void = { worker in
-        try? await eventually { await (worker.counters.failures["store.foreign"] ?? 0) > 0 }
+        try? await eventually { await (worker.counters.failures["store.mismatched"] ?? 0) > 0 }
         #expect(await worker.counters.jobs == 0)
         await worker.drain()
     }
@@ -99,7 +99,7 @@ struct WorkerStoreTests {
                     try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
                 }
                 try await bench.publish([(bench.url("/a.png"), ["32x32-q80.webp"], .fast)], to: log)
-                try await eventually { await (worker.counters.failures["store.foreign"] ?? 0) > 0 }
+                try await eventually { await (worker.counters.failures["store.mismatched"] ?? 0) > 0 }
                 #expect(await worker.counters.jobs == 1)
                 if isMadeAnew { try FileManager.default.removeItem(atPath: root) }
                 try FileManager.default.moveItem(atPath: away, toPath: root)

@@ -175,7 +175,7 @@ def mismatch(name, prefix, workers, inflict, heal):
         with load(stage):
             return stage.staged(
                 name, "store-mismatch", "MezzotintStoreStopped", lambda: inflict(stage), lambda: heal(stage),
-                is_fine_after=False, within=30, says=["store.foreign"])
+                is_fine_after=False, within=30, says=["store.mismatched"])
 
 
 @fault("two stores")

@@ -21,7 +21,7 @@ enum KafkaRestoreBenchmark {
     ) { arguments in
         let rows = try arguments.number("rows", in: 1_000...100_000_000) ?? 1_000_000
         // The rows refer to no files: without this setting, workers wait for the store with these files
-        // (store.foreign).
+        // (store.mismatched).
         let bench = try KafkaBench(arguments, settings: ["store.adopt=true"])
         let log = try await bench.open()
         let now = SystemTime.wall

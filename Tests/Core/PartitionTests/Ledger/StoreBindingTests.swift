@@ -16,14 +16,14 @@ struct StoreBindingTests {
             (case: "a fresh first start", rows: nil, hasRows: false, found: nil, isEmpty: true, is: StoreBinding.adopt),
             ("rows and blobs from before identities", nil, true, nil, false, .adopt),
             ("rows from before identities, and another worker was first", nil, true, one, false, .adopt),
-            ("rows from before identities, whose store is gone", nil, true, nil, true, .foreign),
-            ("the same, and another partition was first to bind to what is there", nil, true, one, true, .foreign),
+            ("rows from before identities, whose store is gone", nil, true, nil, true, .mismatched),
+            ("the same, and another partition was first to bind to what is there", nil, true, one, true, .mismatched),
             ("a fresh log over a store that is there", nil, false, one, false, .adopt),
             ("the store of the rows", one, true, one, false, .bound),
             ("the same, before anything was put", one, false, one, true, .bound),
-            ("a folder that was made anew", one, true, nil, true, .foreign),
-            ("a folder without identity that holds something", one, true, nil, false, .foreign),
-            ("another cluster's store", one, true, other, false, .foreign),
+            ("a folder that was made anew", one, true, nil, true, .mismatched),
+            ("a folder without identity that holds something", one, true, nil, false, .mismatched),
+            ("another cluster's store", one, true, other, false, .mismatched),
         ])
     func table(
         case: String, rows: StoreIdentity?, hasRows: Bool, found: StoreIdentity?, isEmpty: Bool,
@@ -36,7 +36,7 @@ struct StoreBindingTests {
         #expect(bound(adopts: false) == binding)
         #expect(bound(adopts: true) == (binding == .bound ? .bound : .adopt))
         // With the originals of another, whatever rows there are.
-        #expect(bound(isWhole: false, adopts: false) == .foreign)
+        #expect(bound(isWhole: false, adopts: false) == .mismatched)
         #expect(bound(isWhole: false, adopts: true) == .adopt)
     }
 }
