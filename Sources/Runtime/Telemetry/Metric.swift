@@ -144,8 +144,8 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
             "Sources that are being fetched, rendered, stored, or looked up in the index and the store (look)."
         case .stepOldest:
             "Seconds since the slowest source of a step last made progress, 0 if there is none. It shows a store that hangs."
-        case .permits: "Maximum concurrent fetches and renders. late: fetches of over a second, in addition."
-        case .permitsInUse: "Fetches and renders that hold a permit. late: fetches that left theirs to others."
+        case .permits: "Maximum concurrent fetches and renders. slow-fetch: fetches of over a second, in addition."
+        case .permitsInUse: "Fetches and renders that hold a permit. slow-fetch: fetches that left theirs to others."
         case .lagRecords:
             "Unfinished records of this worker's partitions; for the topic parked, the jobs that wait there. No sample while the log does not respond."
         case .lagSeconds:

@@ -78,7 +78,7 @@ extension Worker {
             waiting: waiting, hidden: hidden, unread: unread, underWay: underWay,
             permits: [
                 ("fetch", scheduler.running(.fetch) - scheduler.late.all, rules.fetch),
-                ("late", scheduler.late.all, rules.late),
+                ("slow-fetch", scheduler.late.all, rules.late),
                 ("render", scheduler.running(.render), rules.render),
             ],
             clockSkew: clockSkew,

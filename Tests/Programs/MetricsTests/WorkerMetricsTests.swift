@@ -188,7 +188,9 @@ struct WorkerMetricsTests {
         #expect(try metrics.value("mezzotint_restore_rows_left") == 0)
         #expect(try metrics.value("mezzotint_records_unfinished", "topic=\"jobs.slow\"") == 1)
         // Late after a second.
-        let fetching = try ["fetch", "late"].map { try metrics.value("mezzotint_permits_in_use", "kind=\"\($0)\"") }
+        let fetching = try ["fetch", "slow-fetch"].map {
+            try metrics.value("mezzotint_permits_in_use", "kind=\"\($0)\"")
+        }
         #expect(fetching.reduce(0, +) == 1)
         #expect(try metrics.value("mezzotint_work_under_way") == 1)
         gate.open()
