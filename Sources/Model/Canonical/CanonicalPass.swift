@@ -41,7 +41,7 @@ struct CanonicalPass {
             return CanonicalSource(
                 fetchURL: fetchURL(parts, fetched, text), canonical: out, aliasGroup: group?.id,
                 originGroup: originGroup,
-                variant: request.map { $0.isExact ? $0.spec : rules.tiers.fitting($0.spec) })
+                variant: request.map { $0.isExact ? $0.spec : rules.sizeSteps.fitting($0.spec) })
         } catch {
             throw .url(excerpt: Excerpt.url(received, hiding: rules.hidden), error)
         }
@@ -150,7 +150,7 @@ struct CanonicalPass {
         let asked = Array(request.spec.description.utf8)
         note(dialect.rawValue, Array(own.joined(separator: [Byte.ampersand]))[...], asked[...])
         if !request.isExact {
-            note("tiers", asked[...], Array(rules.tiers.fitting(request.spec).description.utf8)[...])
+            note("size steps", asked[...], Array(rules.sizeSteps.fitting(request.spec).description.utf8)[...])
         }
     }
 

@@ -34,7 +34,7 @@ extension CanonicalRules {
     package func spec(of text: String) throws(CanonicalFailure) -> VariantSpec {
         do throws(SpecFailure) {
             let spec = try VariantSpec(text, defaults: defaultQualities)
-            return specTiers ? tiers.fitting(spec) : spec
+            return roundSizes ? sizeSteps.fitting(spec) : spec
         } catch {
             throw .spec(error)
         }

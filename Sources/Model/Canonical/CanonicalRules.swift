@@ -14,9 +14,9 @@ package struct CanonicalRules: Sendable, Hashable {
     package let volatileParameters: [String]
     /// Dialects that are read on hosts whose alias group sets none.
     package let dialects: Set<URLDialect>
-    package let tiers: Tiers
+    package let sizeSteps: SizeSteps
     /// Whether specs in a job are rounded up to size steps too, as specs of dialect URLs always are.
-    package let specTiers: Bool
+    package let roundSizes: Bool
     /// Qualities of variants that name none, for formats that have one.
     package let defaultQualities: DefaultQualities
     /// Most bytes of the received and of the canonical URL.
@@ -32,7 +32,8 @@ package struct CanonicalRules: Sendable, Hashable {
     package init(
         aliasGroups: [HostAliasGroup] = [], originGroups: [OriginGroup] = [], volatileParameters: [String] = [],
         dialects: Set<URLDialect> = Set(URLDialect.allCases),
-        tiers: Tiers = Tiers(), specTiers: Bool = false, defaultQuality: Int = 80, defaultAVIFQuality: Int = 63,
+        sizeSteps: SizeSteps = SizeSteps(), roundSizes: Bool = false, defaultQuality: Int = 80,
+        defaultAVIFQuality: Int = 63,
         urlByteLimit: Int = 8 << 10
     ) {
         self.aliasGroups = aliasGroups
@@ -40,8 +41,8 @@ package struct CanonicalRules: Sendable, Hashable {
         self.volatileParameters = volatileParameters
         self.dialects = dialects
         orderedDialects = URLDialect.allCases.filter(dialects.contains)
-        self.tiers = tiers
-        self.specTiers = specTiers
+        self.sizeSteps = sizeSteps
+        self.roundSizes = roundSizes
         defaultQualities = DefaultQualities(
             general: min(max(defaultQuality, 1), 100), avif: min(max(defaultAVIFQuality, 1), 100))
         self.urlByteLimit = urlByteLimit

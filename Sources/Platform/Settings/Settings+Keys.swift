@@ -128,7 +128,7 @@ extension Settings {
             "Whether transform URLs (\(URLDialect.allCases.map(\.name).joined(separator: ", "))) are split into a source and a variant."
         ),
         SettingKey(
-            "canonical.specTiers", \.canonical.specTiers, .flag,
+            "canonical.roundSizes", \.canonical.roundSizes, .flag,
             "Whether sizes and qualities given in jobs are rounded to fixed steps, as those of transform URLs are."),
         SettingKey(
             "canonical.defaultQuality", \.canonical.defaultQuality, .whole(1...100),

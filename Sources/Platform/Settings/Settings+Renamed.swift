@@ -7,6 +7,7 @@ extension Settings {
         "retry.giveUp.fast": "retry.retryFor.fast", "retry.giveUp.slow": "retry.retryFor.slow",
         "kafka.security.kind": "kafka.security.protocol",
         "kafka.timing.answer": "kafka.timing.response",
+        "canonical.specTiers": "canonical.roundSizes",
     ]
 
     /// New name of a setting, or of a group of settings; nil: it was not renamed.

@@ -98,7 +98,7 @@ package struct Settings: Sendable, Equatable {
         package var aliases: [HostAliasGroup] = []
         package var volatile: [String] = []
         package var dialects = true
-        package var specTiers = false
+        package var roundSizes = false
         package var defaultQuality = 80
         package var defaultAVIFQuality = 63
     }
@@ -142,7 +142,7 @@ extension Settings {
     package var canonicalRules: CanonicalRules {
         CanonicalRules(
             aliasGroups: canonical.aliases, originGroups: originGroups, volatileParameters: canonical.volatile,
-            dialects: canonical.dialects ? Set(URLDialect.allCases) : [], specTiers: canonical.specTiers,
+            dialects: canonical.dialects ? Set(URLDialect.allCases) : [], roundSizes: canonical.roundSizes,
             defaultQuality: canonical.defaultQuality, defaultAVIFQuality: canonical.defaultAVIFQuality)
     }
 

@@ -78,9 +78,9 @@ struct CanonicalRulesTests {
         #expect(source.variant == nil)
     }
 
-    @Test("A dialect URL without quality gets the configured one, then its tier")
+    @Test("A dialect URL without quality gets the configured one, then its size step")
     func dialectQuality() throws {
-        let rules = CanonicalRules(tiers: Tiers(sizes: [100], qualities: [60]), defaultQuality: 55)
+        let rules = CanonicalRules(sizeSteps: SizeSteps(sizes: [100], qualities: [60]), defaultQuality: 55)
         #expect(try rules.source(of: "http://h/a?imageView&thumbnail=80x40").variant?.description == "100x50-q60.jpg")
         #expect(
             try rules.source(of: "http://h/a?imageView&thumbnail=80x40&exact").variant?.description == "80x40-q55.jpg")
@@ -125,7 +125,7 @@ struct CanonicalRulesTests {
                 CanonicalStep(rule: "escapes", before: "/x/../%7ea", after: "/x/../~a"),
                 CanonicalStep(rule: "dot segments", before: "/x/../~a", after: "/~a"),
                 CanonicalStep(rule: "imageView", before: "imageView&thumbnail=80x80", after: "80x80-q80.jpg"),
-                CanonicalStep(rule: "tiers", before: "80x80-q80.jpg", after: "90x90-q80.jpg"),
+                CanonicalStep(rule: "size steps", before: "80x80-q80.jpg", after: "90x90-q80.jpg"),
                 CanonicalStep(rule: "volatile parameter", before: "utm=1", after: ""),
             ])
         #expect(try source == Self.rules().source(of: "HTTP://B.news:80/x/../%7ea?utm=1&imageView&thumbnail=80x80#top"))

@@ -167,33 +167,33 @@ struct VariantSpecParsingTests {
         ] as [(String, AcceptedFormats)])
     func accept(header: String, formats: AcceptedFormats) { #expect(AcceptedFormats(header: header) == formats) }
 
-    @Test("The rules give the default quality, and tiers to written specs only where they say so")
+    @Test("The rules give the default quality, and size steps to written specs only where they say so")
     func rules() throws {
         #expect(try CanonicalRules(defaultQuality: 70).spec(of: "641x100.webp").description == "641x100-q70.webp")
-        let tiered = CanonicalRules(specTiers: true)
-        #expect(try tiered.spec(of: "641x100-q71.webp").description == "720x112-q80.webp")
-        #expect(try tiered.spec(of: "full-q71.webp").description == "full-q80.webp")
-        #expect(try tiered.spec(of: "3000x10.png").description == "3000x10.png")
+        let rounding = CanonicalRules(roundSizes: true)
+        #expect(try rounding.spec(of: "641x100-q71.webp").description == "720x112-q80.webp")
+        #expect(try rounding.spec(of: "full-q71.webp").description == "full-q80.webp")
+        #expect(try rounding.spec(of: "3000x10.png").description == "3000x10.png")
     }
 
     @Test(
-        "Tiers round the long side and the quality up; the short side follows, half up and at least 1",
+        "Size steps round the long side and the quality up; the short side follows, half up and at least 1",
         arguments: [
             ("80x80-q80.webp", "90x90-q80.webp"), ("64x48-q1.jpg", "90x68-q40.jpg"), ("31x1-q41.jpg", "60x2-q70.jpg"),
             ("1000y1-q90.jpg", "1024y1-q90.jpg"), ("0x2559-q91.jpg", "0x2560-q91.jpg"),
             ("2561x9-q100.jpg", "2561x9-q100.jpg"),
         ])
-    func tiers(exact: String, fitted: String) throws {
-        let spec = Tiers().fitting(try VariantSpec(exact))
+    func sizeSteps(exact: String, fitted: String) throws {
+        let spec = SizeSteps().fitting(try VariantSpec(exact))
         #expect(spec.description == fitted)
-        #expect(Tiers().fitting(spec) == spec)
+        #expect(SizeSteps().fitting(spec) == spec)
     }
 
-    @Test("Tiers may be given in any order, and none at all leaves specs as they are")
-    func otherTiers() throws {
+    @Test("Size steps may be given in any order, and none at all leaves specs as they are")
+    func otherSteps() throws {
         let spec = try VariantSpec("80x40-q50.webp")
         #expect(
-            Tiers(sizes: [200, 100, 0, -3, 100], qualities: [60, 400]).fitting(spec).description == "100x50-q60.webp")
-        #expect(Tiers(sizes: [], qualities: []).fitting(spec) == spec)
+            SizeSteps(sizes: [200, 100, 0, -3, 100], qualities: [60, 400]).fitting(spec).description == "100x50-q60.webp")
+        #expect(SizeSteps(sizes: [], qualities: []).fitting(spec) == spec)
     }
 }

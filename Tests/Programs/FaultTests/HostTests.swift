@@ -102,7 +102,7 @@ struct HostTests {
         #expect(usage.status == 2)
     }
 
-    @Test("Jobs that only move from tier to tier while their host is left alone do not outlast a worker's patience")
+    @Test("Jobs that only wait while their host is left alone do not outlast a worker's patience")
     func patienceWithMoves() async throws {
         let place = try place()
         let paths = (0..<20).map { "/\($0).png" }

@@ -1,5 +1,5 @@
 /// Size and quality steps that requests are rounded up to, so that similar requests share one variant.
-package struct Tiers: Sendable, Hashable {
+package struct SizeSteps: Sendable, Hashable {
     /// Steps of the long side in pixels, ascending.
     package let sizes: [Int]
     /// Steps of the quality, 1...100, ascending.
@@ -18,8 +18,8 @@ package struct Tiers: Sendable, Hashable {
     /// up and at least 1. A value above the last step passes unchanged.
     package func fitting(_ spec: VariantSpec) -> VariantSpec {
         let long = max(spec.width, spec.height)
-        let tier = sizes.first { $0 >= long } ?? long
-        func follow(_ side: Int) -> Int { side == 0 ? 0 : max(1, (2 * side * tier + long) / (2 * long)) }
+        let step = sizes.first { $0 >= long } ?? long
+        func follow(_ side: Int) -> Int { side == 0 ? 0 : max(1, (2 * side * step + long) / (2 * long)) }
         return VariantSpec(
             width: follow(spec.width), height: follow(spec.height), mode: spec.mode,
             quality: spec.quality == 0 ? 0 : qualities.first { $0 >= spec.quality } ?? spec.quality,
