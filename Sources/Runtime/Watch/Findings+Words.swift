@@ -12,15 +12,15 @@ extension Findings {
         guard let unread = lane.lag.records else {
             return isLate ? "\(name) is late, and not known whole\(unknown)." : "\(name) is not known\(unknown)."
         }
-        let retried = lane.retried?.jobs ?? 0
-        guard unread > 0 || retried > 0 else {
-            return lane.retried == nil
+        let parked = lane.parked?.jobs ?? 0
+        guard unread > 0 || parked > 0 else {
+            return lane.parked == nil
                 ? "\(name) has nothing new to do\(unknown); how many jobs are parked is not known."
                 : "\(name) has nothing to do\(unknown)."
         }
         var text = isLate ? "\(name) is late: " : "\(name): "
-        text += "\(lane.retried?.isEstimate == true ? "~" : "")\(Words.count(Int(unread) + retried)) pending"
-        if !lane.retriedText.isEmpty { text += " (\(lane.retriedText))" }
+        text += "\(lane.parked?.isEstimate == true ? "~" : "")\(Words.count(Int(unread) + parked)) pending"
+        if !lane.parkedText.isEmpty { text += " (\(lane.parkedText))" }
         text += lane.age(at: now).map { ", the oldest for \(Words.span($0)) " } ?? ", for how long is not known "
         text += "(target \(Words.span(lane.target)))"
         if isLate, let rates = lane.rates, rates.in - rates.out >= 0.1 {

@@ -99,7 +99,7 @@ extension JSONWriter {
         seconds("targetSeconds", lane.target)
         field("late", lane.isLate(at: now))
         optional("waiting", lane.lag.records)
-        optional("retrying", lane.retried?.jobs)
+        optional("parked", lane.parked?.jobs)
         optional("inPerSecond", lane.rates?.in)
         optional("donePerSecond", lane.rates?.out)
         optional("drainSeconds", lane.drainSeconds)
@@ -162,7 +162,7 @@ extension JSONWriter {
             key(named: lane.rawValue)
             self.lag(lag, at: now)
         }
-        key("retry")
+        key("parked")
         lag(partition.retries, at: now)
         optional("pinnedBy", partition.pinned?.description)
         optional("message", partition.message)

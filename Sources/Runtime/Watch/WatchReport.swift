@@ -62,7 +62,7 @@ package struct WatchReport: Sendable {
     package var blockedHosts: [OriginSummary]? { hosts?.filter { $0.state == .blocked } }
 
     /// Whether no job is pending anywhere, and everything was read to know that.
-    var isEmpty: Bool { pending == 0 && lanes.allSatisfy { $0.lag.records == 0 && $0.retried?.jobs == 0 } }
+    var isEmpty: Bool { pending == 0 && lanes.allSatisfy { $0.lag.records == 0 && $0.parked?.jobs == 0 } }
 
     package struct LaneReport: Sendable {
         package let lane: Lane
@@ -71,18 +71,18 @@ package struct WatchReport: Sendable {
         package let rates: (in: Double, out: Double)?
         let minutes: [LaneHistory.Point]
         /// Its parked jobs, and those in old retry topics; nil if that is not known.
-        package let retried: RetriedJobs?
+        package let parked: ParkedTally?
         /// Arrival time of its oldest job that no origin holds back; nil if there is none.
         package let ready: WallTime?
 
         /// Age of its oldest unfinished job, retried or not: 0 if there is none, nil if it is not known.
         package func age(at now: WallTime) -> Duration? {
-            let oldest = [lag.oldest, retried?.since].compactMap { $0 }.min()
-            return oldest.map { max(.zero, now - $0) } ?? (lag.records == 0 && retried?.jobs == 0 ? .zero : nil)
+            let oldest = [lag.oldest, parked?.since].compactMap { $0 }.min()
+            return oldest.map { max(.zero, now - $0) } ?? (lag.records == 0 && parked?.jobs == 0 ? .zero : nil)
         }
         /// Whether its oldest job is older than the target, whether it is unread or parked.
         package func isLate(at now: WallTime) -> Bool {
-            [lag.oldest, retried?.since].compactMap { $0 }.contains { now - $0 > target }
+            [lag.oldest, parked?.since].compactMap { $0 }.contains { now - $0 > target }
         }
         /// The same for jobs that no origin holds back: more workers, or more read-ahead, would start them.
         func isReadyLate(at now: WallTime) -> Bool { ready.map { now - $0 > target } ?? false }
@@ -92,7 +92,7 @@ package struct WatchReport: Sendable {
             guard let drain, let records = lag.records, drain > 0 else { return nil }
             // The rate is that of jobs that no host holds back.
             if ready == nil, records == 0 || lag.oldest != nil { return nil }
-            let pending = Double(records) + Double(retried?.jobs ?? 0)
+            let pending = Double(records) + Double(parked?.jobs ?? 0)
             return pending > 0 ? pending / drain : nil
         }
         /// Jobs a second by which the backlog shrinks. Parked jobs are still pending. nil if that is not known.
@@ -143,8 +143,8 @@ package struct WatchReport: Sendable {
         /// Lag of each topic whose records are finished.
         let topics: [(topic: Topic, lag: Lag)]
         package let retries: Lag
-        /// By lane, from `WatchState.retriedSince`.
-        let retriedSince: [String: WallTime]
+        /// By lane, from `WatchState.parkedSinceByLane`.
+        let parkedSinceByLane: [String: WallTime]
         /// The unfinished record that others are finished behind, or that has made no progress for long.
         package let pinned: RecordOrigin?
         package let message: String?
@@ -154,7 +154,7 @@ package struct WatchReport: Sendable {
 
         /// Whether a job of the lane that is older than its target waits here, unread or parked.
         func isLate(_ lane: LaneReport, at now: WallTime) -> Bool {
-            [lanes[lane.lane.ordinal].oldest, retriedSince[lane.lane.rawValue]].compactMap { $0 }
+            [lanes[lane.lane.ordinal].oldest, parkedSinceByLane[lane.lane.rawValue]].compactMap { $0 }
                 .contains { now - $0 > lane.target }
         }
     }
@@ -204,12 +204,12 @@ extension WatchReport {
         let retries = state.waitingLag()
         lanes = Lane.allCases.map { lane in
             let (lag, history) = (state.lag(of: lane, at: now), state.lanes[lane.ordinal])
-            let retried = RetriedJobs(
+            let parked = ParkedTally(
                 of: lane, waits, in: retries, sampled, parkedSince: state.parkedSince(lane))
             return LaneReport(
                 lane: lane, lag: lag, target: state.targets[lane], rates: history.rates,
-                minutes: history.minutes, retried: retried, ready: Self.ready(lane, lag, waits, sampled, full),
-                drain: Self.drain(history, retried, state.retries, of: waits))
+                minutes: history.minutes, parked: parked, ready: Self.ready(lane, lag, waits, sampled, full),
+                drain: Self.drain(history, parked, state.retries, of: waits))
         }
         foreignMembers = state.isShared ? state.foreignMembers.count : 0
         openTransactions = state.openTransactions(at: now).count
@@ -226,11 +226,11 @@ extension WatchReport {
 
     /// Drain rate of a lane. Jobs that were parked, and ended then, count for each lane by its share of the parked jobs.
     private static func drain(
-        _ own: LaneHistory, _ retried: RetriedJobs?, _ retries: LaneHistory, of waits: [WaitReport]
+        _ own: LaneHistory, _ parked: ParkedTally?, _ retries: LaneHistory, of waits: [WaitReport]
     ) -> Double? {
-        guard let drain = own.drain, let retried else { return nil }
+        guard let drain = own.drain, let parked else { return nil }
         let all = waits.reduce(0) { $0 + ($1.code == nil ? 0 : $1.jobs) }
-        return drain + (all > 0 ? (retries.drain ?? 0) * Double(retried.jobs) / all : 0)
+        return drain + (all > 0 ? (retries.drain ?? 0) * Double(parked.jobs) / all : 0)
     }
 
     /// Arrival time of the lane's oldest job that no origin holds back. No unread job is older than the lane's first,
@@ -244,11 +244,11 @@ extension WatchReport {
         let held = { (wait: WaitReport) in
             wait.reason == .host || wait.reason == .hostSlow || full.contains(wait.host)
         }
-        let retried = own.filter { $0.code != nil && !held($0) }.map(\.since).min()
+        let parked = own.filter { $0.code != nil && !held($0) }.map(\.since).min()
         let unread = own.filter { $0.code == nil && !held($0) }.map(\.since).min()
         let isHeld = own.contains { $0.code == nil && held($0) } && !sampled.without.contains(.jobs(lane))
         let first = isHeld ? unread.map { max($0, lag.oldest ?? $0) } : lag.oldest
-        return [first, retried].compactMap { $0 }.min()
+        return [first, parked].compactMap { $0 }.min()
     }
 }
 
@@ -273,7 +273,8 @@ extension WatchState {
             number: number, state: state, owner: watch.owner, epoch: watch.epoch?.epoch,
             topics: Topic.worked.map { ($0, lag(of: [$0], in: number)) } + [(.parked, parkedLag(in: number))],
             retries: waitingLag(in: number),
-            retriedSince: retriedSince(in: number), pinned: watch.owner == nil ? nil : pinned(number, at: now),
+            parkedSinceByLane: parkedSinceByLane(in: number),
+            pinned: watch.owner == nil ? nil : pinned(number, at: now),
             message: failure)
     }
 

@@ -72,7 +72,7 @@ extension WatchState {
         var all = lag(of: Topic.retries, in: partition)
         all.add(partitions[partition].parked)
         let isSampled = retryPlaces(partition).allSatisfy { $0.sample?.seen ?? 0 > 0 }
-        let oldest = isSampled ? retriedSince(in: partition).values.min() : nil
+        let oldest = isSampled ? parkedSinceByLane(in: partition).values.min() : nil
         return Lag(records: all.records, oldest: oldest, unknown: all.unknown)
     }
 
@@ -85,7 +85,7 @@ extension WatchState {
 
     /// Time when the first waiting job of each lane was first seen. A record that is no job belongs to the lane
     /// `unknown`.
-    func retriedSince(in partition: Int) -> [String: WallTime] {
+    func parkedSinceByLane(in partition: Int) -> [String: WallTime] {
         var since: [String: WallTime] = [:]
         for lane in Lane.allCases { since[lane.rawValue] = partitions[partition].parked?.lanes[lane].oldest }
         for place in retryPlaces(partition) {

@@ -22,13 +22,13 @@ struct LaneReportTests {
     private static func page(_ report: WatchReport) -> String { String(decoding: report.page, as: UTF8.self) }
 
     @Test("Jobs that are tried again are their lane's: how many, and how old")
-    func retried() throws {
+    func parked() throws {
         var scene = Scene()
         // Rows that no owner has counted yet.
         scene.publish(87, to: .parked, 0)
         scene.look()
         #expect(scene.report.lanes[0].age(at: scene.now) == nil)
-        #expect(try Self.fast(scene.report)["retrying"] is NSNull)
+        #expect(try Self.fast(scene.report)["parked"] is NSNull)
         #expect(!scene.report.metrics.text.contains("\nmezzotint_watch_oldest_job_seconds{"))
         #expect(
             scene.report.diagnosis.sentence.contains(
@@ -40,7 +40,7 @@ struct LaneReportTests {
                 "Fast is late: 87 pending (87 parked), the oldest for 20 s (target 5 s)."))
         #expect(report.diagnosis.sentence.hasSuffix("Slow has nothing to do."))
         let lane = try Self.fast(report)
-        #expect(lane["oldestSeconds"] as? Int == 20 && lane["retrying"] as? Int == 87 && lane["waiting"] as? Int == 0)
+        #expect(lane["oldestSeconds"] as? Int == 20 && lane["parked"] as? Int == 87 && lane["waiting"] as? Int == 0)
         #expect(report.metrics.text.contains("\nmezzotint_watch_oldest_job_seconds{lane=\"fast\"} 20\n"))
         #expect(report.metrics.text.contains("\nmezzotint_watch_oldest_job_seconds{lane=\"slow\"} 0\n"))
         #expect(lane["late"] as? Bool == true)
@@ -53,16 +53,16 @@ struct LaneReportTests {
         scene.publish(1, to: .parked, 0)
         scene.publish(7, to: .parked, 1)
         scene.look()
-        #expect(scene.report.lanes[0].retried == nil)
+        #expect(scene.report.lanes[0].parked == nil)
         #expect(scene.state.placesToSample(9).map(\.partition) == [PartitionID(0), PartitionID(1)])
         // The epoch row alone, and two rows behind one.
         scene.apply(.sample(PlaceSample(.parked, PartitionID(0))))
         scene.sample(.parked, 1, 2, code: "fetch.server-error", host: "https://a.example")
         let lane = scene.report.lanes[0]
-        #expect(lane.retried?.jobs == 2 && lane.retried?.isEstimate == false && lane.retried?.since == scene.now - 20_000)
+        #expect(lane.parked?.jobs == 2 && lane.parked?.isEstimate == false && lane.parked?.since == scene.now - 20_000)
         scene.publish(500, to: .parked, 1)
         scene.look()
-        #expect(scene.report.lanes[0].retried == nil)
+        #expect(scene.report.lanes[0].parked == nil)
     }
 
     @Test("A partition that cannot be read takes what waits in it along, and leaves no 0 behind")
@@ -74,7 +74,7 @@ struct LaneReportTests {
         scene.unreadable = [3]
         scene.look(4)
         let lane = try Self.fast(scene.report)
-        for name in ["oldestSeconds", "waiting", "retrying"] { #expect(lane[name] is NSNull, "\(name)") }
+        for name in ["oldestSeconds", "waiting", "parked"] { #expect(lane[name] is NSNull, "\(name)") }
         #expect(!scene.report.metrics.text.contains("\nmezzotint_watch_oldest_job_seconds{lane=\"fast\"}"))
         #expect(scene.report.diagnosis.sentence.contains("Fast is not known (1 partition left out)."))
         #expect(!Self.page(scene.report).contains("<dt>Oldest</dt><dd>none"))
@@ -92,7 +92,7 @@ struct LaneReportTests {
         scene.sample(.jobsFast, 0, 50, code: nil, host: "https://a.example")
         let report = scene.report
         #expect(report.waits.map(\.jobs) == [200, 200, 50] && report.waits.map(\.isEstimate) == [true, true, false])
-        #expect(report.lanes[0].retried?.text == "~400")
+        #expect(report.lanes[0].parked?.text == "~400")
         let sampled = try #require(try Self.json(report)["sampled"] as? [String: Int])
         #expect(sampled == ["places": 3, "of": 5])
     }
@@ -145,7 +145,7 @@ struct LaneReportTests {
         scene.park(4, code: "retry.host-blocked", host: "https://a.example")
         scene.look { $0.finish(5, of: .jobsFast, 0) }
         let lane = scene.report.lanes[0]
-        #expect(lane.lag.records == 0 && lane.retried?.jobs == 4 && lane.drain.map { $0 > 0 } == true)
+        #expect(lane.lag.records == 0 && lane.parked?.jobs == 4 && lane.drain.map { $0 > 0 } == true)
         #expect(lane.drainSeconds == nil)
     }
 

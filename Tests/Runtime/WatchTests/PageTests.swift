@@ -44,7 +44,7 @@ struct PageTests {
         #expect(page.contains("4 partitions: \(4 - late) in time\(late > 0 ? ", \(late) late" : "")."))
         let json = try #require(
             try JSONSerialization.jsonObject(with: Data(scene.report.json)) as? [String: Any])
-        let retry = try #require((json["partitions"] as? [[String: Any]])?.first?["retry"] as? [String: Any])
+        let retry = try #require((json["partitions"] as? [[String: Any]])?.first?["parked"] as? [String: Any])
         #expect(retry["seconds"] as? Double == Double(seconds) && retry["records"] as? Int == 1)
     }
 
@@ -76,7 +76,7 @@ struct PageTests {
         #expect(page.contains("4 partitions: \(4 - late) in time\(late > 0 ? ", \(late) late" : "")."))
         let json = try #require(
             try JSONSerialization.jsonObject(with: Data(scene.report.json)) as? [String: Any])
-        let retry = try #require((json["partitions"] as? [[String: Any]])?.first?["retry"] as? [String: Any])
+        let retry = try #require((json["partitions"] as? [[String: Any]])?.first?["parked"] as? [String: Any])
         #expect(retry["seconds"] as? Double == seconds && retry["records"] as? Int == 2)
     }
 

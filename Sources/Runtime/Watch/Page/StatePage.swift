@@ -52,15 +52,15 @@ extension HTML {
             note("Age of its oldest unread job, last hour: \(lane.atMost). Dashed: the target.")
             raw("<dl><dt>Oldest</dt>")
             if lane.isLate(at: report.at) { raw("<dd class=late>") } else { raw("<dd>") }
-            let isIdle = lane.lag.records == 0 && lane.retried?.jobs == 0
+            let isIdle = lane.lag.records == 0 && lane.parked?.jobs == 0
             put(isIdle ? "none" : lane.age(at: report.at).map(Words.span) ?? "unknown")
             put(" (target \(Words.span(lane.target))\(lane.isLate(at: report.at) ? ", late" : ""))")
             raw("</dd>")
             entry("Unread", lane.lag.records.map { Words.count(Int($0)) } ?? "unknown")
             entry(
                 "Parked",
-                lane.retried.map { retried in
-                    retried.text + (retried.since.map { ", the oldest came \(Words.span(report.at - $0)) ago" } ?? "")
+                lane.parked.map { parked in
+                    parked.text + (parked.since.map { ", the oldest came \(Words.span(report.at - $0)) ago" } ?? "")
                 } ?? "unknown")
             if lane.lag.unknown > 0 { entry("Unknown", "\(Words.counted(lane.lag.unknown, "partition"))") }
             let rates = lane.lag.records == nil ? nil : lane.rates
@@ -80,7 +80,7 @@ extension HTML {
     }
 
     private func drained(_ lane: WatchReport.LaneReport) -> String {
-        if lane.lag.records == 0, lane.retried?.jobs == 0 { return "nothing is pending" }
+        if lane.lag.records == 0, lane.parked?.jobs == 0 { return "nothing is pending" }
         guard lane.drain != nil else { return "unknown" }
         return lane.drainTime.map(Words.span) ?? "the backlog does not shrink"
     }
@@ -95,7 +95,7 @@ extension HTML {
 
     fileprivate mutating func waits(_ report: WatchReport) {
         raw("<h2>Pending jobs</h2>")
-        let isKnown = report.answeredAt != nil && report.lanes.allSatisfy { $0.lag.unknown == 0 && $0.retried != nil }
+        let isKnown = report.answeredAt != nil && report.lanes.allSatisfy { $0.lag.unknown == 0 && $0.parked != nil }
         note(
             report.sampled.of == 0
                 ? isKnown ? "Nothing is pending." : "Unknown."

@@ -12,7 +12,7 @@ package struct SampledPlaces: Sendable, Hashable {
 
 /// A lane's jobs that wait after they were read: parked ones, and those in old retry topics, which are estimated from
 /// samples.
-package struct RetriedJobs: Sendable, Hashable {
+package struct ParkedTally: Sendable, Hashable {
     package private(set) var jobs = 0
     package private(set) var isEstimate = false
     /// Time when the first of them came; nil if there is none.
@@ -38,8 +38,8 @@ package struct RetriedJobs: Sendable, Hashable {
 
 extension WatchReport.LaneReport {
     /// `87 parked`, in addition to unread ones; empty if there is none.
-    var retriedText: String {
-        guard let retried else { return "unknown parked" }
-        return retried.jobs > 0 ? "\(retried.text) parked" : ""
+    var parkedText: String {
+        guard let parked else { return "unknown parked" }
+        return parked.jobs > 0 ? "\(parked.text) parked" : ""
     }
 }
