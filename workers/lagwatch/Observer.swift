@@ -118,7 +118,7 @@ actor Observer {
             return opened
         } catch {
             // An embedded log does not exist before the first job.
-            if state.answeredAt == nil, let file = settings.embeddedLogFile,
+            if state.respondedAt == nil, let file = settings.embeddedLogFile,
                 FileSystem.length(of: file) == 0 || (access(file, F_OK) != 0 && errno == ENOENT)
             {
                 apply(.unpublished(settings.logDirectory))

@@ -60,7 +60,7 @@ package struct OriginState: Sendable {
     private var rounds = PauseRounds()
     private var openSince = Instant.distantPast
     /// Time of the last good response.
-    private var answeredAt: Instant?
+    private var respondedAt: Instant?
     /// Earliest start of the next fetch.
     private var next = Instant.distantPast
     /// End of a requested pause that accompanied a failure. It is short, so it is not published.
@@ -187,7 +187,7 @@ package struct OriginState: Sendable {
         switch answer {
         case .unasked: return nil
         case .answered(let bytes):
-            answeredAt = now.monotonic
+            respondedAt = now.monotonic
             if let timeForByte { next = max(next, now.monotonic) + timeForByte * bytes * part }
             guard counts else { return nil }
             recent.add(isFailure: false)
@@ -226,7 +226,7 @@ package struct OriginState: Sendable {
 
     /// Time of the last good response, by both clocks.
     private func lastGood(_ now: Moment) -> Moment? {
-        answeredAt.map { Moment(wall: now.wall - (now.monotonic - $0), monotonic: $0) }
+        respondedAt.map { Moment(wall: now.wall - (now.monotonic - $0), monotonic: $0) }
     }
 
     /// - Parameter wish: jitter of the pause that the host requested; nil: it requested none.
@@ -284,7 +284,7 @@ package struct OriginState: Sendable {
         at now: Moment
     ) -> Change? {
         if !isWish, other != nil {
-            if let answeredAt, answeredAt > now.monotonic - age { return nil }
+            if let respondedAt, respondedAt > now.monotonic - age { return nil }
             // This worker learns more from its own probe in progress, and the other worker will publish the block
             // again.
             if case .probing = phase { return nil }
@@ -350,7 +350,7 @@ package struct OriginState: Sendable {
     }
 
     /// Whether the host has responded well, and has not failed since.
-    package var isProven: Bool { answeredAt != nil && trouble == nil }
+    package var isProven: Bool { respondedAt != nil && trouble == nil }
 
     private mutating func note(_ code: String, _ now: Moment) {
         trouble = Trouble(since: trouble?.since ?? now, code: code)

@@ -30,7 +30,7 @@ extension Diagnosis {
         let view = Findings(report: report, state: state, now: now)
         self = Cause.table.lazy.compactMap { $0.finding(view) }.first ?? view.fine
         // Before the log's first reply, lanes are unknown.
-        if cause != .starting, report.answeredAt != nil { lanes = view.lanes + view.warnings(beside: cause) }
+        if cause != .starting, report.respondedAt != nil { lanes = view.lanes + view.warnings(beside: cause) }
     }
 
     /// nil if it is another cause.

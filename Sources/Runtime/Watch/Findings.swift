@@ -51,28 +51,28 @@ struct Findings {
 
     var silentLog: Diagnosis? {
         let advice = state.silence?.code.flatMap { Advice.action($0) }
-        guard let answeredAt = report.answeredAt else {
+        guard let respondedAt = report.respondedAt else {
             guard let silence = state.silence else { return nil }
             return Diagnosis(
                 .logUnreachable, "The log has not responded yet: \(Words.cut(silence.reason))", since: silence.since,
                 action: advice)
         }
         let silence = state.silence.flatMap { now - $0.since >= Self.answerTime ? $0 : nil }
-        guard silence != nil || now - answeredAt > Self.staleTime else { return nil }
+        guard silence != nil || now - respondedAt > Self.staleTime else { return nil }
         let reason = silence.map { ": \(Words.cut($0.reason))" } ?? "."
         return Diagnosis(
             .logUnreachable,
-            "The log has not responded since \(clock(answeredAt)) (\(Words.span(now - answeredAt)))\(reason) What is shown is as old as that.",
-            since: answeredAt, action: advice)
+            "The log has not responded since \(clock(respondedAt)) (\(Words.span(now - respondedAt)))\(reason) What is shown is as old as that.",
+            since: respondedAt, action: advice)
     }
 
     /// Owners, topic-partitions and workers were not all seen once, within the first half minute. Until then nothing is
     /// known to be fine.
     var starting: Diagnosis? {
-        if report.answeredAt == nil, state.silence == nil {
+        if report.respondedAt == nil, state.silence == nil {
             return Diagnosis(.starting, "Nothing was seen yet.", since: nil)
         }
-        guard let first = state.firstAnsweredAt, now - first < Self.haltTime else { return nil }
+        guard let first = state.firstRespondedAt, now - first < Self.haltTime else { return nil }
         let unseen = state.places.count { $0.start == nil && $0.failure == nil }
         let unasked = report.workers.count { $0.figures == nil && $0.silence == nil }
         let isJoining =
@@ -118,7 +118,7 @@ struct Findings {
         let since = unowned.compactMap(\.unownedSince).max()
         // After a crash the group waits for the dead member's session to end. A worker may also fail to join.
         let least = (since ?? now) + Self.rebalanceTime
-        let workers = state.workers.values.filter { $0.silence == nil && $0.answeredAt ?? .distantPast >= least }
+        let workers = state.workers.values.filter { $0.silence == nil && $0.respondedAt ?? .distantPast >= least }
         // Without this the cause changes for some seconds at each start.
         let joining = workers.count { $0.figures?.started.map { (now - $0).magnitude < Self.joinTime } ?? false }
         return (since, workers.count, joining, since != state.ownersKnownSince && now < least)

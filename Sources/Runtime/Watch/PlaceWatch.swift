@@ -128,7 +128,7 @@ struct PartitionWatch: Sendable {
 struct WorkerWatch: Sendable {
     var figures: WorkerFigures?
     /// Time of its last response, and the start and reason of its silence.
-    var answeredAt: WallTime?
+    var respondedAt: WallTime?
     var silence: (since: WallTime, reason: String)?
     /// Time of its last response, or of the last one that did not come.
     private(set) var askedAt: WallTime?
@@ -179,7 +179,7 @@ struct WorkerWatch: Sendable {
             let isTold = new.restoring ?? 0 > 0 && new.rowsLeft != nil
             if !isTold { restoredAt = nil } else if restoredAt == nil { restoredAt = now }
             failedAt = failedAt.filter { new.failures[$0.key] != nil }
-            (figures, answeredAt, silence) = (new, now, nil)
+            (figures, respondedAt, silence) = (new, now, nil)
         }
     }
 

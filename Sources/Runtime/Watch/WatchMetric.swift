@@ -107,13 +107,13 @@ extension WatchReport {
         case .workersSilent: return one(workers.count { $0.silence != nil })
         case .letters:
             return lettersByPartition.sorted { $0.key < $1.key }.map { Sample($0.value, "\($0.key.number)") }
-        case .lost: return answeredAt == nil ? [] : one(Int(loss?.records ?? 0))
+        case .lost: return respondedAt == nil ? [] : one(Int(loss?.records ?? 0))
         case .blockedHosts: return one(blockedHosts?.count)
         case .foreignMembers: return one(owners == nil ? nil : foreignMembers)
-        case .openTransactions: return one(answeredAt == nil ? nil : openTransactions)
-        case .partitionsAdded: return one(answeredAt == nil ? nil : partitionsAdded)
-        case .connected: return one(diagnosis.cause == .logUnreachable || answeredAt == nil ? 0 : 1)
-        case .staleness: return answeredAt.map { [Sample(max(.zero, at - $0).seconds)] } ?? []
+        case .openTransactions: return one(respondedAt == nil ? nil : openTransactions)
+        case .partitionsAdded: return one(respondedAt == nil ? nil : partitionsAdded)
+        case .connected: return one(diagnosis.cause == .logUnreachable || respondedAt == nil ? 0 : 1)
+        case .staleness: return respondedAt.map { [Sample(max(.zero, at - $0).seconds)] } ?? []
         case .cause: return Cause.inOrder.map { Sample($0 == diagnosis.cause ? 1 : 0, $0.rawValue) }
         }
     }

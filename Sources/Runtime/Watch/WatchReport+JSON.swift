@@ -14,7 +14,7 @@ extension WatchReport {
         json.field("action", diagnosis.action)
         json.optional("since", time: diagnosis.since)
         json.optional("at", time: at)
-        json.optional("answeredAt", time: answeredAt)
+        json.optional("respondedAt", time: respondedAt)
         json.array("lanes", lanes) { $0.write($1, at: at, marks) }
         json.array("waits", waits) { $0.write($1, action(of: $1)) }
         json.key("sampled")
@@ -178,8 +178,8 @@ extension JSONWriter {
     fileprivate mutating func write(_ worker: WatchReport.WorkerReport) {
         let figures = worker.figures
         field("address", worker.address)
-        field("answers", worker.answeredAt != nil && worker.silence == nil)
-        optional("answeredAt", time: worker.answeredAt)
+        field("responds", worker.respondedAt != nil && worker.silence == nil)
+        optional("respondedAt", time: worker.respondedAt)
         optional("message", worker.silence?.reason)
         optional("version", figures?.version)
         optional("client", figures?.client)

@@ -7,7 +7,7 @@ package import Records
 package struct WatchReport: Sendable {
     /// Time of the report, and of the log's last reply.
     package let at: WallTime
-    package let answeredAt: WallTime?
+    package let respondedAt: WallTime?
     package internal(set) var diagnosis = Diagnosis(.starting, "Nothing was seen yet.", since: nil)
     package let lanes: [LaneReport]
     package let waits: [WaitReport]
@@ -162,7 +162,7 @@ package struct WatchReport: Sendable {
     package struct WorkerReport: Sendable {
         package let address: String
         package let figures: WorkerFigures?
-        package let answeredAt: WallTime?
+        package let respondedAt: WallTime?
         package let silence: (since: WallTime, reason: String)?
         /// Start of its silence while workers were running; nil until it was asked then.
         let silentSince: WallTime?
@@ -176,10 +176,10 @@ package struct WatchReport: Sendable {
 extension WatchReport {
     package init(_ state: WatchState, at now: WallTime) {
         at = now
-        answeredAt = state.answeredAt
+        respondedAt = state.respondedAt
         workers = state.workers.map { address, worker in
             WorkerReport(
-                address: address, figures: worker.figures, answeredAt: worker.answeredAt, silence: worker.silence,
+                address: address, figures: worker.figures, respondedAt: worker.respondedAt, silence: worker.silence,
                 silentSince: worker.silentSince(owned: state.areOwnersKnown ? state.ownedSince : .distantPast),
                 restoredAt: worker.restoredAt, failedAt: worker.failedAt,
                 restarts: worker.restarts.filter { $0 > now - WorkerWatch.restartTime })

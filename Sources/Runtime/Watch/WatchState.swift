@@ -42,9 +42,9 @@ package struct WatchState: Sendable {
     /// nil until the topic was read.
     var hosts: HostTable?
     /// Time of the log's last reply.
-    package private(set) var answeredAt: WallTime?
+    package private(set) var respondedAt: WallTime?
     /// Time of the log's first reply.
-    package private(set) var firstAnsweredAt: WallTime?
+    package private(set) var firstRespondedAt: WallTime?
     /// Start of the log's silence, with the reason.
     var silence: (since: WallTime, reason: String, code: String?)?
     /// Time since which no log exists, because nothing was published yet, with its path.
@@ -128,8 +128,8 @@ package struct WatchState: Sendable {
             silence = (silence?.since ?? now, first.description, first.code)
             return
         }
-        (silence, unpublished, answeredAt) = (nil, nil, now)
-        firstAnsweredAt = firstAnsweredAt ?? now
+        (silence, unpublished, respondedAt) = (nil, nil, now)
+        firstRespondedAt = firstRespondedAt ?? now
         for (result, point) in zip(results, points) {
             if point.topic == .variants, case .success(let offsets) = result {
                 changelogLengths[point.partition] = Int64(offsets.bounds.count)

@@ -209,7 +209,7 @@ struct LaneReportTests {
         let fields = try Self.json(scene.report)
         let clock = { (name: String) in (fields[name] as? String).map { "\($0.dropFirst(11).prefix(8)) UTC" } }
         #expect(clock("at") == Words.clock(scene.now, at: scene.now))
-        #expect(clock("answeredAt") == Words.clock(scene.now - 2_000, at: scene.now))
+        #expect(clock("respondedAt") == Words.clock(scene.now - 2_000, at: scene.now))
         #expect(clock("since") == Words.clock(Scene.start + 4_000, at: scene.now))
         #expect(Words.clock(0, at: scene.now) == "1970-01-01 00:00:00 UTC")
         #expect(fields["deadLetters"] is NSNull && fields["moreDeadLetters"] as? Bool == false)

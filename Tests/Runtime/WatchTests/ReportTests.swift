@@ -25,7 +25,7 @@ struct ReportTests {
             let fields = try Self.json(scene.report)
             #expect(
                 Set(fields.keys) == [
-                    "sentence", "cause", "action", "since", "at", "answeredAt", "lanes", "waits", "sampled", "failures",
+                    "sentence", "cause", "action", "since", "at", "respondedAt", "lanes", "waits", "sampled", "failures",
                     "ended", "lost",
                     "deadLetters", "moreDeadLetters", "partitions", "workers", "hosts",
                 ])
@@ -247,7 +247,7 @@ struct ReportTests {
         scene.apply(.workers([WorkerSight(addresses[1], .figures(Scene.figures(owned: 7)))]))
         scene.apply(.workers([WorkerSight("10.0.0.3:9464", .figures(Scene.figures(owned: 7)))]))
         let rows = try #require(try Self.json(scene.report)["workers"] as? [[String: Any]])
-        #expect(rows.map { $0["answers"] as? Bool } == [false, true])
+        #expect(rows.map { $0["responds"] as? Bool } == [false, true])
         #expect(rows.map { $0["partitions"] as? Int } == [nil, 7])
         scene.apply(.workers([WorkerSight(addresses[0], .silent("no answer"))]))
         #expect(scene.state.workers(silent: true) == [addresses[0]])

@@ -8,8 +8,8 @@ extension WatchReport {
     package var page: [UInt8] {
         let title = "\(diagnosis.cause.rawValue) - mezzotint"
         return PageFrame.page(
-            title, isLive: true, at: answeredAt.map { Words.clock($0, at: at) } ?? "never",
-            age: answeredAt.map { max(.zero, at - $0) }
+            title, isLive: true, at: respondedAt.map { Words.clock($0, at: at) } ?? "never",
+            age: respondedAt.map { max(.zero, at - $0) }
         ) { html in
             html.verdict(self)
             html.lanes(self)
@@ -95,7 +95,7 @@ extension HTML {
 
     fileprivate mutating func waits(_ report: WatchReport) {
         raw("<h2>Pending jobs</h2>")
-        let isKnown = report.answeredAt != nil && report.lanes.allSatisfy { $0.lag.unknown == 0 && $0.parked != nil }
+        let isKnown = report.respondedAt != nil && report.lanes.allSatisfy { $0.lag.unknown == 0 && $0.parked != nil }
         note(
             report.sampled.of == 0
                 ? isKnown ? "Nothing is pending." : "Unknown."
@@ -273,9 +273,9 @@ extension HTML {
                 html.cell(figures?.diskFree.values.min().map { Words.bytes($0) } ?? "unknown", .number)
                 html.cell(
                     worker.silence.map {
-                        let since = worker.answeredAt == nil ? "yet" : "since \(Words.clock($0.since, at: report.at))"
+                        let since = worker.respondedAt == nil ? "yet" : "since \(Words.clock($0.since, at: report.at))"
                         return "not \(since): \(Words.cut($0.reason, 80))"
-                    } ?? worker.answeredAt.map { Words.clock($0, at: report.at) } ?? "not yet")
+                    } ?? worker.respondedAt.map { Words.clock($0, at: report.at) } ?? "not yet")
                 html.raw("</tr>")
             }
         }
