@@ -232,7 +232,7 @@ actor Observer {
     }
 
     private func sample(_ view: any LogView) async {
-        for point in state.placesToSample(pace.samples) {
+        for point in state.partitionsToSample(pace.samples) {
             guard let records = await read(point, of: view, limit: pace.sampleRecords) else { continue }
             apply(.sample(reading.sample(records, of: point.topic, point.partition)))
         }

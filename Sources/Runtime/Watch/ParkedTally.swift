@@ -3,9 +3,9 @@ internal import ImageModel
 internal import Records
 
 /// Number of topic-partitions with records to sample, and of those with a sample.
-package struct SampledPlaces: Sendable, Hashable {
+package struct SampledPartitions: Sendable, Hashable {
     package internal(set) var of = 0
-    package internal(set) var places = 0
+    package internal(set) var topicPartitions = 0
     /// Topics that have records, but no sampled partition.
     var without: Set<Topic> = []
 }
@@ -22,7 +22,7 @@ package struct ParkedTally: Sendable, Hashable {
     ///
     /// - Parameter parkedSince: first-seen time of the oldest parked job.
     init?(
-        of lane: Lane, _ waits: [WatchReport.WaitReport], in retries: Lag, _ sampled: SampledPlaces,
+        of lane: Lane, _ waits: [WatchReport.WaitReport], in retries: Lag, _ sampled: SampledPartitions,
         parkedSince: WallTime?
     ) {
         guard retries.records != nil, sampled.without.isDisjoint(with: Topic.retries) else { return nil }

@@ -19,7 +19,7 @@ extension WatchReport {
         json.array("waits", waits) { $0.write($1, action(of: $1)) }
         json.key("sampled")
         json.beginObject()
-        json.field("places", sampled.places)
+        json.field("topicPartitions", sampled.topicPartitions)
         json.field("of", sampled.of)
         json.endObject()
         json.array("failures", failures) { $0.write($1) }

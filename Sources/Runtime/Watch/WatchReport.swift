@@ -36,7 +36,7 @@ package struct WatchReport: Sendable {
     /// Partitions of topics that the workers do not use.
     let partitionsAdded: Int
     /// Sampling that `waits` is based on.
-    package let sampled: SampledPlaces
+    package let sampled: SampledPartitions
     /// Jobs that ended within `RecentEnds.span`, as far as outcomes were read, and those of them that ended badly.
     package let ended: (jobs: Int, failed: Int, expired: Int)
     /// Jobs that were lost within the last day; nil for none.
@@ -238,7 +238,7 @@ extension WatchReport {
     ///
     /// - Parameter full: hosts whose limit is full while renderers are idle, so that their jobs wait for them.
     private static func ready(
-        _ lane: Lane, _ lag: Lag, _ waits: [WaitReport], _ sampled: SampledPlaces, _ full: Set<String>
+        _ lane: Lane, _ lag: Lag, _ waits: [WaitReport], _ sampled: SampledPartitions, _ full: Set<String>
     ) -> WallTime? {
         let own = waits.filter { $0.lane == lane.rawValue }
         let held = { (wait: WaitReport) in

@@ -115,7 +115,7 @@ extension WatchState {
     }
 
     /// Topic-partitions to sample next: those without a sample, then those whose last one was longest ago.
-    package func placesToSample(_ limit: Int) -> [LogPoint] {
+    package func partitionsToSample(_ limit: Int) -> [LogPoint] {
         let places = worked { $0.unfinished ?? 0 > 0 && $0.failure == nil }
         let parked = partitions.enumerated().filter { $1.parked?.jobs != 0 }.compactMap { number, watch in
             // The newest records: older rows may have ended, until they are compacted.

@@ -31,15 +31,16 @@ extension WatchState {
     /// - Parameters:
     ///   - blocked: hosts that are blocked now, so that their jobs do not wait for their turn.
     ///   - restoring: the value of `restoringByWorkers`.
-    func waits(blocked: Set<String>, restoring: Int?) -> (reports: [WatchReport.WaitReport], sampled: SampledPlaces) {
+    func waits(blocked: Set<String>, restoring: Int?) -> (reports: [WatchReport.WaitReport], sampled: SampledPartitions)
+    {
         typealias Report = WatchReport.WaitReport
         var found: [Key: Report] = [:]
-        var sampled = SampledPlaces()
+        var sampled = SampledPartitions()
         for topic in Topic.worked {
             let waiting = (0..<partitionCount).filter { place(topic, $0).unfinished ?? 0 > 0 }
             let seen = waiting.filter { place(topic, $0).sample?.seen ?? 0 > 0 }
             sampled.of += waiting.count
-            sampled.places += seen.count
+            sampled.topicPartitions += seen.count
             if seen.isEmpty, !waiting.isEmpty { sampled.without.insert(topic) }
             let records = { (places: [Int]) in places.reduce(0.0) { $0 + Double(place(topic, $1).unfinished ?? 0) } }
             let scale = seen.count == waiting.count ? 1 : records(waiting) / records(seen)
@@ -68,7 +69,7 @@ extension WatchState {
         }
         for watch in partitions where watch.parked?.jobs ?? 0 > 0 {
             sampled.of += 1
-            if watch.parkedSample?.seen ?? 0 > 0 { sampled.places += 1 }
+            if watch.parkedSample?.seen ?? 0 > 0 { sampled.topicPartitions += 1 }
             addParked(watch, blocked, to: &found)
         }
         let reports = found.values.sorted {

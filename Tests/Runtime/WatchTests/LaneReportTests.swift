@@ -54,7 +54,7 @@ struct LaneReportTests {
         scene.publish(7, to: .parked, 1)
         scene.look()
         #expect(scene.report.lanes[0].parked == nil)
-        #expect(scene.state.placesToSample(9).map(\.partition) == [PartitionID(0), PartitionID(1)])
+        #expect(scene.state.partitionsToSample(9).map(\.partition) == [PartitionID(0), PartitionID(1)])
         // The epoch row alone, and two rows behind one.
         scene.apply(.sample(PlaceSample(.parked, PartitionID(0))))
         scene.sample(.parked, 1, 2, code: "fetch.server-error", host: "https://a.example")
@@ -94,7 +94,7 @@ struct LaneReportTests {
         #expect(report.waits.map(\.jobs) == [200, 200, 50] && report.waits.map(\.isEstimate) == [true, true, false])
         #expect(report.lanes[0].parked?.text == "~400")
         let sampled = try #require(try Self.json(report)["sampled"] as? [String: Int])
-        #expect(sampled == ["places": 3, "of": 5])
+        #expect(sampled == ["topicPartitions": 3, "of": 5])
     }
 
     @Test("What cannot be read is not shown as nothing: neither pending jobs nor rates")

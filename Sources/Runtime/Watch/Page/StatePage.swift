@@ -99,7 +99,7 @@ extension HTML {
         note(
             report.sampled.of == 0
                 ? isKnown ? "Nothing is pending." : "Unknown."
-                : "Sampled \(report.sampled.places) of \(report.sampled.of) topic-partitions with a backlog, at most \(PlaceSample.most) records of each. ~ marks estimates."
+                : "Sampled \(report.sampled.topicPartitions) of \(report.sampled.of) topic-partitions with a backlog, at most \(PlaceSample.most) records of each. ~ marks estimates."
         )
         guard !report.waits.isEmpty else { return }
         table(
