@@ -87,7 +87,7 @@ extension FuzzTarget {
         let progress = ProgressRow(
             partition: PartitionID(0),
             topics: [.jobsFast: TopicProgress(next: 9, committed: 6, anchor: LogAnchor(offset: 5, timestamp: .epoch))],
-            answers: [.outcomes: 7], isClean: false, deaths: 2, away: [.init("https://a.example", ByLane([.fast: 7]))],
+            answers: [.outcomes: 7], isClean: false, crashes: 2, away: [.init("https://a.example", ByLane([.fast: 7]))],
             lost: .init(records: 3, at: .epoch), at: .epoch)
         let headers = RecordHeaders(
             ["ce_id", "ce_type", "mz_epoch", "mz_attempt", "mz_lane", "mz_sig"].map { RecordHeader($0, "1") })

@@ -149,7 +149,7 @@ enum ReferenceCommand {
                 "Start of the host's failures, in milliseconds since 1970; absent if it did not fail."
             ),
             (
-                EventHeader.deaths, "parked",
+                EventHeader.crashes, "parked",
                 "Number of workers that crashed while the job ran, or may have run; absent if none did."
             ),
             (

@@ -22,7 +22,7 @@ enum ParkedCoding {
         bytes.put(note.lane.rawValue)
         bytes.put(note.job)
         bytes.put(note.attempt)
-        bytes.put(note.deaths)
+        bytes.put(note.crashes)
         bytes.put(note.firstSeen)
         for time in [note.notBefore, note.heldSince, note.failingSince, row.ends] {
             bytes.put(time != nil)
@@ -47,7 +47,7 @@ enum ParkedCoding {
         let (worksAs, lane) = (Lane(rawValue: parts.text()), Lane(rawValue: parts.text()))
         let job = parts.text()
         let limit = 0...Int(RecordLimits.attempts.upperBound)
-        let (attempt, deaths, firstSeen) = (parts.int(in: limit), parts.int(in: limit), parts.time())
+        let (attempt, crashes, firstSeen) = (parts.int(in: limit), parts.int(in: limit), parts.time())
         let times = (0..<4).map { _ in parts.flag() ? parts.time(since: firstSeen) : nil }
         let (code, message) = (parts.text(), parts.text())
         let origin = RecordOrigin(parts.text())
@@ -59,7 +59,7 @@ enum ParkedCoding {
         else { return nil }
         let note = RetryNote(
             job: job, lane: lane, attempt: attempt, notBefore: notBefore, firstSeen: firstSeen, heldSince: times[1],
-            failingSince: times[2], deaths: deaths, cause: FailureNote(code: code, message: message, verdict: .retry),
+            failingSince: times[2], crashes: crashes, cause: FailureNote(code: code, message: message, verdict: .retry),
             origin: origin, traceparent: traceparent.isEmpty ? nil : traceparent)
         return ParkedRow(source, identity, note, host: host, worksAs: worksAs, ends: times[3], body: body, kept: kept)
     }

@@ -156,7 +156,8 @@ extension Jobs {
                 ?? origins.crowded(flight.share)
             for pending in old {
                 park(
-                    pending.told(deaths: crashes(of: pending)), for: flight.share, cause, isAside: flight.course != nil,
+                    pending.told(crashes: crashes(of: pending)), for: flight.share, cause,
+                    isAside: flight.course != nil,
                     now, &effects)
             }
             flights[flight.id]?.pendingJobs.removeAll(where: isOld)
@@ -202,7 +203,8 @@ extension PendingJob {
         }
         return PendingJob(
             job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, throttledBy: throttledBy, awaited: awaited
+            heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: throttledBy,
+            awaited: awaited
         )
     }
 

@@ -149,7 +149,7 @@ extension Jobs {
         _ now: Moment, _ effects: inout [JobEffect]
     ) {
         let later = pending.awaiting(
-            host == origin(of: pending) ? nil : host, failingSince: failingSince, deaths: crashes(of: pending))
+            host == origin(of: pending) ? nil : host, failingSince: failingSince, crashes: crashes(of: pending))
         park(later, for: host, cause, now, &effects)
     }
 

@@ -32,11 +32,11 @@ extension Jobs {
     var isNaming: Bool { suspects.isNaming }
 
     /// Number of owners that crashed while the job was in progress, or may have been.
-    func crashes(of pending: PendingJob) -> Int { suspects.deaths(of: pending.place) }
+    func crashes(of pending: PendingJob) -> Int { suspects.crashes(of: pending.place) }
 
     /// Whether the job is not run again, by its record's crashes or this owner's knowledge.
     mutating func isCondemned(_ pending: PendingJob) -> Bool {
-        suspects.note(pending.place, deaths: pending.deaths)
+        suspects.note(pending.place, crashes: pending.crashes)
         return suspects.isCondemned(pending.place)
     }
 

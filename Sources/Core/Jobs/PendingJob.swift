@@ -20,7 +20,7 @@ package final class PendingJob: Sendable {
     /// Time since which the machine's fault has held it back; nil if it does not.
     package let heldSince: WallTime?
     /// Number of owners that crashed while it was in progress, or may have been, according to its record.
-    package let deaths: Int
+    package let crashes: Int
     /// The last limit of its host that held it back.
     package let throttledBy: HostHold?
     /// Redirect target that it waited for; nil: it waited for its URL's host, if any.
@@ -30,12 +30,12 @@ package final class PendingJob: Sendable {
 
     package init(
         job: Job, record: Record, attempts: Int = 0, firstSeen: WallTime? = nil, notBefore: WallTime = .epoch,
-        heldSince: WallTime? = nil, deaths: Int = 0, failingSince: WallTime? = nil, throttledBy: HostHold? = nil,
+        heldSince: WallTime? = nil, crashes: Int = 0, failingSince: WallTime? = nil, throttledBy: HostHold? = nil,
         awaited: OriginHost? = nil
     ) {
         (self.throttledBy, self.awaited) = (throttledBy, awaited)
         (self.job, self.record, self.attempts, self.failingSince) = (job, record, attempts, failingSince)
-        (self.notBefore, self.heldSince, self.deaths) = (notBefore, heldSince, deaths)
+        (self.notBefore, self.heldSince, self.crashes) = (notBefore, heldSince, crashes)
         self.firstSeen = firstSeen ?? record.timestamp
     }
 
@@ -45,23 +45,24 @@ package final class PendingJob: Sendable {
     ) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince ?? self.failingSince,
+            heldSince: heldSince, crashes: crashes, failingSince: failingSince ?? self.failingSince,
             throttledBy: throttledBy,
             awaited: awaited)
     }
 
     /// The same job, with this number of crashes for its next record.
-    func told(deaths: Int) -> PendingJob {
+    func told(crashes: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, throttledBy: throttledBy, awaited: awaited
+            heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: throttledBy,
+            awaited: awaited
         )
     }
 
     /// The same job, which waits until this host has room, and for nothing else. nil: its URL's host.
-    func awaiting(_ host: OriginHost?, failingSince: WallTime?, deaths: Int) -> PendingJob {
+    func awaiting(_ host: OriginHost?, failingSince: WallTime?, crashes: Int) -> PendingJob {
         PendingJob(
-            job: job, record: record, attempts: attempts, firstSeen: firstSeen, heldSince: heldSince, deaths: deaths,
+            job: job, record: record, attempts: attempts, firstSeen: firstSeen, heldSince: heldSince, crashes: crashes,
             failingSince: failingSince ?? self.failingSince, throttledBy: throttledBy, awaited: host)
     }
 
@@ -74,7 +75,8 @@ package final class PendingJob: Sendable {
             key: RecordKey.parked(job.source, JobIdentity(of: record)).bytes, value: record.value, headers: headers)
         return PendingJob(
             job: job, record: row, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, throttledBy: throttledBy, awaited: awaited
+            heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: throttledBy,
+            awaited: awaited
         )
     }
 
@@ -82,7 +84,7 @@ package final class PendingJob: Sendable {
     func held(by hold: HostHold) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, throttledBy: hold, awaited: awaited)
+            heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: hold, awaited: awaited)
     }
 
     package var place: RecordPlace { RecordPlace(record) }

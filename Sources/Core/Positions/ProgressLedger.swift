@@ -99,6 +99,6 @@ extension ProgressRow {
     }
 
     fileprivate func hasSameOwners(as other: ProgressRow) -> Bool {
-        isClean == other.isClean && deaths == other.deaths && suspects == other.suspects && lost == other.lost
+        isClean == other.isClean && crashes == other.crashes && suspects == other.suspects && lost == other.lost
     }
 }

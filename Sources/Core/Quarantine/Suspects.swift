@@ -16,7 +16,7 @@ package import Records
 package struct Suspects: Sendable, Equatable {
     /// Number of crashed owners since one last lived long enough. Owners in between that ended cleanly may have met no
     /// suspect.
-    package private(set) var deaths = 0
+    package private(set) var crashes = 0
     /// Number of owners that crashed while the record was in progress, or may have been.
     private var counts: [RecordPlace: Int] = [:]
     /// Records that the newest durable row names as in progress, and those of a row being written.
@@ -26,8 +26,8 @@ package struct Suspects: Sendable, Equatable {
     /// Suspects that have run under this owner, and must run again.
     private var outlived: Set<RecordPlace> = []
 
-    private static let deathsToRunAlone = 2
-    private static let deathsToDie = 3
+    private static let crashesToRunAlone = 2
+    private static let crashesToCondemn = 3
     /// Maximum records of one row. Further records get no blame.
     private static let limit = 128
     /// Lifetime of an owner that ends the series of crashes.
@@ -43,10 +43,10 @@ package struct Suspects: Sendable, Equatable {
     package init(after row: ProgressRow?, isOwn: Bool = false) {
         // Programs that did not record how they ended did not name jobs either.
         guard let row, let isClean = row.isClean else { return }
-        let isDeath = !isClean && !isOwn
-        deaths = row.deaths + (isDeath ? 1 : 0)
+        let isCrash = !isClean && !isOwn
+        crashes = row.crashes + (isCrash ? 1 : 0)
         for suspect in row.suspects {
-            let count = isDeath ? count(of: suspect) : suspect.deaths
+            let count = isCrash ? count(of: suspect) : suspect.crashes
             if count > 0 { counts[RecordPlace(suspect.topic, suspect.offset)] = count }
         }
     }
@@ -55,28 +55,28 @@ package struct Suspects: Sendable, Equatable {
     /// second one named may have been in progress at both.
     private func count(of suspect: ProgressRow.Suspect) -> Int {
         switch suspect.begun {
-        case nil: suspect.deaths
-        case .alone: Self.deathsToDie
-        case .beside: min(max(suspect.deaths + 1, deaths), Self.deathsToRunAlone)
+        case nil: suspect.crashes
+        case .alone: Self.crashesToCondemn
+        case .beside: min(max(suspect.crashes + 1, crashes), Self.crashesToRunAlone)
         }
     }
 
     /// Whether jobs are named before they start.
-    package var isNaming: Bool { deaths > 0 || !counts.isEmpty }
-    package func runsAlone(_ place: RecordPlace) -> Bool { deaths(of: place) >= Self.deathsToRunAlone }
-    package func isCondemned(_ place: RecordPlace) -> Bool { deaths(of: place) >= Self.deathsToDie }
+    package var isNaming: Bool { crashes > 0 || !counts.isEmpty }
+    package func runsAlone(_ place: RecordPlace) -> Bool { crashes(of: place) >= Self.crashesToRunAlone }
+    package func isCondemned(_ place: RecordPlace) -> Bool { crashes(of: place) >= Self.crashesToCondemn }
     /// Number of owners that crashed while the record was in progress, or may have been.
-    package func deaths(of place: RecordPlace) -> Int { counts.isEmpty ? 0 : counts[place] ?? 0 }
+    package func crashes(of place: RecordPlace) -> Int { counts.isEmpty ? 0 : counts[place] ?? 0 }
 
     package func offsets(of topic: Topic) -> Set<Int64> { Set(counts.keys.lazy.filter { $0.topic == topic }.map(\.offset)) }
 
     /// Number of suspects that run alone.
-    package var aloneCount: Int { counts.values.count { $0 == Self.deathsToRunAlone } }
+    package var aloneCount: Int { counts.values.count { $0 == Self.crashesToRunAlone } }
 
     /// Wait of suspects before their isolated run. A suspect that has run alone under this owner does not wait again.
     package func patience(for places: some Sequence<RecordPlace>) -> Duration {
         if places.allSatisfy({ !runsAlone($0) || outlived.contains($0) }) { return .zero }
-        return min(.seconds(5) * max(deaths, 1), .seconds(20))
+        return min(.seconds(5) * max(crashes, 1), .seconds(20))
     }
 
     /// Suspects for a row, while the jobs at `places` are in progress.
@@ -84,7 +84,7 @@ package struct Suspects: Sendable, Equatable {
         let begun: ProgressRow.Suspect.Begun = isAlone ? .alone : .beside
         let all = Set(counts.keys).union(places).map { place in
             ProgressRow.Suspect(
-                place.topic, place.offset, deaths: deaths(of: place), begun: places.contains(place) ? begun : nil)
+                place.topic, place.offset, crashes: crashes(of: place), begun: places.contains(place) ? begun : nil)
         }
         return Array(all.sorted { $0.order < $1.order }.prefix(Self.limit))
     }
@@ -94,9 +94,9 @@ package struct Suspects: Sendable, Equatable {
 
     /// Notes the crashes that the record lists for its job's earlier records. Only a republished row of `parked` can list
     /// as many as condemn its job: others are written for jobs that run again.
-    package mutating func note(_ place: RecordPlace, deaths: Int) {
-        let limit = place.topic == .parked ? Self.deathsToDie : Self.deathsToRunAlone
-        if deaths > 0 { counts[place] = max(self.deaths(of: place), min(deaths, limit)) }
+    package mutating func note(_ place: RecordPlace, crashes: Int) {
+        let limit = place.topic == .parked ? Self.crashesToCondemn : Self.crashesToRunAlone
+        if crashes > 0 { counts[place] = max(self.crashes(of: place), min(crashes, limit)) }
     }
 
     /// Clears a record that is completed, or whose render its worker survived.
@@ -114,7 +114,7 @@ package struct Suspects: Sendable, Equatable {
     /// before they could record it found the same, and the offsets may be this log's. So those records run alone once
     /// more, and none is taken for the one that crashed earlier owners.
     package mutating func doubt(_ topic: Topic) {
-        for (place, count) in counts where place.topic == topic { counts[place] = min(count, Self.deathsToRunAlone) }
+        for (place, count) in counts where place.topic == topic { counts[place] = min(count, Self.crashesToRunAlone) }
     }
 
     /// Forgets records below the offset. All of them are finished, and some may never have come.
@@ -123,10 +123,10 @@ package struct Suspects: Sendable, Equatable {
     }
 
     /// Ends the series of crashes, because the owner has lived long enough. Jobs that start from now on are not named.
-    package mutating func outlive() { deaths = 0 }
+    package mutating func outlive() { crashes = 0 }
 }
 
 extension ProgressRow.Suspect {
     /// The most suspect first.
-    fileprivate var order: (Int, Int, Int64) { (-deaths, topic.ordinal, offset) }
+    fileprivate var order: (Int, Int, Int64) { (-crashes, topic.ordinal, offset) }
 }

@@ -19,7 +19,7 @@ package enum EventHeader {
     package static let failingSince = "mz_failing_since"
     /// On a retry: owners that crashed, or may have crashed, while the job was in progress. Left out if there were
     /// none.
-    package static let deaths = "mz_deaths"
+    package static let crashes = "mz_deaths"
     package static let code = "mz_code"
     package static let message = "mz_message"
     /// Original record of the bytes: `jobs.fast-3-17`.

@@ -113,11 +113,11 @@ package struct OutcomeSearch: Sendable {
     /// Finished jobs, newest last.
     package var ended: [Ended] {
         var ended = outcomes.map { Ended(report: $0, lane: $0.lane, attempts: $0.allAttempts) }
-        func deaths(of job: String) -> [Int] {
+        func deadOutcomes(of job: String) -> [Int] {
             ended.indices.filter { ended[$0].report.job == job && ended[$0].report.kind == .dead }
         }
         for letter in letters.values.flatMap({ DeadLetter.standing($0).letters }) {
-            let places = deaths(of: letter.id)
+            let places = deadOutcomes(of: letter.id)
             for place in places {
                 ended[place].hasLetter = true
                 if ended[place].attempts != nil { ended[place].attempts = letter.attempts }
@@ -128,7 +128,7 @@ package struct OutcomeSearch: Sendable {
             guard let id = record.header(EventHeader.discards), let job = record.header(EventHeader.replayedAs) else {
                 continue
             }
-            for place in deaths(of: id) { ended[place].replayedAs = job }
+            for place in deadOutcomes(of: id) { ended[place].replayedAs = job }
         }
         return ended.sorted { ($0.report.at, $0.report.job) < ($1.report.at, $1.report.job) }
     }

@@ -6,12 +6,12 @@ extension ProgressRow {
         package let topic: Topic
         package let offset: Int64
         /// Owners that crashed, or may have crashed, while it was in progress.
-        package let deaths: Int
+        package let crashes: Int
         /// nil if it is not in progress.
         package let begun: Begun?
 
-        package init(_ topic: Topic, _ offset: Int64, deaths: Int, begun: Begun? = nil) {
-            (self.topic, self.offset, self.deaths, self.begun) = (topic, offset, deaths, begun)
+        package init(_ topic: Topic, _ offset: Int64, crashes: Int, begun: Begun? = nil) {
+            (self.topic, self.offset, self.crashes, self.begun) = (topic, offset, crashes, begun)
         }
 
         /// Whether other jobs of its worker are in progress at the same time.
@@ -26,14 +26,14 @@ extension JSONWriter {
         beginObject()
         field("topic", suspect.topic.rawValue)
         field("offset", suspect.offset)
-        field("deaths", Int64(suspect.deaths))
+        field("deaths", Int64(suspect.crashes))
         if let begun = suspect.begun { field("begun", begun.rawValue) }
         endObject()
     }
 }
 
 extension JSONReader {
-    mutating func deaths() throws(JSONFailure) -> Int { Int(try integer(in: RecordLimits.attempts)) }
+    mutating func crashes() throws(JSONFailure) -> Int { Int(try integer(in: RecordLimits.attempts)) }
 
     /// Reads suspects, except suspects of topics that only a newer version knows.
     mutating func suspects() throws(JSONFailure) -> [ProgressRow.Suspect] {
@@ -53,14 +53,14 @@ extension JSONReader {
             switch key {
             case "topic": name = try string()
             case "offset": place = try logOffset()
-            case "deaths": count = try deaths()
+            case "deaths": count = try crashes()
             // A newer version may have other values.
             case "begun": begun = ProgressRow.Suspect.Begun(rawValue: try string()) ?? .beside
             default: try skip()
             }
         }
-        let (offset, deaths) = (try place.field("offset"), try count.field("deaths"))
+        let (offset, crashes) = (try place.field("offset"), try count.field("deaths"))
         guard let topic = Topic(rawValue: try name.field("topic")), topic.hasJobs else { return nil }
-        return ProgressRow.Suspect(topic, offset, deaths: deaths, begun: begun)
+        return ProgressRow.Suspect(topic, offset, crashes: crashes, begun: begun)
     }
 }

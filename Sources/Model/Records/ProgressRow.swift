@@ -14,7 +14,7 @@ package struct ProgressRow: Sendable, Hashable {
     /// Whether the owner left the partition cleanly, or is leaving it so. nil in rows written before the field existed.
     package var isClean: Bool?
     /// Crashed owners since an owner last ran long enough.
-    package var deaths: Int
+    package var crashes: Int
     /// Records that may have crashed owners.
     package var suspects: [Suspect]
     /// Ends of the partition's `outcomes`, `parked` and `dead`: the row accounts for every record before them. nil in rows
@@ -31,12 +31,12 @@ package struct ProgressRow: Sendable, Hashable {
 
     package init(
         partition: PartitionID, topics: [Topic: TopicProgress], store: StoreIdentity? = nil,
-        answers: [Topic: Int64]? = nil, isClean: Bool? = nil, deaths: Int = 0, suspects: [Suspect] = [],
+        answers: [Topic: Int64]? = nil, isClean: Bool? = nil, crashes: Int = 0, suspects: [Suspect] = [],
         away: [Away] = [], parked: Parked? = nil, lost: Lost? = nil, at: WallTime
     ) {
         self.parked = parked
         (self.partition, self.topics, self.store, self.answers, self.at) = (partition, topics, store, answers, at)
-        (self.isClean, self.deaths, self.suspects, self.away, self.lost) = (isClean, deaths, suspects, away, lost)
+        (self.isClean, self.crashes, self.suspects, self.away, self.lost) = (isClean, crashes, suspects, away, lost)
     }
 
     package func newRecord() -> NewRecord {
@@ -59,7 +59,7 @@ package struct ProgressRow: Sendable, Hashable {
         json.endObject()
         if let store { json.field("store", store.description) }
         if let isClean { json.field("clean", isClean) }
-        if deaths > 0 { json.field("deaths", Int64(deaths)) }
+        if crashes > 0 { json.field("deaths", Int64(crashes)) }
         if !suspects.isEmpty {
             json.key("suspects")
             json.beginArray()
@@ -99,7 +99,7 @@ package struct ProgressRow: Sendable, Hashable {
         self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> ProgressRow in
             var topics: [Topic: TopicProgress]?
             var store: StoreIdentity?
-            var (isClean, deaths, suspects): (Bool?, Int, [Suspect]) = (nil, 0, [])
+            var (isClean, crashes, suspects): (Bool?, Int, [Suspect]) = (nil, 0, [])
             var answers: [Topic: Int64]?
             var away: [Away] = []
             var (parked, lost): (Parked?, Lost?)
@@ -121,7 +121,7 @@ package struct ProgressRow: Sendable, Hashable {
                     topics = read
                 case "store": store = try reader.value("a store's identity") { StoreIdentity($0) }
                 case "clean": isClean = try reader.boolean()
-                case "deaths": deaths = try reader.deaths()
+                case "deaths": crashes = try reader.crashes()
                 case "suspects": suspects = try reader.suspects()
                 case "answers": answers = try reader.answerEnds()
                 case "away": away = try reader.away()
@@ -133,7 +133,7 @@ package struct ProgressRow: Sendable, Hashable {
             }
             return ProgressRow(
                 partition: partition, topics: try topics.field("topics"), store: store, answers: answers,
-                isClean: isClean, deaths: deaths, suspects: suspects, away: away, parked: parked, lost: lost,
+                isClean: isClean, crashes: crashes, suspects: suspects, away: away, parked: parked, lost: lost,
                 at: try at.field("at"))
         }
     }

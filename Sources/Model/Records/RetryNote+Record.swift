@@ -17,7 +17,7 @@ package struct RetryNote: Sendable, Hashable {
     /// Time since which the job's host has been at fault; nil if it has not.
     package var failingSince: WallTime?
     /// Owners that crashed, or may have crashed, while the job was in progress.
-    package var deaths: Int
+    package var crashes: Int
     /// Host that the job waits for, if redirects led to another one than the URL's.
     package var host: OriginHost?
     package var cause: FailureNote
@@ -27,12 +27,12 @@ package struct RetryNote: Sendable, Hashable {
 
     package init(
         job: String, lane: Lane, attempt: Int, notBefore: WallTime, firstSeen: WallTime, heldSince: WallTime? = nil,
-        failingSince: WallTime? = nil, deaths: Int = 0, host: OriginHost? = nil, cause: FailureNote,
+        failingSince: WallTime? = nil, crashes: Int = 0, host: OriginHost? = nil, cause: FailureNote,
         origin: RecordOrigin, traceparent: String? = nil
     ) {
         (self.failingSince, self.host) = (failingSince, host)
         (self.job, self.lane, self.attempt, self.notBefore) = (job, lane, attempt, notBefore)
-        (self.firstSeen, self.heldSince, self.deaths) = (firstSeen, heldSince, deaths)
+        (self.firstSeen, self.heldSince, self.crashes) = (firstSeen, heldSince, crashes)
         (self.cause, self.origin, self.traceparent) = (cause, origin, traceparent)
     }
 
@@ -48,7 +48,7 @@ package struct RetryNote: Sendable, Hashable {
         headers.append(EventHeader.firstSeen, firstSeen)
         if let heldSince { headers.append(EventHeader.heldSince, heldSince) }
         if let failingSince { headers.append(EventHeader.failingSince, failingSince) }
-        if deaths > 0 { headers.append(EventHeader.deaths, Int64(deaths)) }
+        if crashes > 0 { headers.append(EventHeader.crashes, Int64(crashes)) }
         if let host { headers.append(EventHeader.host, host.description) }
         headers.append(EventHeader.code, cause.code)
         headers.append(EventHeader.message, cause.message.cut(to: EventHeader.messageLimit))
@@ -68,8 +68,8 @@ package struct RetryNote: Sendable, Hashable {
             failingSince: try record.header(EventHeader.failingSince).map { _ throws(RecordFailure) in
                 try record.time(of: EventHeader.failingSince)
             },
-            deaths: try record.header(EventHeader.deaths).map { _ throws(RecordFailure) in
-                Int(try record.integer(of: EventHeader.deaths, in: RecordLimits.attempts))
+            crashes: try record.header(EventHeader.crashes).map { _ throws(RecordFailure) in
+                Int(try record.integer(of: EventHeader.crashes, in: RecordLimits.attempts))
             } ?? 0,
             host: record.header(EventHeader.host).flatMap { $0.utf8.count > 300 ? nil : OriginHost(group: $0) },
             cause: FailureNote(

@@ -3,19 +3,19 @@ internal import ImageModel
 internal import Records
 
 extension Findings {
-    var poisonJob: Diagnosis? { suspected(deaths: 1) }
+    var poisonJob: Diagnosis? { suspected(crashes: 1) }
 
-    /// - Parameter deaths: minimum number of crashes during which one record was in progress. Workers that end for
+    /// - Parameter crashes: minimum number of crashes during which one record was in progress. Workers that end for
     ///   another reason leave the records of each crash, seldom the same.
-    func suspected(deaths: Int) -> Diagnosis? {
+    func suspected(crashes: Int) -> Diagnosis? {
         for number in 0..<state.partitionCount {
-            guard let progress = state.partitions[number].progress, progress.deaths >= 2,
+            guard let progress = state.partitions[number].progress, progress.crashes >= 2,
                 progress.at > now - Self.letterTime
             else { continue }
             // A record that was finished since then did not make anything crash.
             let pending = progress.suspects.filter { $0.offset >= state.place($0.topic, number).start ?? 0 }
-            let suspects = pending.sorted { ($0.deaths, $1.offset) > ($1.deaths, $0.offset) }
-            guard let worst = suspects.first, worst.deaths >= deaths else { continue }
+            let suspects = pending.sorted { ($0.crashes, $1.offset) > ($1.crashes, $0.offset) }
+            guard let worst = suspects.first, worst.crashes >= crashes else { continue }
             let named = suspects.prefix(3).map {
                 "\(RecordOrigin(topic: $0.topic, partition: progress.partition, offset: $0.offset))"
             }.joined(separator: ", ")
@@ -23,7 +23,7 @@ extension Findings {
             let records = suspects.count > 1 ? "one of the records \(named)\(more)" : "the record \(named)"
             return Diagnosis(
                 .poisonJob,
-                "A job makes workers crash: the owners of partition \(number) crashed \(progress.deaths) times, and \(records) may be why.",
+                "A job makes workers crash: the owners of partition \(number) crashed \(progress.crashes) times, and \(records) may be why.",
                 since: progress.at)
         }
         return nil

@@ -88,7 +88,7 @@ struct Findings {
     }
 
     /// If one job makes a worker crash again and again, the job is the cause.
-    var looping: Diagnosis? { loopingWorkers.isEmpty ? nil : suspected(deaths: 2) ?? killed }
+    var looping: Diagnosis? { loopingWorkers.isEmpty ? nil : suspected(crashes: 2) ?? killed }
 
     var crashLoop: Diagnosis? {
         let looping = loopingWorkers

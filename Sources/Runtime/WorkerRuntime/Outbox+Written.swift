@@ -174,7 +174,7 @@ extension ParkedRow {
         let note = RetryNote(
             job: job.id, lane: job.lane, attempt: pending.attempts, notBefore: pending.notBefore,
             firstSeen: pending.firstSeen, heldSince: pending.heldSince, failingSince: pending.failingSince,
-            deaths: pending.deaths, cause: cause, origin: record.jobOrigin, traceparent: job.traceparent)
+            crashes: pending.crashes, cause: cause, origin: record.jobOrigin, traceparent: job.traceparent)
         self.init(
             parked.source, parked.identity, note, host: parking.host, worksAs: parking.worksAs, ends: parking.ends,
             body: record.value ?? [], kept: ParkedRow.kept(of: record))

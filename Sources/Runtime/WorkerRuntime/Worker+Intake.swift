@@ -32,7 +32,7 @@ extension Worker {
                 PendingJob(
                     job: job, record: record, attempts: note.attempt, firstSeen: min(note.firstSeen, now),
                     notBefore: min(note.notBefore, now + RecordLimits.longestWait),
-                    heldSince: note.heldSince.map { min($0, now) }, deaths: note.deaths,
+                    heldSince: note.heldSince.map { min($0, now) }, crashes: note.crashes,
                     failingSince: note.failingSince.map { min($0, now) },
                     throttledBy: note.cause.hold, awaited: note.host))
         } catch {

@@ -219,7 +219,7 @@ extension Worker {
                 // The row gets another offset, by which no suspect is known.
                 if let job {
                     let place = RecordPlace(.parked, job.offset)
-                    row?.note.deaths = max(job.row.note.deaths, owned.state.suspects.deaths(of: place))
+                    row?.note.crashes = max(job.row.note.crashes, owned.state.suspects.crashes(of: place))
                     places.append(place)
                 }
                 let record =

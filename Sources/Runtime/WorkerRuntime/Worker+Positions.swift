@@ -276,7 +276,7 @@ extension Worker {
         (row.store, row.isClean) = (owned.store, isLast || owned.isLeaving || !phase.isRunning)
         // Readers use it to see which workers live.
         row.at = ports.time.wall
-        (row.deaths, row.suspects) = (suspects.deaths, suspects.rows(naming: places, isAlone: isAlone))
+        (row.crashes, row.suspects) = (suspects.crashes, suspects.rows(naming: places, isAlone: isAlone))
         row.lost = owned.lost.flatMap { $0.isRecent(at: now) ? $0 : nil }
         return row
     }

@@ -53,7 +53,7 @@ extension Worker {
     func tickNaming(_ owned: OwnedPartition) {
         let late = owned.state.giveUpLateNaming(at: monotonic)
         end(late, of: owned, FailureNote(LogFailure.unavailable(reason: "it has not accepted a row for a second")))
-        if owned.state.suspects.deaths > 0, let since = owned.lifecycle.ownedSince, monotonic - since >= Suspects.trial
+        if owned.state.suspects.crashes > 0, let since = owned.lifecycle.ownedSince, monotonic - since >= Suspects.trial
         {
             owned.state.outliveCrashes()
         }
@@ -66,7 +66,7 @@ extension Worker {
             "Workers crashed while these jobs ran. Each job now runs alone in its worker.",
             [
                 "partition": .string("\(owned.id)"), "jobs": .int(Int64(suspects.aloneCount)),
-                "deaths": .int(Int64(suspects.deaths)),
+                "crashes": .int(Int64(suspects.crashes)),
             ])
     }
 }

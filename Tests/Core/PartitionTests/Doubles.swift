@@ -55,15 +55,15 @@ struct ParkedDouble {
 
     /// The job as its owner starts it from the row.
     ///
-    /// - Parameter deaths: crashes that the row reports; nil: those that its writer knew.
-    func started(offset: Int64 = 0, deaths: Int? = nil) -> PendingJob {
+    /// - Parameter crashes: crashes that the row reports; nil: those that its writer knew.
+    func started(offset: Int64 = 0, crashes: Int? = nil) -> PendingJob {
         let own = pending.record
         let record = Record(
             topic: .parked, partition: own.partition, offset: offset, timestamp: pending.firstSeen,
             key: RecordKey.parked(pending.job.source, JobIdentity(of: own)).bytes, value: own.value, headers: own.headers)
         return PendingJob(
             job: pending.job, record: record, attempts: pending.attempts, firstSeen: pending.firstSeen,
-            notBefore: pending.notBefore, heldSince: pending.heldSince, deaths: deaths ?? pending.deaths,
+            notBefore: pending.notBefore, heldSince: pending.heldSince, crashes: crashes ?? pending.crashes,
             failingSince: pending.failingSince, throttledBy: cause.hold, awaited: parking.host)
     }
 }

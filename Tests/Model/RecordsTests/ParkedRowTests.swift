@@ -17,7 +17,7 @@ struct ParkedRowTests {
 
     static func note(_ lane: Lane = .fast) -> RetryNote {
         RetryNote(
-            job: "job-1", lane: lane, attempt: 2, notBefore: 5, firstSeen: 4, heldSince: 3, failingSince: 2, deaths: 1,
+            job: "job-1", lane: lane, attempt: 2, notBefore: 5, firstSeen: 4, heldSince: 3, failingSince: 2, crashes: 1,
             cause: FailureNote(code: "fetch.timeout", message: "Too slow: ä.", verdict: .retry),
             origin: RecordOrigin(topic: .jobsFast, partition: Fixture.partition, offset: 9),
             traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")

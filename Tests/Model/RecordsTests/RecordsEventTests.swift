@@ -96,7 +96,7 @@ struct RecordsEventTests {
     func retry() throws {
         let body = Array(#"{"url":"http://a/","variants":["full-q80.webp"] }"#.utf8)
         let note = RetryNote(
-            job: "job-1", lane: .slow, attempt: 2, notBefore: 5, firstSeen: 4, heldSince: 3, deaths: 2,
+            job: "job-1", lane: .slow, attempt: 2, notBefore: 5, firstSeen: 4, heldSince: 3, crashes: 2,
             host: OriginHost(of: "https://cdn.example/"),
             cause: FailureNote(code: "fetch.timeout", message: "Too slow: ä.", verdict: .retry),
             origin: RecordOrigin(topic: .jobsSlow, partition: Fixture.partition, offset: 9), traceparent: Self.trace)

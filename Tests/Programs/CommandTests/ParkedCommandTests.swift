@@ -44,7 +44,7 @@ struct ParkedCommandTests {
     private static func row(_ identity: JobIdentity, job: String) -> ParkedRow {
         let note = RetryNote(
             job: job, lane: .slow, attempt: 2, notBefore: 1_700_000_100_000, firstSeen: 1_700_000_000_000,
-            failingSince: 1_700_000_000_500, deaths: 1,
+            failingSince: 1_700_000_000_500, crashes: 1,
             cause: FailureNote(code: "fetch.server-error", message: "The origin answered 503.", verdict: .retry),
             origin: RecordOrigin(topic: .jobsSlow, partition: PartitionID(3), offset: 7))
         return ParkedRow(

@@ -11,7 +11,7 @@ import Testing
 @Suite("A job that kills the worker that runs it", .timeLimit(.minutes(5)))
 struct PoisonJobTests {
     /// Three ends of a worker while it fetches the same job, as `kill -9` and the out-of-memory killer make them.
-    private static let deaths = 3
+    private static let crashes = 3
 
     @Test("Three workers die of it; then it is a dead letter, unexecuted, and all other jobs are stored")
     func poisonJob() async throws {
@@ -22,7 +22,7 @@ struct PoisonJobTests {
         var urls = place.draw(24)
         urls.insert(url, at: 5)
         try place.publish(urls.map { ($0, ["32x32.png"], .fast) })
-        for death in 1...Self.deaths {
+        for death in 1...Self.crashes {
             let worker = try place.worker()
             await gate.arrivals(death)
             #expect(worker.isRunning, "\(worker.errors)")
@@ -33,7 +33,7 @@ struct PoisonJobTests {
         let ended = try await worker.ended()
         #expect(ended.status == 0, "\(ended.errors)")
         #expect(try Summary(ended)["dead"] == 1)
-        #expect(place.origin.requests(of: "/killer.png") == Self.deaths)
+        #expect(place.origin.requests(of: "/killer.png") == Self.crashes)
         let line = ended.errors.split(separator: "\n").first { $0.contains("job.poison") } ?? ""
         #expect(line.contains(url) && line.contains("mezzotint dead show job-5"), "\(ended.errors)")
 

@@ -42,7 +42,7 @@ final class Ownerships {
 
     func rank(_ key: Key) -> Int64? { ranks[key] }
 
-    /// It has lived for so long that the deaths before it count no more.
+    /// It has lived for so long that the crashes before it count no more.
     func hasOutlivedTrial(_ key: Key) -> Bool {
         beginnings[key]?.mark.map { .microseconds(world.now - $0.time) > Suspects.trial } ?? false
     }

@@ -8,16 +8,16 @@ internal import Records
 final class PoisonJobs {
     static let count = 2
     /// Owners that may die of one job.
-    private static let deathLimit = 3
+    private static let crashesToCondemn = 3
 
     unowned(unsafe) let world: World
     private var chance: Chance
     private let stages: [Flights.Stage]
     /// By killer: workers that died of it while they owned its partition.
-    private var deaths = [Int](repeating: 0, count: count)
+    private var crashes = [Int](repeating: 0, count: count)
     /// By killer: records of its job that are in the log, and that their writer appends again, as it was not told so.
     private var copies = [Int](repeating: 0, count: count)
-    /// By killer: how often an owner that lived on ended its run of deaths.
+    /// By killer: how often an owner that lived on ended its run of crashes.
     private var outlived = [Int](repeating: 0, count: count)
     /// Workers that died of killers, owners or not.
     private var killed = 0
@@ -70,17 +70,17 @@ final class PoisonJobs {
             // Who was about to leave, or to stop, says in its row that no job is to blame.
             if isOwner, !process.isStopping, case .owning = process.consumer.phase {
                 // The first death of a run names nothing, and an owner that lives on ends the run.
-                if deaths[poisonJob] == 1, outlived[poisonJob] < Self.deathLimit,
+                if crashes[poisonJob] == 1, outlived[poisonJob] < Self.crashesToCondemn,
                     ownership.map(world.ownerships.hasOutlivedTrial) == true
                 {
                     outlived[poisonJob] += 1
                 } else {
-                    deaths[poisonJob] += 1
+                    crashes[poisonJob] += 1
                 }
             }
             // No worker knows copies as such: each is found out by itself.
-            if deaths[poisonJob] > Self.deathLimit * (1 + copies[poisonJob]) {
-                world.fail(.poison, "killer \(poisonJob) has killed \(deaths[poisonJob]) owners")
+            if crashes[poisonJob] > Self.crashesToCondemn * (1 + copies[poisonJob]) {
+                world.fail(.poison, "killer \(poisonJob) has killed \(crashes[poisonJob]) owners")
             }
             world.end(process)
         }
@@ -88,8 +88,8 @@ final class PoisonJobs {
 
     /// A log of the partition was replaced: what its owners knew of its records counts no more.
     func excuse(_ partition: PartitionID) {
-        for poisonJob in deaths.indices
-        where world.catalogue.sources[Origins.sourceCount + poisonJob].partition == partition { deaths[poisonJob] = 0 }
+        for poisonJob in crashes.indices
+        where world.catalogue.sources[Origins.sourceCount + poisonJob].partition == partition { crashes[poisonJob] = 0 }
     }
 
     /// Who appended these was not told that they are in the log.
@@ -105,7 +105,7 @@ final class PoisonJobs {
         let isPoison = report.failure?.code == "job.poison"
         if isPoison { world.count(.poison) }
         // Where an owner ended badly the job may be in the log twice.
-        for poisonJob in deaths.indices where id == "killer-\(poisonJob)" { deaths[poisonJob] = 0 }
+        for poisonJob in crashes.indices where id == "killer-\(poisonJob)" { crashes[poisonJob] = 0 }
         // Whoever kills for other reasons may hit a job that runs alone.
         guard !id.hasPrefix("killer-"), isPoison, world.counts[.killed] == killed, world.counts[.paused] == 0,
             world.counts[.revokedLate] == 0

@@ -262,12 +262,12 @@ struct DiagnosisTests {
             scene.restart()
             scene.look(4)
         }
-        func suspect(_ deaths: Int) {
+        func suspect(_ crashes: Int) {
             scene.apply(
                 .progress(
                     ProgressRow(
-                        partition: PartitionID(2), topics: [:], deaths: 3,
-                        suspects: [.init(.jobsFast, 3, deaths: deaths)], at: scene.now)))
+                        partition: PartitionID(2), topics: [:], crashes: 3,
+                        suspects: [.init(.jobsFast, 3, crashes: crashes)], at: scene.now)))
         }
         suspect(1)
         #expect(scene.report.diagnosis.cause == .crashLoop)

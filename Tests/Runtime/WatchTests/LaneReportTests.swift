@@ -166,10 +166,10 @@ struct LaneReportTests {
     func suspects() {
         var scene = Scene()
         scene.look()
-        let suspects = (1...5).map { ProgressRow.Suspect(.jobsFast, Int64($0), deaths: $0) }
+        let suspects = (1...5).map { ProgressRow.Suspect(.jobsFast, Int64($0), crashes: $0) }
         scene.apply(
             .progress(
-                ProgressRow(partition: PartitionID(2), topics: [:], deaths: 5, suspects: suspects, at: scene.now)))
+                ProgressRow(partition: PartitionID(2), topics: [:], crashes: 5, suspects: suspects, at: scene.now)))
         #expect(
             scene.report.diagnosis.sentence.contains(
                 "one of the records jobs.fast-2-5, jobs.fast-2-4, jobs.fast-2-3 and 2 more may be why."))

@@ -262,8 +262,8 @@ extension StagedFault {
             $0.apply(
                 .progress(
                     ProgressRow(
-                        partition: PartitionID(2), topics: [:], deaths: 2,
-                        suspects: [.init(.jobsFast, 3, deaths: 2)], at: $0.now)))
+                        partition: PartitionID(2), topics: [:], crashes: 2,
+                        suspects: [.init(.jobsFast, 3, crashes: 2)], at: $0.now)))
         },
         StagedFault(
             "a poison job that was set aside", .poisonJob,

@@ -15,7 +15,7 @@ struct LastWordTests {
         let bench = try Bench()
         let (log, partition) = try await bench.withJob()
         let left = ProgressRow(
-            partition: partition, topics: [:], isClean: true, suspects: [.init(.jobsFast, 0, deaths: 2, begun: nil)],
+            partition: partition, topics: [:], isClean: true, suspects: [.init(.jobsFast, 0, crashes: 2, begun: nil)],
             at: 0)
         try await bench.append([left.newRecord().announced(in: 0)], to: log)
 

@@ -108,7 +108,7 @@ struct ChangelogRestoreTests {
                 topic: .variants, partition: Self.partition, offset: 0, timestamp: 5, key: drop.key, value: nil,
                 headers: drop.headers))
         #expect(!restore.isOpened && restore.has(source, dropped) && !restore.has(source, kept))
-        let progress = ProgressRow(partition: Self.partition, topics: [:], isClean: false, deaths: 1, at: 4)
+        let progress = ProgressRow(partition: Self.partition, topics: [:], isClean: false, crashes: 1, at: 4)
         let end = restore.end(progress, at: 9)
         #expect(end.map { RecordKey($0.key) } == [.progress(Self.partition), .epoch(Self.partition)])
         #expect(end.allSatisfy { $0.headers[EventHeader.epoch] == nil })
@@ -119,7 +119,7 @@ struct ChangelogRestoreTests {
                 value: record.value, headers: record.headers)
             restore.read(record)
             switch try ChangelogEntry(record) {
-            case .progress(let row): #expect(row.isClean == true && row.deaths == 1)
+            case .progress(let row): #expect(row.isClean == true && row.crashes == 1)
             case .epoch(let row): #expect(row.epoch == 1)
             default: Issue.record("another row")
             }

@@ -19,16 +19,16 @@ extension PartitionStateTests {
         private let other = SourceKey(SHA256.digest(of: Array("b".utf8)))
 
         /// A partition whose record 0 of the fast lane was under way when an owner died.
-        private func driver(_ begun: ProgressRow.Suspect.Begun?, deaths: Int) -> PartitionStateTests.Driver {
+        private func driver(_ begun: ProgressRow.Suspect.Begun?, crashes: Int) -> PartitionStateTests.Driver {
             var driver = PartitionStateTests.Driver()
-            driver.state.takeOver(row(begun, deaths: deaths), isOwn: false)
+            driver.state.takeOver(row(begun, crashes: crashes), isOwn: false)
             return driver
         }
 
-        private func row(_ begun: ProgressRow.Suspect.Begun?, deaths: Int) -> ProgressRow {
+        private func row(_ begun: ProgressRow.Suspect.Begun?, crashes: Int) -> ProgressRow {
             ProgressRow(
-                partition: PartitionID(0), topics: [:], isClean: false, deaths: deaths,
-                suspects: begun.map { [.init(.jobsFast, 0, deaths: min(deaths, 2), begun: $0)] } ?? [], at: 1)
+                partition: PartitionID(0), topics: [:], isClean: false, crashes: crashes,
+                suspects: begun.map { [.init(.jobsFast, 0, crashes: min(crashes, 2), begun: $0)] } ?? [], at: 1)
         }
 
         private func isolated(_ effects: [JobEffect]) -> (FlightID, patience: Duration)? {
@@ -38,7 +38,7 @@ extension PartitionStateTests {
 
         @Test("One that was under way when a worker that ran nothing else died is a dead letter, unexecuted")
         func condemned() throws {
-            var driver = driver(.alone, deaths: 2)
+            var driver = driver(.alone, crashes: 2)
             let effects = driver.feed(.arrived(driver.pending("j", tests.source, [PartitionStateTests.large])))
             #expect(tests.kinds(effects) == [.dead] && effects.count == 1)
             guard case .dead(let letter, let outcome) = try #require(tests.settled(effects).first) else {
@@ -53,7 +53,7 @@ extension PartitionStateTests {
 
         @Test("One that two deaths name runs alone, after a wait; others ask for their permits as ever")
         func alone() throws {
-            var driver = driver(.beside, deaths: 1)
+            var driver = driver(.beside, crashes: 1)
             let asked = try #require(
                 isolated(driver.feed(.arrived(driver.pending("j", tests.source, [PartitionStateTests.large])))))
             #expect(asked.patience == 10_000)
@@ -62,7 +62,7 @@ extension PartitionStateTests {
 
         @Test("A suspect that joins a flight that has not begun takes it with it")
         func joins() throws {
-            var driver = driver(.beside, deaths: 1)
+            var driver = driver(.beside, crashes: 1)
             let suspect = driver.pending("j", tests.source, [PartitionStateTests.large])
             let earlier = driver.pending("k", tests.source, [PartitionStateTests.small], lane: .slow)
             let flight = try #require(
@@ -72,7 +72,7 @@ extension PartitionStateTests {
 
         @Test("What begins after a death is named first, and once; after a good end nothing is")
         func names() throws {
-            var driver = driver(nil, deaths: 0)
+            var driver = driver(nil, crashes: 0)
             let pending = driver.pending("j", tests.source, [PartitionStateTests.large])
             let flight = try #require(tests.flight(driver.feed(.arrived(pending))))
             let first = driver.state.beginNaming()
@@ -81,7 +81,7 @@ extension PartitionStateTests {
             let places = driver.state.beginNaming()
             #expect(first == [] && isAwaited && places == [pending.place])
             let row = ProgressRow(
-                partition: PartitionID(0), topics: [:], isClean: false, deaths: 1,
+                partition: PartitionID(0), topics: [:], isClean: false, crashes: 1,
                 suspects: driver.state.suspects.rows(naming: [pending.place], isAlone: false), at: 1)
             let begun = driver.state.named(by: row, at: 0)
             isAwaited = driver.state.awaitsName(grant, at: 0)
@@ -101,7 +101,7 @@ extension PartitionStateTests {
 
         @Test("Nothing begins beside it: what is under way ends first, and others wait until its row is replaced")
         func turn() throws {
-            var driver = driver(.beside, deaths: 1)
+            var driver = driver(.beside, crashes: 1)
             var permits = PermitScheduler(PermitRules(fetch: 4, render: 2))
             let third = SourceKey(SHA256.digest(of: Array("c".utf8)))
             let jobs = [tests.source, other, third].map { driver.pending("j", $0, [PartitionStateTests.large]) }
@@ -137,7 +137,7 @@ extension PartitionStateTests {
 
         @Test("One that is tried again before it came to its render runs alone again; one that was rendered does not")
         func cleared() throws {
-            var driver = driver(.beside, deaths: 1)
+            var driver = driver(.beside, crashes: 1)
             let pending = driver.pending("j", tests.source, [PartitionStateTests.large])
             let first = try #require(isolated(driver.feed(.arrived(pending))))
             _ = driver.feed(.granted(.fetch, first.0))
@@ -156,35 +156,35 @@ extension PartitionStateTests {
         }
 
         @Test("A suspect that is parked runs alone under the next owner, too; one with a third crash does not run", arguments: [2, 3])
-        func retried(deaths: Int) throws {
+        func retried(crashes: Int) throws {
             var first = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 3, base: 60_000, cap: 60_000))
-            first.state.takeOver(row(.beside, deaths: 1), isOwn: false)
+            first.state.takeOver(row(.beside, crashes: 1), isOwn: false)
             let asked = try #require(
                 isolated(first.feed(.arrived(first.pending("j", tests.source, [PartitionStateTests.large])))))
             _ = first.feed(.granted(.fetch, asked.0))
             let row = try #require(tests.parked(first.feed(.failed(asked.0, late))).first)
-            #expect(row.pending.deaths == 2)
+            #expect(row.pending.crashes == 2)
 
             var next = PartitionStateTests.Driver()
-            let again = row.started(deaths: deaths)
+            let again = row.started(crashes: crashes)
             let effects = next.feed(.arrived(again))
-            #expect((isolated(effects) != nil) == (deaths < 3))
+            #expect((isolated(effects) != nil) == (crashes < 3))
             _ = next.feed(.acknowledged([again.place]))
             #expect(!next.state.suspects.isNaming)
         }
 
         @Test("A flight that is named is not parked: its name is its record's")
         func stays() throws {
-            for deaths in [0, 1] {
+            for crashes in [0, 1] {
                 var driver = PartitionStateTests.Driver(holdLimit: 1_000)
-                if deaths > 0 { driver.state.takeOver(row(nil, deaths: deaths), isOwn: false) }
+                if crashes > 0 { driver.state.takeOver(row(nil, crashes: crashes), isOwn: false) }
                 let flight = try #require(
                     tests.flight(driver.feed(.arrived(driver.pending("j", tests.source, [PartitionStateTests.large])))))
                 _ = driver.feed(.granted(.fetch, flight))
                 let next = driver.pending("k", other, [PartitionStateTests.large])
                 _ = driver.feed(.arrived(next))
                 _ = driver.feed(.acknowledged([next.place]))
-                #expect(tests.parked(driver.feed(.tick, at: 2_000)).count == (deaths == 0 ? 1 : 0))
+                #expect(tests.parked(driver.feed(.tick, at: 2_000)).count == (crashes == 0 ? 1 : 0))
             }
         }
     }

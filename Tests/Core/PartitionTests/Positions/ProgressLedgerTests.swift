@@ -9,11 +9,11 @@ import Testing
 @Suite("When a progress row is written", .timeLimit(.minutes(1)))
 struct ProgressLedgerTests {
     private static func row(
-        _ progress: TopicProgress, isClean: Bool = false, deaths: Int = 0, suspects: [ProgressRow.Suspect] = [],
+        _ progress: TopicProgress, isClean: Bool = false, crashes: Int = 0, suspects: [ProgressRow.Suspect] = [],
         at: WallTime = 1
     ) -> ProgressRow {
         ProgressRow(
-            partition: PartitionID(0), topics: [.jobsFast: progress], isClean: isClean, deaths: deaths,
+            partition: PartitionID(0), topics: [.jobsFast: progress], isClean: isClean, crashes: crashes,
             suspects: suspects, at: at)
     }
 
@@ -22,9 +22,9 @@ struct ProgressLedgerTests {
     private static let moved = row(TopicProgress(next: 11, committed: 11))
     private static let ahead = row(TopicProgress(next: 10, committed: 10, finished: [12]))
     private static let leaving = row(TopicProgress(next: 10, committed: 10), isClean: true)
-    private static let after = row(TopicProgress(next: 10, committed: 10), deaths: 1)
+    private static let after = row(TopicProgress(next: 10, committed: 10), crashes: 1)
     private static let naming = row(
-        TopicProgress(next: 10, committed: 10), suspects: [.init(.jobsFast, 10, deaths: 0, begun: .beside)])
+        TopicProgress(next: 10, committed: 10), suspects: [.init(.jobsFast, 10, crashes: 0, begun: .beside)])
 
     private static func parked(fast: Int64, slow: Int64 = 0) -> ProgressRow {
         var row = quiet
@@ -62,7 +62,7 @@ struct ProgressLedgerTests {
             // A last row says that its owner left in good order.
             Case(quiet, leaving, at: 1, isLast: true, true),
             Case(leaving, leaving, at: 1, isLast: true, false),
-            // What is under way no more, and a run of deaths that ended.
+            // What is under way no more, and a run of crashes that ended.
             Case(naming, quiet, at: 999, false),
             Case(naming, quiet, at: 1_000, true),
             Case(after, quiet, at: 1_000, true),
@@ -97,7 +97,7 @@ struct ProgressLedgerTests {
     func doubtful() {
         var alone = Self.quiet
         alone.isClean = false
-        alone.suspects = [.init(.jobsFast, 1, deaths: 2, begun: .alone)]
+        alone.suspects = [.init(.jobsFast, 1, crashes: 2, begun: .alone)]
         var ledger = ProgressLedger(Self.quiet, at: 0)
         #expect(ledger.beginMarker() && !ledger.blames)
         ledger.failed(alone, at: 0)

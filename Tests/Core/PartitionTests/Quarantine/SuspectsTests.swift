@@ -9,14 +9,14 @@ struct SuspectsTests {
     private static let other = RecordPlace(.jobsSlow, 7)
 
     private static func row(
-        isClean: Bool?, deaths: Int = 0, _ suspects: ProgressRow.Suspect...
+        isClean: Bool?, crashes: Int = 0, _ suspects: ProgressRow.Suspect...
     ) -> ProgressRow {
         ProgressRow(
-            partition: PartitionID(3), topics: [:], isClean: isClean, deaths: deaths, suspects: suspects, at: 1)
+            partition: PartitionID(3), topics: [:], isClean: isClean, crashes: crashes, suspects: suspects, at: 1)
     }
 
-    private static func suspect(_ deaths: Int, _ begun: ProgressRow.Suspect.Begun? = nil) -> ProgressRow.Suspect {
-        ProgressRow.Suspect(.jobsFast, 7, deaths: deaths, begun: begun)
+    private static func suspect(_ crashes: Int, _ begun: ProgressRow.Suspect.Begun? = nil) -> ProgressRow.Suspect {
+        ProgressRow.Suspect(.jobsFast, 7, crashes: crashes, begun: begun)
     }
 
     private struct Case: CustomTestStringConvertible {
@@ -39,30 +39,30 @@ struct SuspectsTests {
                 name: "a death before which nothing was named", row: row(isClean: false), isNaming: true,
                 runsAlone: false, isCondemned: false),
             Case(
-                name: "a second death in a row", row: row(isClean: false, deaths: 1, suspect(0, .beside)),
+                name: "a second death in a row", row: row(isClean: false, crashes: 1, suspect(0, .beside)),
                 isNaming: true, runsAlone: true, isCondemned: false),
             Case(
                 name: "a first one that found it named", row: row(isClean: false, suspect(0, .beside)),
                 isNaming: true, runsAlone: false, isCondemned: false),
             Case(
                 name: "a death beside others, however many there were",
-                row: row(isClean: false, deaths: 9, suspect(2, .beside)), isNaming: true, runsAlone: true,
+                row: row(isClean: false, crashes: 9, suspect(2, .beside)), isNaming: true, runsAlone: true,
                 isCondemned: false),
             Case(
-                name: "a death while another record was under way", row: row(isClean: false, deaths: 2, suspect(2)),
+                name: "a death while another record was under way", row: row(isClean: false, crashes: 2, suspect(2)),
                 isNaming: true, runsAlone: true, isCondemned: false),
             Case(
-                name: "a death alone", row: row(isClean: false, deaths: 2, suspect(2, .alone)), isNaming: true,
+                name: "a death alone", row: row(isClean: false, crashes: 2, suspect(2, .alone)), isNaming: true,
                 runsAlone: true, isCondemned: true),
             Case(
-                name: "a good end while it ran alone", row: row(isClean: true, deaths: 2, suspect(2, .alone)),
+                name: "a good end while it ran alone", row: row(isClean: true, crashes: 2, suspect(2, .alone)),
                 isNaming: true, runsAlone: true, isCondemned: false),
             Case(
-                name: "a good end between deaths", row: row(isClean: true, deaths: 1), isNaming: true,
+                name: "a good end between deaths", row: row(isClean: true, crashes: 1), isNaming: true,
                 runsAlone: false, isCondemned: false),
             Case(
                 name: "a partition that was lost, and comes back to the same worker",
-                row: row(isClean: false, deaths: 2, suspect(2, .alone)), isOwn: true, isNaming: true, runsAlone: true,
+                row: row(isClean: false, crashes: 2, suspect(2, .alone)), isOwn: true, isNaming: true, runsAlone: true,
                 isCondemned: false),
             Case(
                 name: "a condemned record that nobody has answered yet", row: row(isClean: false, suspect(3)),
@@ -79,7 +79,7 @@ struct SuspectsTests {
     /// An owner that begins some records and dies; its row is what the next one finds.
     private func die(_ suspects: Suspects, at places: Set<RecordPlace>, isAlone: Bool = false) -> Suspects {
         let row = ProgressRow(
-            partition: PartitionID(3), topics: [:], isClean: false, deaths: suspects.deaths,
+            partition: PartitionID(3), topics: [:], isClean: false, crashes: suspects.crashes,
             suspects: suspects.isNaming ? suspects.rows(naming: places, isAlone: isAlone) : [], at: 1)
         return Suspects(after: row)
     }
@@ -146,7 +146,7 @@ struct SuspectsTests {
         let many = Set((0..<1_000).map { RecordPlace(.jobsFast, $0) })
         let rows = suspects.rows(naming: many, isAlone: false)
         #expect(rows.count == 128)
-        #expect(rows.first == ProgressRow.Suspect(.jobsSlow, 7, deaths: 2))
-        #expect(rows[1] == ProgressRow.Suspect(.jobsFast, 0, deaths: 0, begun: .beside))
+        #expect(rows.first == ProgressRow.Suspect(.jobsSlow, 7, crashes: 2))
+        #expect(rows[1] == ProgressRow.Suspect(.jobsFast, 0, crashes: 0, begun: .beside))
     }
 }
