@@ -18,8 +18,8 @@ package struct Jobs: ~Copyable, Sendable {
     var flights = FlightTable()
     var refusals = RecentRefusals()
     var origins = RecentOrigins()
-    /// Jobs that may have crashed earlier owners, and flights that start once a row names them (`Jobs+Suspects`).
-    package internal(set) var suspects = Suspects()
+    /// Jobs that may have crashed earlier owners, and flights that start once a row names them (`Jobs+Quarantine`).
+    package internal(set) var quarantined = QuarantinedJobs()
     var naming = Naming()
     /// Hosts and lanes whose parked jobs are ready to start.
     package var parked: Set<HostLane> = []

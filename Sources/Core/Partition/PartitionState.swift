@@ -131,7 +131,7 @@ package struct PartitionState: ~Copyable, Sendable {
     private mutating func acknowledged(_ places: [RecordPlace], _ effects: inout [JobEffect]) {
         jobs.forget(places)
         for (topic, committable) in positions.finish(places) {
-            jobs.forgetSuspects(topic, below: committable)
+            jobs.forgetQuarantined(topic, below: committable)
             effects.append(.work(.commit(topic, committable)))
         }
     }
@@ -194,9 +194,9 @@ extension PartitionState {
     package mutating func note(parked: Set<HostLane>) { jobs.parked = parked }
 }
 
-/// Queries and changes of suspects (`Jobs+Suspects`).
+/// Queries and changes of quarantined jobs (`Jobs+Quarantine`).
 extension PartitionState {
-    package var suspects: Suspects { jobs.suspects }
+    package var quarantined: QuarantinedJobs { jobs.quarantined }
     package mutating func takeOver(_ left: ProgressRow?, isOwn: Bool) { jobs.takeOver(left, isOwn: isOwn) }
     package mutating func outliveCrashes() { jobs.outliveCrashes() }
     package mutating func awaitsName(_ grant: Naming.Grant, at now: Instant) -> Bool {

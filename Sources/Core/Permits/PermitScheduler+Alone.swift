@@ -2,7 +2,8 @@ package import Clocks
 package import Ledger
 internal import Quarantine
 
-/// Isolated runs of suspects: flights in progress get the permits that they need to end, and nothing else starts.
+/// Isolated runs of quarantined jobs: flights in progress get the permits that they need to end, and nothing else
+/// starts.
 extension PermitScheduler {
     package func holds(_ kind: PermitKind, _ flight: FlightID) -> Bool { seats[flight]?.holds.contains(kind) ?? false }
 
@@ -11,12 +12,12 @@ extension PermitScheduler {
 
     mutating func isolate(_ asked: Solitude.Request, due: Instant) {
         if solitude.flight == asked.flight {
-            // Another suspect joined the flight. It already waits for its permit, or has it and is being named.
+            // Another quarantined job joined the flight. It already waits for its permit, or has it and is being named.
             if seats[asked.flight].map({ $0.waits == nil && !$0.holds.contains(asked.kind) }) ?? true { request(asked) }
             return
         }
         if isDraining { return }
-        // A suspect may have joined a flight that already waits for its permit.
+        // A quarantined job may have joined a flight that already waits for its permit.
         drop(asked.flight)
         solitude.add(asked, due: due)
     }

@@ -154,8 +154,8 @@ package struct PermitScheduler: Sendable {
         endTail(&seat, flight)
         if seat.lane != lane { changeLane(&seat, flight, to: lane) }
         if kind == .render, seat.isUnderWay { countReady(flight, lane, 1) }
-        // Between two hosts the flight runs nothing. A suspect that is to run alone does not wait until this flight
-        // gets its turn.
+        // Between two hosts the flight runs nothing. A quarantined job that is to run alone does not wait until this
+        // flight gets its turn.
         if kind == .fetch, seat.host != host, seat.holds.isEmpty, solitude.flight != flight { seat.isUnderWay = false }
         (seat.waits, seat.host, seat.behind) = (kind, host, behind)
         enqueue(&seat, flight, since: since)

@@ -4,8 +4,8 @@ package import Records
 /// Schedule for writing a partition's progress row into its changelog. A row costs an append and a transaction.
 ///
 /// The row is written once a second while records are finished ahead of a committable offset. A successor would
-/// otherwise repeat those. The same applies while the row has outdated suspects, or its number of parked jobs is off by
-/// a quarter. It is written once a minute if offsets moved, so that the row's anchors stay
+/// otherwise repeat those. The same applies while the row has outdated quarantined jobs, or its number of parked jobs
+/// is off by a quarter. It is written once a minute if offsets moved, so that the row's anchors stay
 /// within retention.
 package struct ProgressLedger: Sendable {
     /// Row in the changelog, as far as it is known here.
@@ -89,7 +89,7 @@ extension ProgressRow {
     /// A number that grows with each outcome.
     fileprivate var answerCount: Int64 { answers?.values.reduce(0, +) ?? 0 }
 
-    fileprivate var blames: Bool { isClean == false && suspects.contains { $0.begun == .alone } }
+    fileprivate var blames: Bool { isClean == false && quarantined.contains { $0.begun == .alone } }
 
     /// Whether two rows are the same, apart from their times.
     package func isSame(as other: ProgressRow) -> Bool {
@@ -99,6 +99,6 @@ extension ProgressRow {
     }
 
     fileprivate func hasSameOwners(as other: ProgressRow) -> Bool {
-        isClean == other.isClean && crashes == other.crashes && suspects == other.suspects && lost == other.lost
+        isClean == other.isClean && crashes == other.crashes && quarantined == other.quarantined && lost == other.lost
     }
 }

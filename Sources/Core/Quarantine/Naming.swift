@@ -2,7 +2,7 @@ package import Clocks
 package import Ledger
 
 /// Flights that have their first permit and start once a durable row names them. After an owner crashed, its successor
-/// names the flights that it starts (`Suspects`).
+/// names the flights that it starts (`QuarantinedJobs`).
 package struct Naming: Sendable, Equatable {
     package struct Grant: Sendable, Equatable {
         package let kind: PermitKind

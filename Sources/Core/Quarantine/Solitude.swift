@@ -7,7 +7,7 @@ package import Ledger
 /// crash it, and no other job must be suspected then.
 ///
 /// If other flights wait for permits, isolated runs get a tenth of the time. A worker that was killed for another
-/// reason must make progress afterwards, and a suspect whose origin hangs holds everybody up.
+/// reason must make progress afterwards, and a quarantined job whose origin hangs holds everybody up.
 package struct Solitude: Sendable {
     private enum Phase: Sendable {
         case open
@@ -38,7 +38,7 @@ package struct Solitude: Sendable {
     private var closedAt = Instant.distantPast
     private var next = Instant.distantPast
 
-    /// Duration for which suspects follow one another once the others have stopped.
+    /// Duration for which quarantined jobs follow one another once the others have stopped.
     private static let turn = Duration.seconds(1)
     private static let share = 9
     /// Maximum wait for a log that does not accept the row.

@@ -16,7 +16,7 @@ package struct ProgressRow: Sendable, Hashable {
     /// Crashed owners since an owner last ran long enough.
     package var crashes: Int
     /// Records that may have crashed owners.
-    package var suspects: [Suspect]
+    package var quarantined: [QuarantinedJob]
     /// Ends of the partition's `outcomes`, `parked` and `dead`: the row accounts for every record before them. nil in rows
     /// written before the field existed.
     package var answers: [Topic: Int64]?
@@ -31,12 +31,12 @@ package struct ProgressRow: Sendable, Hashable {
 
     package init(
         partition: PartitionID, topics: [Topic: TopicProgress], store: StoreIdentity? = nil,
-        answers: [Topic: Int64]? = nil, isClean: Bool? = nil, crashes: Int = 0, suspects: [Suspect] = [],
+        answers: [Topic: Int64]? = nil, isClean: Bool? = nil, crashes: Int = 0, quarantined: [QuarantinedJob] = [],
         away: [Away] = [], parked: Parked? = nil, lost: Lost? = nil, at: WallTime
     ) {
         self.parked = parked
         (self.partition, self.topics, self.store, self.answers, self.at) = (partition, topics, store, answers, at)
-        (self.isClean, self.crashes, self.suspects, self.away, self.lost) = (isClean, crashes, suspects, away, lost)
+        (self.isClean, self.crashes, self.quarantined, self.away, self.lost) = (isClean, crashes, quarantined, away, lost)
     }
 
     package func newRecord() -> NewRecord {
@@ -60,10 +60,10 @@ package struct ProgressRow: Sendable, Hashable {
         if let store { json.field("store", store.description) }
         if let isClean { json.field("clean", isClean) }
         if crashes > 0 { json.field("deaths", Int64(crashes)) }
-        if !suspects.isEmpty {
+        if !quarantined.isEmpty {
             json.key("suspects")
             json.beginArray()
-            for suspect in suspects { json.suspect(suspect) }
+            for quarantinedJob in quarantined { json.quarantinedJob(quarantinedJob) }
             json.endArray()
         }
         if let answers {
@@ -99,7 +99,7 @@ package struct ProgressRow: Sendable, Hashable {
         self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> ProgressRow in
             var topics: [Topic: TopicProgress]?
             var store: StoreIdentity?
-            var (isClean, crashes, suspects): (Bool?, Int, [Suspect]) = (nil, 0, [])
+            var (isClean, crashes, quarantined): (Bool?, Int, [QuarantinedJob]) = (nil, 0, [])
             var answers: [Topic: Int64]?
             var away: [Away] = []
             var (parked, lost): (Parked?, Lost?)
@@ -122,7 +122,7 @@ package struct ProgressRow: Sendable, Hashable {
                 case "store": store = try reader.value("a store's identity") { StoreIdentity($0) }
                 case "clean": isClean = try reader.boolean()
                 case "deaths": crashes = try reader.crashes()
-                case "suspects": suspects = try reader.suspects()
+                case "suspects": quarantined = try reader.quarantined()
                 case "answers": answers = try reader.answerEnds()
                 case "away": away = try reader.away()
                 case "parked": parked = try reader.parked()
@@ -133,7 +133,7 @@ package struct ProgressRow: Sendable, Hashable {
             }
             return ProgressRow(
                 partition: partition, topics: try topics.field("topics"), store: store, answers: answers,
-                isClean: isClean, crashes: crashes, suspects: suspects, away: away, parked: parked, lost: lost,
+                isClean: isClean, crashes: crashes, quarantined: quarantined, away: away, parked: parked, lost: lost,
                 at: try at.field("at"))
         }
     }

@@ -13,14 +13,14 @@ extension Findings {
                 progress.at > now - Self.letterTime
             else { continue }
             // A record that was finished since then did not make anything crash.
-            let pending = progress.suspects.filter { $0.offset >= state.place($0.topic, number).start ?? 0 }
-            let suspects = pending.sorted { ($0.crashes, $1.offset) > ($1.crashes, $0.offset) }
-            guard let worst = suspects.first, worst.crashes >= crashes else { continue }
-            let named = suspects.prefix(3).map {
+            let pending = progress.quarantined.filter { $0.offset >= state.place($0.topic, number).start ?? 0 }
+            let quarantined = pending.sorted { ($0.crashes, $1.offset) > ($1.crashes, $0.offset) }
+            guard let worst = quarantined.first, worst.crashes >= crashes else { continue }
+            let named = quarantined.prefix(3).map {
                 "\(RecordOrigin(topic: $0.topic, partition: progress.partition, offset: $0.offset))"
             }.joined(separator: ", ")
-            let more = suspects.count > 3 ? " and \(suspects.count - 3) more" : ""
-            let records = suspects.count > 1 ? "one of the records \(named)\(more)" : "the record \(named)"
+            let more = quarantined.count > 3 ? " and \(quarantined.count - 3) more" : ""
+            let records = quarantined.count > 1 ? "one of the records \(named)\(more)" : "the record \(named)"
             return Diagnosis(
                 .poisonJob,
                 "A job makes workers crash: the owners of partition \(number) crashed \(progress.crashes) times, and \(records) may be why.",

@@ -31,8 +31,8 @@ final class OwnedPartition {
     var knowsParkedEnds = false
     /// Offset up to which the table lacks nothing that this owner has appended to `parked`, once it is folded.
     var parkedEnd: Int64 = 0
-    /// Offset up to which the table lacks rows that were published again. Until they are folded no job starts: a suspect is
-    /// known by the offset of its row.
+    /// Offset up to which the table lacks rows that were published again. Until they are folded no job starts: a
+    /// quarantined job is known by the offset of its row.
     var republishedEnd: Int64 = 0
     /// Topics that may have records; a topic stays in while it is not drained for want of room.
     var readable = TopicSet()

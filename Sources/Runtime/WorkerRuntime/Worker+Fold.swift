@@ -130,7 +130,7 @@ extension Worker {
             tasks.yield { [owner = owned.ownership] in await self.fence(owner, attempt) }
         case .own:
             owned.ledger.restored(owned.index.progress, at: monotonic)
-            tellSuspects(of: owned)
+            logQuarantined(of: owned)
             if owned.answers == nil {
                 tasks.yield { [owner = owned.ownership] in await self.recoverAnswers(owner) }
             } else {

@@ -137,7 +137,8 @@ extension Worker {
         idle.interrupt()
         for flight in owned.state.flightIDs {
             fetches[flight]?.cancel()
-            // A flight that waits for the log alone must not delay a suspect that runs alone: the log may take long to respond.
+            // A flight that waits for the log alone must not delay a quarantined job that runs alone: the log may take
+            // long to respond.
             if !owned.state.isAtWork(flight) || scheduler.isAnnouncing(flight) { scheduler.forget(flight) }
         }
         scheduler.closeLog(of: partition)

@@ -96,7 +96,7 @@ extension Worker {
         case .own:
             logger.debug("The parked jobs are restored.", ["partition": .string("\(owned.id)")])
             forgetEnded(owned)
-            forgetSuspects(owned)
+            forgetQuarantined(owned)
             tasks.yield { [owner = owned.ownership] in await self.recoverParkedEnds(owner) }
         }
     }
@@ -114,9 +114,10 @@ extension Worker {
         }
     }
 
-    /// Forgets suspects whose rows were deleted: an owner that ended a job may have crashed before its next progress row.
-    private func forgetSuspects(_ owned: OwnedPartition) {
-        let offsets = owned.state.suspects.offsets(of: .parked)
+    /// Forgets quarantined jobs whose rows were deleted: an owner that ended a job may have crashed before its next
+    /// progress row.
+    private func forgetQuarantined(_ owned: OwnedPartition) {
+        let offsets = owned.state.quarantined.offsets(of: .parked)
         if offsets.isEmpty { return }
         do throws(IndexFailure) {
             let kept = try owned.index.parked.offsets(among: offsets)
@@ -219,7 +220,7 @@ extension Worker {
                 // The row gets another offset, by which no suspect is known.
                 if let job {
                     let place = RecordPlace(.parked, job.offset)
-                    row?.note.crashes = max(job.row.note.crashes, owned.state.suspects.crashes(of: place))
+                    row?.note.crashes = max(job.row.note.crashes, owned.state.quarantined.crashes(of: place))
                     places.append(place)
                 }
                 let record =

@@ -5,7 +5,7 @@ internal import Quarantine
 
 /// Permits: granted work starts, and flights that their host holds back wait elsewhere.
 extension Worker {
-    /// Grants the available permits and starts the work: at once, or once it is named (`Suspects`).
+    /// Grants the available permits and starts the work: at once, or once it is named (`QuarantinedJobs`).
     func grant() {
         endSolitude()
         passOnHeld()

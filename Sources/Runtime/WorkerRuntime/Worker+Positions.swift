@@ -265,18 +265,18 @@ extension Worker {
             parked: owned.parkedJobs(epoch: answers.parkedEpoch(isWhole: progress.isWhole)), at: now)
     }
 
-    /// The row, with the current state of its owner and of suspects.
+    /// The row, with the current state of its owner and of quarantined jobs.
     func marked(
         _ row: ProgressRow?, _ owned: OwnedPartition, isLast: Bool = false, naming places: Set<RecordPlace>
     ) -> ProgressRow {
         var row = row ?? ProgressRow(partition: owned.id, topics: [:], at: now)
-        let suspects = owned.state.suspects
+        let quarantined = owned.state.quarantined
         let isAlone = scheduler.solitude.flight?.partition == owned.id
         // An owner that was told to stop or to leave may end before its work has, and no job is to blame.
         (row.store, row.isClean) = (owned.store, isLast || owned.isLeaving || !phase.isRunning)
         // Readers use it to see which workers live.
         row.at = ports.time.wall
-        (row.crashes, row.suspects) = (suspects.crashes, suspects.rows(naming: places, isAlone: isAlone))
+        (row.crashes, row.quarantined) = (quarantined.crashes, quarantined.rows(naming: places, isAlone: isAlone))
         row.lost = owned.lost.flatMap { $0.isRecent(at: now) ? $0 : nil }
         return row
     }

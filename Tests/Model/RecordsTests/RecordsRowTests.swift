@@ -105,7 +105,7 @@ struct RecordsRowTests {
                     last: LogAnchor(offset: 6, timestamp: 1_700_000_000_009)),
                 .retry: TopicProgress(next: 0), .retry1h: TopicProgress(next: 3),
             ], answers: [.outcomes: 12, .parked: 6, .dead: 0, .retry10s: 4], isClean: false, crashes: 2,
-            suspects: [
+            quarantined: [
                 .init(.jobsFast, 8, crashes: 1, begun: .beside), .init(.retry1h, 4, crashes: 2, begun: .alone),
                 .init(.jobsSlow, 0, crashes: 2), .init(.parked, 5, crashes: 1, begun: .beside),
             ], away: [.init("https://a.example", ByLane([.fast: 7, .slow: 1])), .init("cdn", ByLane([.slow: 3]))],

@@ -361,7 +361,7 @@ final class Ledger {
     private func check(_ row: ProgressRow) {
         world.note(
             "progress", Int64(row.partition.number), row.isClean == true ? 1 : 0, Int64(row.crashes),
-            text: row.suspects.map { "\($0.topic.rawValue) \($0.offset) \($0.crashes) \($0.begun?.rawValue ?? "-")" }
+            text: row.quarantined.map { "\($0.topic.rawValue) \($0.offset) \($0.crashes) \($0.begun?.rawValue ?? "-")" }
                 .joined(separator: ", "))
         for (topic, progress) in row.topics.sorted(by: { $0.key.ordinal < $1.key.ordinal }) {
             let log = world.cluster.log(topic, row.partition)

@@ -44,7 +44,7 @@ final class Ownerships {
 
     /// It has lived for so long that the crashes before it count no more.
     func hasOutlivedTrial(_ key: Key) -> Bool {
-        beginnings[key]?.mark.map { .microseconds(world.now - $0.time) > Suspects.trial } ?? false
+        beginnings[key]?.mark.map { .microseconds(world.now - $0.time) > QuarantinedJobs.trial } ?? false
     }
 
     /// The rank of who appends as an owner, at an offset of a changelog. What an owner of a log before appends where this one

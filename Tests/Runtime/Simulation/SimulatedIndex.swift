@@ -115,7 +115,7 @@ final class SimulatedIndex: VariantIndex {
         if process.world.plants(.passUnparked) {
             row.answers?[.outcomes] = process.world.cluster.log(.outcomes, partition).end
         }
-        if process.world.plants(.trustNoMarker) { row.suspects = [] }
+        if process.world.plants(.trustNoMarker) { row.quarantined = [] }
         return row
     }
 

@@ -262,16 +262,16 @@ struct DiagnosisTests {
             scene.restart()
             scene.look(4)
         }
-        func suspect(_ crashes: Int) {
+        func quarantinedJob(_ crashes: Int) {
             scene.apply(
                 .progress(
                     ProgressRow(
                         partition: PartitionID(2), topics: [:], crashes: 3,
-                        suspects: [.init(.jobsFast, 3, crashes: crashes)], at: scene.now)))
+                        quarantined: [.init(.jobsFast, 3, crashes: crashes)], at: scene.now)))
         }
-        suspect(1)
+        quarantinedJob(1)
         #expect(scene.report.diagnosis.cause == .crashLoop)
-        suspect(2)
+        quarantinedJob(2)
         #expect(scene.report.diagnosis.cause == .poisonJob)
         scene.publish(4, to: .jobsFast, 2)
         scene.finish(4, of: .jobsFast, 2)

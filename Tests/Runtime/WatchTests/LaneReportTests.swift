@@ -163,13 +163,13 @@ struct LaneReportTests {
     }
 
     @Test("Records that workers may have died of are named, those of most deaths first")
-    func suspects() {
+    func quarantined() {
         var scene = Scene()
         scene.look()
-        let suspects = (1...5).map { ProgressRow.Suspect(.jobsFast, Int64($0), crashes: $0) }
+        let quarantined = (1...5).map { ProgressRow.QuarantinedJob(.jobsFast, Int64($0), crashes: $0) }
         scene.apply(
             .progress(
-                ProgressRow(partition: PartitionID(2), topics: [:], crashes: 5, suspects: suspects, at: scene.now)))
+                ProgressRow(partition: PartitionID(2), topics: [:], crashes: 5, quarantined: quarantined, at: scene.now)))
         #expect(
             scene.report.diagnosis.sentence.contains(
                 "one of the records jobs.fast-2-5, jobs.fast-2-4, jobs.fast-2-3 and 2 more may be why."))

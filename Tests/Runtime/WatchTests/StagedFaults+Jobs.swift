@@ -263,7 +263,7 @@ extension StagedFault {
                 .progress(
                     ProgressRow(
                         partition: PartitionID(2), topics: [:], crashes: 2,
-                        suspects: [.init(.jobsFast, 3, crashes: 2)], at: $0.now)))
+                        quarantined: [.init(.jobsFast, 3, crashes: 2)], at: $0.now)))
         },
         StagedFault(
             "a poison job that was set aside", .poisonJob,

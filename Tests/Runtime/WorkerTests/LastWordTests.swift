@@ -15,7 +15,8 @@ struct LastWordTests {
         let bench = try Bench()
         let (log, partition) = try await bench.withJob()
         let left = ProgressRow(
-            partition: partition, topics: [:], isClean: true, suspects: [.init(.jobsFast, 0, crashes: 2, begun: nil)],
+            partition: partition, topics: [:], isClean: true,
+            quarantined: [.init(.jobsFast, 0, crashes: 2, begun: nil)],
             at: 0)
         try await bench.append([left.newRecord().announced(in: 0)], to: log)
 
@@ -33,7 +34,7 @@ struct LastWordTests {
                         state.refused += 1
                         return .full(path: "the test's")
                     }
-                    state.blames = row.suspects.contains { $0.begun == .alone }
+                    state.blames = row.quarantined.contains { $0.begun == .alone }
                     state.isFull = state.blames
                     return nil
                 }

@@ -11,10 +11,10 @@ internal import VariantSpec
 /// `mezzotint-bench kafka-kill`: the cost to the others when one of three workers is killed.
 ///
 /// No worker replaces it, so the figure shows our own costs: how soon its partitions have an owner, what that owner
-/// restores, and the cost of naming each batch of grants (`Suspects`). At a fixed rate it shows whether two workers
-/// catch up on the backlog. With as many jobs as the workers can do, it also shows the share of a third worker: next to
-/// other programs, three get more of a machine than two. That share is the rate of the two after a minute, since they
-/// name nothing any more then.
+/// restores, and the cost of naming each batch of grants (`QuarantinedJobs`). At a fixed rate it shows whether two
+/// workers catch up on the backlog. With as many jobs as the workers can do, it also shows the share of a third worker:
+/// next to other programs, three get more of a machine than two. That share is the rate of the two after a minute,
+/// since they name nothing any more then.
 enum KafkaKillBenchmark {
     static let command = Command(
         "kafka-kill", abstract: "Jobs a second on Kafka before and after a kill.",

@@ -23,7 +23,8 @@ enum PartitionDuty: CaseIterable {
     case checkLogs
     /// Writes the progress row (`ProgressLedger`).
     case writeProgress
-    /// Ends the wait of flights for a row with their names, and the suspicion after a crash (`Suspects`, `Naming`).
+    /// Ends the wait of flights for a row with their names, and the suspicion after a crash (`QuarantinedJobs`,
+    /// `Naming`).
     case endNaming
     /// Commits gaps at the end of topics (`Positions`).
     case passGaps

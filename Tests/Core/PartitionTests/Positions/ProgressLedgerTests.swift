@@ -9,12 +9,13 @@ import Testing
 @Suite("When a progress row is written", .timeLimit(.minutes(1)))
 struct ProgressLedgerTests {
     private static func row(
-        _ progress: TopicProgress, isClean: Bool = false, crashes: Int = 0, suspects: [ProgressRow.Suspect] = [],
+        _ progress: TopicProgress, isClean: Bool = false, crashes: Int = 0,
+        quarantined: [ProgressRow.QuarantinedJob] = [],
         at: WallTime = 1
     ) -> ProgressRow {
         ProgressRow(
             partition: PartitionID(0), topics: [.jobsFast: progress], isClean: isClean, crashes: crashes,
-            suspects: suspects, at: at)
+            quarantined: quarantined, at: at)
     }
 
     private static let quiet = row(TopicProgress(next: 10, committed: 10))
@@ -24,7 +25,7 @@ struct ProgressLedgerTests {
     private static let leaving = row(TopicProgress(next: 10, committed: 10), isClean: true)
     private static let after = row(TopicProgress(next: 10, committed: 10), crashes: 1)
     private static let naming = row(
-        TopicProgress(next: 10, committed: 10), suspects: [.init(.jobsFast, 10, crashes: 0, begun: .beside)])
+        TopicProgress(next: 10, committed: 10), quarantined: [.init(.jobsFast, 10, crashes: 0, begun: .beside)])
 
     private static func parked(fast: Int64, slow: Int64 = 0) -> ProgressRow {
         var row = quiet
@@ -97,7 +98,7 @@ struct ProgressLedgerTests {
     func doubtful() {
         var alone = Self.quiet
         alone.isClean = false
-        alone.suspects = [.init(.jobsFast, 1, crashes: 2, begun: .alone)]
+        alone.quarantined = [.init(.jobsFast, 1, crashes: 2, begun: .alone)]
         var ledger = ProgressLedger(Self.quiet, at: 0)
         #expect(ledger.beginMarker() && !ledger.blames)
         ledger.failed(alone, at: 0)

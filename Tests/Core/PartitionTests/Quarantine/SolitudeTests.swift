@@ -77,18 +77,18 @@ struct SolitudeTests {
             PermitRules(fetch: 8, render: 2, origins: OriginRules(concurrency: 1)))
         let now = Moment(wall: 1, monotonic: 1)
         let (front, target) = (OriginHost(of: "http://front.example/"), OriginHost(of: "http://target.example/"))
-        let suspect = FlightID(PartitionID(0), 3)
+        let quarantinedJob = FlightID(PartitionID(0), 3)
         for (flight, host) in [(a, front), (b, target)] {
             scheduler.request(.fetch, flight, lane: .fast, since: 1, host: host)
         }
         #expect(scheduler.grants(at: now).count == 2)
         scheduler.release(.fetch, a)
         scheduler.request(.fetch, a, lane: .fast, since: 1, host: target)
-        let request = Solitude.Request(.fetch, suspect, .fast, since: 1, OriginHost(of: "http://c.example/"))
+        let request = Solitude.Request(.fetch, quarantinedJob, .fast, since: 1, OriginHost(of: "http://c.example/"))
         _ = scheduler.apply(.isolate(request, patience: 0), at: now)
         #expect(scheduler.grants(at: now).isEmpty)
         scheduler.forget(b)
-        #expect(scheduler.grants(at: now).map(\.flight) == [suspect])
+        #expect(scheduler.grants(at: now).map(\.flight) == [quarantinedJob])
     }
 
     @Test("Suspects have a tenth of the time where others wait, and all of it where none does")

@@ -2,7 +2,7 @@ internal import JSONText
 
 extension ProgressRow {
     /// A record that was in progress when an owner crashed, or is in progress now.
-    package struct Suspect: Sendable, Hashable {
+    package struct QuarantinedJob: Sendable, Hashable {
         package let topic: Topic
         package let offset: Int64
         /// Owners that crashed, or may have crashed, while it was in progress.
@@ -22,12 +22,12 @@ extension ProgressRow {
 }
 
 extension JSONWriter {
-    mutating func suspect(_ suspect: ProgressRow.Suspect) {
+    mutating func quarantinedJob(_ quarantinedJob: ProgressRow.QuarantinedJob) {
         beginObject()
-        field("topic", suspect.topic.rawValue)
-        field("offset", suspect.offset)
-        field("deaths", Int64(suspect.crashes))
-        if let begun = suspect.begun { field("begun", begun.rawValue) }
+        field("topic", quarantinedJob.topic.rawValue)
+        field("offset", quarantinedJob.offset)
+        field("deaths", Int64(quarantinedJob.crashes))
+        if let begun = quarantinedJob.begun { field("begun", begun.rawValue) }
         endObject()
     }
 }
@@ -35,19 +35,19 @@ extension JSONWriter {
 extension JSONReader {
     mutating func crashes() throws(JSONFailure) -> Int { Int(try integer(in: RecordLimits.attempts)) }
 
-    /// Reads suspects, except suspects of topics that only a newer version knows.
-    mutating func suspects() throws(JSONFailure) -> [ProgressRow.Suspect] {
-        var suspects: [ProgressRow.Suspect] = []
+    /// Reads quarantined jobs, except those of topics that only a newer version knows.
+    mutating func quarantined() throws(JSONFailure) -> [ProgressRow.QuarantinedJob] {
+        var quarantined: [ProgressRow.QuarantinedJob] = []
         try openArray()
         while try nextElement() {
-            if let suspect = try suspect() { suspects.append(suspect) }
+            if let quarantinedJob = try quarantinedJob() { quarantined.append(quarantinedJob) }
         }
-        return suspects
+        return quarantined
     }
 
-    private mutating func suspect() throws(JSONFailure) -> ProgressRow.Suspect? {
+    private mutating func quarantinedJob() throws(JSONFailure) -> ProgressRow.QuarantinedJob? {
         var (name, place, count): (String?, Int64?, Int?)
-        var begun: ProgressRow.Suspect.Begun?
+        var begun: ProgressRow.QuarantinedJob.Begun?
         try openObject()
         while let key = try nextKey() {
             switch key {
@@ -55,12 +55,12 @@ extension JSONReader {
             case "offset": place = try logOffset()
             case "deaths": count = try crashes()
             // A newer version may have other values.
-            case "begun": begun = ProgressRow.Suspect.Begun(rawValue: try string()) ?? .beside
+            case "begun": begun = ProgressRow.QuarantinedJob.Begun(rawValue: try string()) ?? .beside
             default: try skip()
             }
         }
         let (offset, crashes) = (try place.field("offset"), try count.field("deaths"))
         guard let topic = Topic(rawValue: try name.field("topic")), topic.hasJobs else { return nil }
-        return ProgressRow.Suspect(topic, offset, crashes: crashes, begun: begun)
+        return ProgressRow.QuarantinedJob(topic, offset, crashes: crashes, begun: begun)
     }
 }

@@ -4,18 +4,18 @@ package import Records
 /// The records of a partition that may have crashed its owners.
 ///
 /// An owner that finds that the last one crashed names the jobs that it starts in a durable row, for a while. If it
-/// crashes too, the named jobs are suspects: next time each runs alone, with nothing else in progress in its worker. A
-/// job that crashes a worker while it runs alone is not run again.
+/// crashes too, the named jobs are quarantined: next time each runs alone, with nothing else in progress in its worker.
+/// A job that crashes a worker while it runs alone is not run again.
 ///
 /// So a job is condemned by the third crash in a row at the earliest, and with it at most one flight's jobs. At the
 /// first crash no job is named, and the second names the jobs that ran then.
 ///
-/// A kill for another reason must hardly ever hit a job that runs alone. So suspects wait first, longer the more owners
-/// crashed in a row, and a suspect that is rendered or completed is cleared. A suspect that is retried for another
-/// reason is not, because it may not have reached the fatal step.
-package struct Suspects: Sendable, Equatable {
+/// A kill for another reason must hardly ever hit a job that runs alone. So quarantined jobs wait first, longer the
+/// more owners crashed in a row, and a quarantined job that is rendered or completed is cleared. A quarantined job that
+/// is retried for another reason is not, because it may not have reached the fatal step.
+package struct QuarantinedJobs: Sendable, Equatable {
     /// Number of crashed owners since one last lived long enough. Owners in between that ended cleanly may have met no
-    /// suspect.
+    /// quarantined job.
     package private(set) var crashes = 0
     /// Number of owners that crashed while the record was in progress, or may have been.
     private var counts: [RecordPlace: Int] = [:]
@@ -23,7 +23,7 @@ package struct Suspects: Sendable, Equatable {
     package private(set) var named: Set<RecordPlace> = []
     /// Whether that row says that nothing else is in progress.
     package private(set) var isAlone = false
-    /// Suspects that have run under this owner, and must run again.
+    /// Quarantined jobs that have run under this owner, and must run again.
     private var outlived: Set<RecordPlace> = []
 
     private static let crashesToRunAlone = 2
@@ -45,19 +45,19 @@ package struct Suspects: Sendable, Equatable {
         guard let row, let isClean = row.isClean else { return }
         let isCrash = !isClean && !isOwn
         crashes = row.crashes + (isCrash ? 1 : 0)
-        for suspect in row.suspects {
-            let count = isCrash ? count(of: suspect) : suspect.crashes
-            if count > 0 { counts[RecordPlace(suspect.topic, suspect.offset)] = count }
+        for quarantinedJob in row.quarantined {
+            let count = isCrash ? count(of: quarantinedJob) : quarantinedJob.crashes
+            if count > 0 { counts[RecordPlace(quarantinedJob.topic, quarantinedJob.offset)] = count }
         }
     }
 
     /// Count of crashes after another one. The first crashed owner in a series had named nothing, so a job that the
     /// second one named may have been in progress at both.
-    private func count(of suspect: ProgressRow.Suspect) -> Int {
-        switch suspect.begun {
-        case nil: suspect.crashes
+    private func count(of quarantinedJob: ProgressRow.QuarantinedJob) -> Int {
+        switch quarantinedJob.begun {
+        case nil: quarantinedJob.crashes
         case .alone: Self.crashesToCondemn
-        case .beside: min(max(suspect.crashes + 1, crashes), Self.crashesToRunAlone)
+        case .beside: min(max(quarantinedJob.crashes + 1, crashes), Self.crashesToRunAlone)
         }
     }
 
@@ -70,20 +70,21 @@ package struct Suspects: Sendable, Equatable {
 
     package func offsets(of topic: Topic) -> Set<Int64> { Set(counts.keys.lazy.filter { $0.topic == topic }.map(\.offset)) }
 
-    /// Number of suspects that run alone.
+    /// Number of quarantined jobs that run alone.
     package var aloneCount: Int { counts.values.count { $0 == Self.crashesToRunAlone } }
 
-    /// Wait of suspects before their isolated run. A suspect that has run alone under this owner does not wait again.
+    /// Wait of quarantined jobs before their isolated run. A quarantined job that has run alone under this owner does
+    /// not wait again.
     package func patience(for places: some Sequence<RecordPlace>) -> Duration {
         if places.allSatisfy({ !runsAlone($0) || outlived.contains($0) }) { return .zero }
         return min(.seconds(5) * max(crashes, 1), .seconds(20))
     }
 
-    /// Suspects for a row, while the jobs at `places` are in progress.
-    package func rows(naming places: Set<RecordPlace>, isAlone: Bool) -> [ProgressRow.Suspect] {
-        let begun: ProgressRow.Suspect.Begun = isAlone ? .alone : .beside
+    /// Quarantined jobs for a row, while the jobs at `places` are in progress.
+    package func rows(naming places: Set<RecordPlace>, isAlone: Bool) -> [ProgressRow.QuarantinedJob] {
+        let begun: ProgressRow.QuarantinedJob.Begun = isAlone ? .alone : .beside
         let all = Set(counts.keys).union(places).map { place in
-            ProgressRow.Suspect(
+            ProgressRow.QuarantinedJob(
                 place.topic, place.offset, crashes: crashes(of: place), begun: places.contains(place) ? begun : nil)
         }
         return Array(all.sorted { $0.order < $1.order }.prefix(Self.limit))
@@ -126,7 +127,7 @@ package struct Suspects: Sendable, Equatable {
     package mutating func outlive() { crashes = 0 }
 }
 
-extension ProgressRow.Suspect {
-    /// The most suspect first.
+extension ProgressRow.QuarantinedJob {
+    /// The most crashes first.
     fileprivate var order: (Int, Int, Int64) { (-crashes, topic.ordinal, offset) }
 }

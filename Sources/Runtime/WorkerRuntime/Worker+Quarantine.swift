@@ -10,7 +10,7 @@ internal import Quarantine
 internal import Records
 internal import Telemetry
 
-/// After an owner crashed, its successor names the jobs that it starts. See `Suspects`.
+/// After an owner crashed, its successor names the jobs that it starts. See `QuarantinedJobs`.
 extension Worker {
     func nameWaiting() {
         for owned in partitions.values where owned.state.awaitsNames { name(owned) }
@@ -19,7 +19,7 @@ extension Worker {
     /// Ends an isolated run. Others start again, once no durable row says that nothing else runs.
     func endSolitude() {
         guard let ended = scheduler.solitude.ended else { return }
-        if let owned = partitions[ended.partition], owned.state.suspects.isAlone {
+        if let owned = partitions[ended.partition], owned.state.quarantined.isAlone {
             name(owned)
         } else {
             scheduler.endSolitude(at: moment)
@@ -53,20 +53,21 @@ extension Worker {
     func tickNaming(_ owned: OwnedPartition) {
         let late = owned.state.giveUpLateNaming(at: monotonic)
         end(late, of: owned, FailureNote(LogFailure.unavailable(reason: "it has not accepted a row for a second")))
-        if owned.state.suspects.crashes > 0, let since = owned.lifecycle.ownedSince, monotonic - since >= Suspects.trial
+        if owned.state.quarantined.crashes > 0, let since = owned.lifecycle.ownedSince,
+            monotonic - since >= QuarantinedJobs.trial
         {
             owned.state.outliveCrashes()
         }
     }
 
-    func tellSuspects(of owned: OwnedPartition) {
-        let suspects = owned.state.suspects
-        guard suspects.aloneCount > 0 else { return }
+    func logQuarantined(of owned: OwnedPartition) {
+        let quarantined = owned.state.quarantined
+        guard quarantined.aloneCount > 0 else { return }
         logger.warning(
             "Workers crashed while these jobs ran. Each job now runs alone in its worker.",
             [
-                "partition": .string("\(owned.id)"), "jobs": .int(Int64(suspects.aloneCount)),
-                "crashes": .int(Int64(suspects.crashes)),
+                "partition": .string("\(owned.id)"), "jobs": .int(Int64(quarantined.aloneCount)),
+                "crashes": .int(Int64(quarantined.crashes)),
             ])
     }
 }

@@ -14,21 +14,21 @@ import Testing
 
 extension PartitionStateTests {
     @Suite("Jobs that owners may have died of")
-    struct SuspectJobs {
+    struct Quarantine {
         private let tests = PartitionStateTests()
         private let other = SourceKey(SHA256.digest(of: Array("b".utf8)))
 
         /// A partition whose record 0 of the fast lane was under way when an owner died.
-        private func driver(_ begun: ProgressRow.Suspect.Begun?, crashes: Int) -> PartitionStateTests.Driver {
+        private func driver(_ begun: ProgressRow.QuarantinedJob.Begun?, crashes: Int) -> PartitionStateTests.Driver {
             var driver = PartitionStateTests.Driver()
             driver.state.takeOver(row(begun, crashes: crashes), isOwn: false)
             return driver
         }
 
-        private func row(_ begun: ProgressRow.Suspect.Begun?, crashes: Int) -> ProgressRow {
+        private func row(_ begun: ProgressRow.QuarantinedJob.Begun?, crashes: Int) -> ProgressRow {
             ProgressRow(
                 partition: PartitionID(0), topics: [:], isClean: false, crashes: crashes,
-                suspects: begun.map { [.init(.jobsFast, 0, crashes: min(crashes, 2), begun: $0)] } ?? [], at: 1)
+                quarantined: begun.map { [.init(.jobsFast, 0, crashes: min(crashes, 2), begun: $0)] } ?? [], at: 1)
         }
 
         private func isolated(_ effects: [JobEffect]) -> (FlightID, patience: Duration)? {
@@ -63,11 +63,11 @@ extension PartitionStateTests {
         @Test("A suspect that joins a flight that has not begun takes it with it")
         func joins() throws {
             var driver = driver(.beside, crashes: 1)
-            let suspect = driver.pending("j", tests.source, [PartitionStateTests.large])
+            let quarantinedJob = driver.pending("j", tests.source, [PartitionStateTests.large])
             let earlier = driver.pending("k", tests.source, [PartitionStateTests.small], lane: .slow)
             let flight = try #require(
                 tests.flight(driver.feed(.arrived(earlier))))
-            #expect(isolated(driver.feed(.arrived(suspect)))?.0 == flight)
+            #expect(isolated(driver.feed(.arrived(quarantinedJob)))?.0 == flight)
         }
 
         @Test("What begins after a death is named first, and once; after a good end nothing is")
@@ -82,7 +82,7 @@ extension PartitionStateTests {
             #expect(first == [] && isAwaited && places == [pending.place])
             let row = ProgressRow(
                 partition: PartitionID(0), topics: [:], isClean: false, crashes: 1,
-                suspects: driver.state.suspects.rows(naming: [pending.place], isAlone: false), at: 1)
+                quarantined: driver.state.quarantined.rows(naming: [pending.place], isAlone: false), at: 1)
             let begun = driver.state.named(by: row, at: 0)
             isAwaited = driver.state.awaitsName(grant, at: 0)
             #expect(begun == [grant] && !isAwaited)
@@ -148,9 +148,9 @@ extension PartitionStateTests {
             _ = driver.feed(.granted(.fetch, second.0))
             _ = driver.feed(.fetched(second.0, PartitionStateTests.picture))
             _ = driver.feed(.granted(.render, second.0))
-            #expect(driver.state.suspects.aloneCount == 1)
+            #expect(driver.state.quarantined.aloneCount == 1)
             _ = driver.feed(.rendered(second.0))
-            #expect(driver.state.suspects.aloneCount == 0)
+            #expect(driver.state.quarantined.aloneCount == 0)
             let next = try #require(tests.parked(driver.feed(.failed(second.0, late), at: 1_000)).first)
             #expect(tests.flight(driver.feed(.arrived(next.started(offset: 2)), at: 3_000)) != nil)
         }
@@ -170,7 +170,7 @@ extension PartitionStateTests {
             let effects = next.feed(.arrived(again))
             #expect((isolated(effects) != nil) == (crashes < 3))
             _ = next.feed(.acknowledged([again.place]))
-            #expect(!next.state.suspects.isNaming)
+            #expect(!next.state.quarantined.isNaming)
         }
 
         @Test("A flight that is named is not parked: its name is its record's")

@@ -8,36 +8,37 @@ internal import Positions
 package import Quarantine
 package import Records
 
-/// The door to jobs that may have crashed owners (`Suspects`): which are named, which run alone, and which are not run
-/// again. While no owner has crashed, none is.
+/// The door to jobs that may have crashed owners (`QuarantinedJobs`): which are named, which run alone, and which are
+/// not run again. While no owner has crashed, none is.
 extension Jobs {
-    /// Takes over the suspects and the counts that earlier owners left. `isOwn`: this worker wrote the row itself.
+    /// Takes over the quarantined jobs and the counts that earlier owners left. `isOwn`: this worker wrote the row
+    /// itself.
     package mutating func takeOver(_ left: ProgressRow?, isOwn: Bool) {
-        suspects = Suspects(after: left, isOwn: isOwn)
+        quarantined = QuarantinedJobs(after: left, isOwn: isOwn)
     }
 
     /// Notes that the topic's log is another one: before its first record is read, the rows of owners that crashed may
     /// be about this log.
     package mutating func noteNewLog(of topic: Topic, isFirst: Bool) {
-        if isFirst { suspects.doubt(topic) } else { suspects.forget(topic) }
+        if isFirst { quarantined.doubt(topic) } else { quarantined.forget(topic) }
     }
 
     /// Ends the series of crashes, because the owner has lived long enough.
-    package mutating func outliveCrashes() { suspects.outlive() }
+    package mutating func outliveCrashes() { quarantined.outlive() }
 
-    /// Forgets suspects below the offset, because all records there are finished.
-    package mutating func forgetSuspects(_ topic: Topic, below offset: Int64) { suspects.forget(topic, below: offset) }
+    /// Forgets quarantined jobs below the offset, because all records there are finished.
+    package mutating func forgetQuarantined(_ topic: Topic, below offset: Int64) { quarantined.forget(topic, below: offset) }
 
     /// Whether flights are named before they start.
-    var isNaming: Bool { suspects.isNaming }
+    var isNaming: Bool { quarantined.isNaming }
 
     /// Number of owners that crashed while the job was in progress, or may have been.
-    func crashes(of pending: PendingJob) -> Int { suspects.crashes(of: pending.place) }
+    func crashes(of pending: PendingJob) -> Int { quarantined.crashes(of: pending.place) }
 
     /// Whether the job is not run again, by its record's crashes or this owner's knowledge.
     mutating func isCondemned(_ pending: PendingJob) -> Bool {
-        suspects.note(pending.place, crashes: pending.crashes)
-        return suspects.isCondemned(pending.place)
+        quarantined.note(pending.place, crashes: pending.crashes)
+        return quarantined.isCondemned(pending.place)
     }
 
     func condemn(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) {
@@ -46,28 +47,28 @@ extension Jobs {
     }
 
     /// Clears records that are completed, or whose render the worker survived.
-    mutating func clear(_ places: some Sequence<RecordPlace>) { for place in places { suspects.clear(place) } }
+    mutating func clear(_ places: some Sequence<RecordPlace>) { for place in places { quarantined.clear(place) } }
 
     /// Notes that the flight of these jobs is over, with any result.
     mutating func outlive(_ pendingJobs: [PendingJob]) {
-        if isNaming { for pending in pendingJobs { suspects.outlive(pending.place) } }
+        if isNaming { for pending in pendingJobs { quarantined.outlive(pending.place) } }
     }
 
-    /// Whether nothing else may be in progress while the flight is, because a suspect waits for it.
+    /// Whether nothing else may be in progress while the flight is, because a quarantined job waits for it.
     func runsAlone(_ flight: Flight) -> Bool {
-        isNaming && flight.pendingJobs.contains { suspects.runsAlone($0.place) }
+        isNaming && flight.pendingJobs.contains { quarantined.runsAlone($0.place) }
     }
 
     /// Request for an isolated run, if the flight needs one.
     func isolatedRun(of flight: Flight, _ kind: PermitKind) -> PermitChange? {
         guard runsAlone(flight) else { return nil }
         let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.asked)
-        return .isolate(request, patience: suspects.patience(for: flight.pendingJobs.lazy.map(\.place)))
+        return .isolate(request, patience: quarantined.patience(for: flight.pendingJobs.lazy.map(\.place)))
     }
 
-    /// Requests the permit again as an isolated run, if a suspect joined a flight that had not begun.
+    /// Requests the permit again as an isolated run, if a quarantined job joined a flight that had not begun.
     func isolate(_ flight: Flight, joinedBy pending: PendingJob, _ effects: inout [JobEffect]) {
-        guard suspects.runsAlone(pending.place), case .queued(let kind) = flight.stage, runsAlone(flight) else { return }
+        guard quarantined.runsAlone(pending.place), case .queued(let kind) = flight.stage, runsAlone(flight) else { return }
         request(kind, for: flight, &effects)
     }
 }
@@ -83,7 +84,7 @@ extension Jobs {
 
     private func needsName(_ id: FlightID) -> Bool {
         (!hasBegun(id) || flights[id]?.redirect != nil)
-            && !(flights[id]?.pendingJobs.allSatisfy { suspects.named.contains($0.place) } ?? true)
+            && !(flights[id]?.pendingJobs.allSatisfy { quarantined.named.contains($0.place) } ?? true)
     }
 
     /// Whether flights wait for the next row.
@@ -94,7 +95,7 @@ extension Jobs {
 
     /// Applies the names of a durable row. Returns the flights that start now.
     package mutating func named(by row: ProgressRow, at now: Instant) -> [Naming.Grant] {
-        suspects.name(names(in: row), isAlone: row.suspects.contains { $0.begun == .alone })
+        quarantined.name(names(in: row), isAlone: row.quarantined.contains { $0.begun == .alone })
         return naming.named(at: now)
     }
 
@@ -108,13 +109,13 @@ extension Jobs {
 
     /// Positions named by the newest row that are still in progress.
     package var namedStill: Set<RecordPlace> {
-        suspects.named.isEmpty ? [] : suspects.named.intersection(names(with: []))
+        quarantined.named.isEmpty ? [] : quarantined.named.intersection(names(with: []))
     }
 
     /// Drops names that the row being written does not contain. They must be named again before they start again.
     package mutating func forgetNames(but row: ProgressRow) {
-        if !suspects.named.isEmpty {
-            suspects.name(suspects.named.intersection(names(in: row)), isAlone: suspects.isAlone)
+        if !quarantined.named.isEmpty {
+            quarantined.name(quarantined.named.intersection(names(in: row)), isAlone: quarantined.isAlone)
         }
     }
 
@@ -134,8 +135,8 @@ extension Jobs {
 
     private func names(in row: ProgressRow) -> Set<RecordPlace> {
         var places: Set<RecordPlace> = []
-        for suspect in row.suspects where suspect.begun != nil {
-            places.insert(RecordPlace(suspect.topic, suspect.offset, incarnation: incarnations[suspect.topic]))
+        for quarantinedJob in row.quarantined where quarantinedJob.begun != nil {
+            places.insert(RecordPlace(quarantinedJob.topic, quarantinedJob.offset, incarnation: incarnations[quarantinedJob.topic]))
         }
         return places
     }
