@@ -62,7 +62,7 @@ extension Jobs {
     /// Request for an isolated run, if the flight needs one.
     func isolatedRun(of flight: Flight, _ kind: PermitKind) -> PermitChange? {
         guard runsAlone(flight) else { return nil }
-        let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.asked)
+        let request = IsolatedRuns.Request(kind, flight.id, flight.lane, since: flight.since, flight.asked)
         return .isolate(request, patience: quarantined.patience(for: flight.pendingJobs.lazy.map(\.place)))
     }
 

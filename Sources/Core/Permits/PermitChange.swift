@@ -10,7 +10,7 @@ package enum PermitChange: Sendable {
     /// `behind`: the host that this host is known to redirect to, if that is another one.
     case request(PermitKind, FlightID, Lane, since: WallTime, OriginHost, behind: OriginHost?)
     /// The first permit of a flight that must run alone. It waits for `patience` first.
-    indirect case isolate(Solitude.Request, patience: Duration)
+    indirect case isolate(IsolatedRuns.Request, patience: Duration)
     case release(PermitKind, FlightID)
     case move(FlightID, Lane, since: WallTime)
     /// The flight ended by a fault of this machine or of its partition's log, not of its job.

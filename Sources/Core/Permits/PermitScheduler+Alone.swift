@@ -8,10 +8,10 @@ extension PermitScheduler {
     package func holds(_ kind: PermitKind, _ flight: FlightID) -> Bool { seats[flight]?.holds.contains(kind) ?? false }
 
     /// Ends an isolated run, because no row names its flight as in progress any more.
-    package mutating func endSolitude(at now: Moment) { solitude.cleared(at: now.monotonic) }
+    package mutating func endIsolatedRun(at now: Moment) { isolatedRuns.cleared(at: now.monotonic) }
 
-    mutating func isolate(_ asked: Solitude.Request, due: Instant) {
-        if solitude.flight == asked.flight {
+    mutating func isolate(_ asked: IsolatedRuns.Request, due: Instant) {
+        if isolatedRuns.flight == asked.flight {
             // Another quarantined job joined the flight. It already waits for its permit, or has it and is being named.
             if seats[asked.flight].map({ $0.waits == nil && !$0.holds.contains(asked.kind) }) ?? true { request(asked) }
             return
@@ -19,21 +19,25 @@ extension PermitScheduler {
         if isDraining { return }
         // A quarantined job may have joined a flight that already waits for its permit.
         drop(asked.flight)
-        solitude.add(asked, due: due)
+        isolatedRuns.add(asked, due: due)
     }
 
     /// Grants while an isolated run needs them. nil: others may start. While this machine has a fault, one of those is
     /// the probe, if there is any.
     mutating func aloneGrants(at now: Moment) -> [Grant]? {
-        guard solitude.isClosed || (solitude.isWanted && (machine.isClosed || seats.isEmpty)) else { return nil }
+        guard isolatedRuns.isClosed || (isolatedRuns.isWanted && (machine.isClosed || seats.isEmpty)) else {
+            return nil
+        }
         let isUnderWay = seats.values.contains(where: \.isUnderWay)
-        if let next = solitude.step(at: now.monotonic, isUnderWay: isUnderWay, isIdle: seats.isEmpty) { request(next) }
-        guard solitude.isClosed else { return nil }
-        let waiting = seats.filter { $0.value.waits != nil && ($0.value.isUnderWay || $0.key == solitude.flight) }
+        if let next = isolatedRuns.step(at: now.monotonic, isUnderWay: isUnderWay, isIdle: seats.isEmpty) {
+            request(next)
+        }
+        guard isolatedRuns.isClosed else { return nil }
+        let waiting = seats.filter { $0.value.waits != nil && ($0.value.isUnderWay || $0.key == isolatedRuns.flight) }
         return grants(for: waiting.keys.sorted())
     }
 
-    private mutating func request(_ asked: Solitude.Request) {
+    private mutating func request(_ asked: IsolatedRuns.Request) {
         request(asked.kind, asked.flight, lane: asked.lane, since: asked.since, host: asked.host)
     }
 }

@@ -116,7 +116,7 @@ package struct PermitScheduler: Sendable {
     /// Partitions with too many flights in `tails`.
     var congested: Set<PartitionID> = []
     /// Flights that must run with nothing else in progress, and the current one.
-    package internal(set) var solitude = Solitude()
+    package internal(set) var isolatedRuns = IsolatedRuns()
 
     package init(_ rules: PermitRules) {
         self.rules = rules
@@ -137,7 +137,7 @@ package struct PermitScheduler: Sendable {
     /// are refused. Flights in progress may try to end, even if their partition's log failed until now.
     package mutating func drain() {
         isDraining = true
-        solitude = Solitude()
+        isolatedRuns = IsolatedRuns()
         for (flight, seat) in seats where !seat.isUnderWay || seat.waits == .fetch { forget(flight) }
         for partition in Set(logs.keys).union(congested) { lift(.partition(partition)) }
     }
@@ -156,7 +156,9 @@ package struct PermitScheduler: Sendable {
         if kind == .render, seat.isUnderWay { countReady(flight, lane, 1) }
         // Between two hosts the flight runs nothing. A quarantined job that is to run alone does not wait until this
         // flight gets its turn.
-        if kind == .fetch, seat.host != host, seat.holds.isEmpty, solitude.flight != flight { seat.isUnderWay = false }
+        if kind == .fetch, seat.host != host, seat.holds.isEmpty, isolatedRuns.flight != flight {
+            seat.isUnderWay = false
+        }
         (seat.waits, seat.host, seat.behind) = (kind, host, behind)
         enqueue(&seat, flight, since: since)
         seats[flight] = seat
@@ -175,7 +177,7 @@ package struct PermitScheduler: Sendable {
     /// Frees all permits and tickets of a flight that is over or released.
     package mutating func forget(_ flight: FlightID) {
         drop(flight)
-        solitude.end(flight)
+        isolatedRuns.end(flight)
     }
 
     mutating func drop(_ flight: FlightID) {

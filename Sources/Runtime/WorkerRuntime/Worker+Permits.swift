@@ -7,7 +7,7 @@ internal import Quarantine
 extension Worker {
     /// Grants the available permits and starts the work: at once, or once it is named (`QuarantinedJobs`).
     func grant() {
-        endSolitude()
+        endIsolatedRun()
         passOnHeld()
         for (kind, flight) in scheduler.grants(at: moment) {
             guard let owned = partitions[flight.partition] else {

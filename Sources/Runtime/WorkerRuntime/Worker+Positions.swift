@@ -271,7 +271,7 @@ extension Worker {
     ) -> ProgressRow {
         var row = row ?? ProgressRow(partition: owned.id, topics: [:], at: now)
         let quarantined = owned.state.quarantined
-        let isAlone = scheduler.solitude.flight?.partition == owned.id
+        let isAlone = scheduler.isolatedRuns.flight?.partition == owned.id
         // An owner that was told to stop or to leave may end before its work has, and no job is to blame.
         (row.store, row.isClean) = (owned.store, isLast || owned.isLeaving || !phase.isRunning)
         // Readers use it to see which workers live.

@@ -17,12 +17,12 @@ extension Worker {
     }
 
     /// Ends an isolated run. Others start again, once no durable row says that nothing else runs.
-    func endSolitude() {
-        guard let ended = scheduler.solitude.ended else { return }
+    func endIsolatedRun() {
+        guard let ended = scheduler.isolatedRuns.ended else { return }
         if let owned = partitions[ended.partition], owned.state.quarantined.isAlone {
             name(owned)
         } else {
-            scheduler.endSolitude(at: moment)
+            scheduler.endIsolatedRun(at: moment)
         }
     }
 

@@ -58,7 +58,7 @@ struct SlowFetchesTests {
             let fast = permits.grants(at: 0).map(\.flight.number)
             #expect(fast == Array(20...25))
         case .alone:
-            let request = Solitude.Request(
+            let request = IsolatedRuns.Request(
                 .fetch, Self.flight(30), .slow, since: 0, OriginHost(of: "http://c.example/"))
             _ = permits.apply(.isolate(request, patience: 0), at: Moment(0))
         }

@@ -8,7 +8,7 @@ package import Ledger
 ///
 /// If other flights wait for permits, isolated runs get a tenth of the time. A worker that was killed for another
 /// reason must make progress afterwards, and a quarantined job whose origin hangs holds everybody up.
-package struct Solitude: Sendable {
+package struct IsolatedRuns: Sendable {
     private enum Phase: Sendable {
         case open
         /// Nothing new starts until all flights in progress are over.
