@@ -58,7 +58,7 @@ package struct TopicPlan: Sendable, Equatable {
         func need(_ name: String, _ value: some CustomStringConvertible) -> Setting {
             Setting(name: name, value: value.description, isRequired: true)
         }
-        func wish(_ name: String, _ value: some CustomStringConvertible) -> Setting {
+        func prefer(_ name: String, _ value: some CustomStringConvertible) -> Setting {
             Setting(name: name, value: value.description, isRequired: false)
         }
         let policy: [Setting] =
@@ -69,21 +69,21 @@ package struct TopicPlan: Sendable, Equatable {
                 // compacted.
                 [
                     need("cleanup.policy", "compact"), need("delete.retention.ms", tombstonesKept.milliseconds),
-                    need("min.compaction.lag.ms", Duration.hours(1).milliseconds), wish("segment.bytes", 50 << 20),
+                    need("min.compaction.lag.ms", Duration.hours(1).milliseconds), prefer("segment.bytes", 50 << 20),
                 ]
             case .parked:
                 // As `variants`. Segments are short in time, too, because most rows are soon deleted.
                 [
                     need("cleanup.policy", "compact"), need("delete.retention.ms", tombstonesKept.milliseconds),
-                    need("min.compaction.lag.ms", Duration.hours(1).milliseconds), wish("segment.bytes", 50 << 20),
-                    wish("segment.ms", Duration.hours(1).milliseconds),
+                    need("min.compaction.lag.ms", Duration.hours(1).milliseconds), prefer("segment.bytes", 50 << 20),
+                    prefer("segment.ms", Duration.hours(1).milliseconds),
                 ]
             case .jobs, .control, .retry, .retry10s, .retry1m, .retry10m, .retry1h:
-                [need("cleanup.policy", "delete"), wish("retention.ms", retention.milliseconds)]
-            case .origins: [need("cleanup.policy", "compact"), wish("segment.bytes", 10 << 20)]
+                [need("cleanup.policy", "delete"), prefer("retention.ms", retention.milliseconds)]
+            case .origins: [need("cleanup.policy", "compact"), prefer("segment.bytes", 10 << 20)]
             case .outcomes, .events:
-                [need("cleanup.policy", "delete"), wish("retention.ms", Duration.days(7).milliseconds)]
-            case .dead: [need("cleanup.policy", "delete"), wish("retention.ms", DeadLetter.kept.milliseconds)]
+                [need("cleanup.policy", "delete"), prefer("retention.ms", Duration.days(7).milliseconds)]
+            case .dead: [need("cleanup.policy", "delete"), prefer("retention.ms", DeadLetter.kept.milliseconds)]
             }
         return policy + [
             // Ages are computed from it, independent of the producers' clocks.

@@ -41,7 +41,7 @@ package struct HostSlots: Sendable {
     }
 
     /// A worker's request for the slot of this partition. It has waiting jobs and no slot of the host.
-    package struct Wish: Sendable, Hashable {
+    package struct Request: Sendable, Hashable {
         package let host: OriginHost
         package let partition: PartitionID
         /// Whether a fast job waits for the slot, or a slow one that has waited too long.
@@ -132,19 +132,19 @@ package struct HostSlots: Sendable {
     ///   - usesUrgently: whether the worker has fast jobs at a host, or a slow one that has waited too long.
     ///   - uses: whether the worker has any jobs at a host.
     package mutating func pass(
-        _ wishes: [Wish], at now: Instant, usesUrgently: (OriginHost) -> Bool = { _ in true },
+        _ slotRequests: [Request], at now: Instant, usesUrgently: (OriginHost) -> Bool = { _ in true },
         uses: (OriginHost) -> Bool
     ) {
-        var asked: [Slot: Wish] = [:]
-        for wish in wishes where isPartition(wish.partition) && !owned.contains(wish.partition) {
-            let slot = slot(for: wish, at: now)
-            if isOfUse(slot) { asked[slot] = min(wish, asked[slot] ?? wish) }
+        var asked: [Slot: Request] = [:]
+        for slotRequest in slotRequests where isPartition(slotRequest.partition) && !owned.contains(slotRequest.partition) {
+            let slot = slot(for: slotRequest, at: now)
+            if isOfUse(slot) { asked[slot] = min(slotRequest, asked[slot] ?? slotRequest) }
         }
-        for (slot, wish) in asked.sorted(by: { $0.key < $1.key }) {
-            let turnBegan = max(wish.since, away[slot]?.since ?? .distantPast)
+        for (slot, slotRequest) in asked.sorted(by: { $0.key < $1.key }) {
+            let turnBegan = max(slotRequest.since, away[slot]?.since ?? .distantPast)
             let isSpare = !uses(slot.host) || count(of: slot.host) > 1
-            if isSpare || (wish.isUrgent && !usesUrgently(slot.host)) || now - turnBegan >= Self.turn {
-                passing[slot] = wish.partition
+            if isSpare || (slotRequest.isUrgent && !usesUrgently(slot.host)) || now - turnBegan >= Self.turn {
+                passing[slot] = slotRequest.partition
             }
         }
         for (slot, place) in away where isOfUse(slot) {
@@ -200,10 +200,10 @@ package struct HostSlots: Sendable {
 
     /// Slot that should serve a request: the partition's own, and the next one after each `patience`. The partition of
     /// a slot may have no owner.
-    private func slot(for wish: Wish, at now: Instant) -> Slot {
-        let later = Int(max(.zero, now - wish.since).milliseconds / Self.patience.milliseconds)
-        let own = number(for: wish.partition, of: wish.host)
-        return Slot(wish.host, (own + later) % rules.ceiling(of: wish.host))
+    private func slot(for slotRequest: Request, at now: Instant) -> Slot {
+        let later = Int(max(.zero, now - slotRequest.since).milliseconds / Self.patience.milliseconds)
+        let own = number(for: slotRequest.partition, of: slotRequest.host)
+        return Slot(slotRequest.host, (own + later) % rules.ceiling(of: slotRequest.host))
     }
 
     private func start(of host: OriginHost, _ count: Int) -> Int {
@@ -213,7 +213,7 @@ package struct HostSlots: Sendable {
 }
 
 /// Urgent requests come first, then the oldest.
-extension HostSlots.Wish: Comparable {
+extension HostSlots.Request: Comparable {
     package static func < (a: Self, b: Self) -> Bool {
         (a.isUrgent ? 0 : 1, a.since, a.partition) < (b.isUrgent ? 0 : 1, b.since, b.partition)
     }

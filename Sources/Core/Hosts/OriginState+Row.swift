@@ -16,7 +16,7 @@ extension OriginState {
                 let until = max(.epoch, now.wall + ($0.until - now.monotonic))
                 return WallTime(milliseconds: until.milliseconds / 1_000 * 1_000)
             }
-            row.isWish = judged.map { $0.wish >= $0.until } ?? false
+            row.isRequested = judged.map { $0.requested >= $0.until } ?? false
         case .probing: (row.state, trouble) = (.probing, self.trouble)
         }
         (row.code, row.since) = (trouble?.code, trouble?.since.wall)

@@ -12,13 +12,13 @@ package struct OriginState: Sendable {
     package struct Judgement: Sendable, Equatable {
         package var until: Instant
         /// End of the pause that the host itself requested. A response to another worker does not end it.
-        var wish: Instant
+        var requested: Instant
     }
 
     /// A block published by another worker.
     private struct Hearsay: Sendable {
         var until: Instant
-        let isWish: Bool
+        let isRequested: Bool
     }
 
     package private(set) var phase = Phase.open
@@ -202,14 +202,14 @@ package struct OriginState: Sendable {
         case .failed: return counts ? fail(failed, code, now) : nil
         case .failing(let wait):
             pausedUntil = max(pausedUntil, now.monotonic + wait)
-            return counts ? fail(failed, code, now) : judge(until: pausedUntil, isWish: true)
+            return counts ? fail(failed, code, now) : judge(until: pausedUntil, isRequested: true)
         case .refused(nil, let mayBeOfURL) where rules.backoff == .zero || mayBeOfURL:
-            return counts ? fail(failed, code, wish: rules.backoff == .zero ? nil : jitter, now) : nil
+            return counts ? fail(failed, code, requested: rules.backoff == .zero ? nil : jitter, now) : nil
         case .refused(let after, _):
             guard counts || after != nil else { return nil }
             halve(number, code, now)
             forgive(now.monotonic)
-            return judge(until: now.monotonic + (after ?? rounds.backoff(rules, jitter: jitter)), isWish: true)
+            return judge(until: now.monotonic + (after ?? rounds.backoff(rules, jitter: jitter)), isRequested: true)
         }
     }
 
@@ -230,18 +230,18 @@ package struct OriginState: Sendable {
     }
 
     /// - Parameter wish: jitter of the pause that the host requested; nil: it requested none.
-    private mutating func fail(_ failed: Try, _ code: String, wish: Double? = nil, _ now: Moment) -> Change? {
+    private mutating func fail(_ failed: Try, _ code: String, requested: Double? = nil, _ now: Moment) -> Change? {
         recent.add(isFailure: true, isKnown: failed.isKnown)
-        let most = rules.failures > 0 ? rules.failures : wish != nil ? OriginRules.usualFailures : nil
+        let most = rules.failures > 0 ? rules.failures : requested != nil ? OriginRules.usualFailures : nil
         if failed.isKnown { return failKnown(failed, code, mayClose: most != nil, now) }
         knownProbes = 0
         halve(failed.number, code, now)
         guard failed.isProbe || most.map(recent.isFailing) == true else { return nil }
         forgive(now.monotonic)
         let wait =
-            wish.map { rounds.backoff(rules, jitter: $0, isFirst: failed.isFirst) }
+            requested.map { rounds.backoff(rules, jitter: $0, isFirst: failed.isFirst) }
             ?? rounds.pause(rules, isFirst: failed.isFirst)
-        return judge(until: max(now.monotonic + wait, pausedUntil), isWish: wish != nil)
+        return judge(until: max(now.monotonic + wait, pausedUntil), isRequested: requested != nil)
     }
 
     /// Handles a failure that may be the URL's fault. It blocks the host only if most responses are failures and none
@@ -260,13 +260,13 @@ package struct OriginState: Sendable {
         }
         // Other workers ignore this block if they have had a good response since.
         note(code, good)
-        return judge(until: max(now.monotonic + rounds.sameAgain(rules), pausedUntil), isWish: false)
+        return judge(until: max(now.monotonic + rounds.sameAgain(rules), pausedUntil), isRequested: false)
     }
 
-    private mutating func judge(until: Instant, isWish: Bool) -> Change? {
-        let wish = isWish ? until : .distantPast
+    private mutating func judge(until: Instant, isRequested: Bool) -> Change? {
+        let requested = isRequested ? until : .distantPast
         judged = Judgement(
-            until: max(until, judged?.until ?? .distantPast), wish: max(wish, judged?.wish ?? .distantPast))
+            until: max(until, judged?.until ?? .distantPast), requested: max(requested, judged?.requested ?? .distantPast))
         return close()
     }
 
@@ -277,13 +277,13 @@ package struct OriginState: Sendable {
     ///
     /// - Parameters:
     ///   - other: the worker that decided the block; nil: this worker did, before its restart.
-    ///   - isWish: whether the host requested the block, or an operator did.
+    ///   - isRequested: whether the host requested the block, or an operator did.
     ///   - age: how long the host has been in trouble.
     package mutating func block(
-        until: Instant, because code: String, by other: String?, isWish: Bool = true, age: Duration = .zero,
+        until: Instant, because code: String, by other: String?, isRequested: Bool = true, age: Duration = .zero,
         at now: Moment
     ) -> Change? {
-        if !isWish, other != nil {
+        if !isRequested, other != nil {
             if let respondedAt, respondedAt > now.monotonic - age { return nil }
             // This worker learns more from its own probe in progress, and the other worker will publish the block
             // again.
@@ -291,11 +291,11 @@ package struct OriginState: Sendable {
         }
         trouble = Trouble(
             since: trouble?.since ?? Moment(wall: now.wall - age, monotonic: now.monotonic - age), code: code)
-        guard let other else { return judge(until: until, isWish: isWish) }
+        guard let other else { return judge(until: until, isRequested: isRequested) }
         if heard.count >= Self.tellers { heard = heard.filter { $0.value.until > now.monotonic } }
         let known = heard[other]
-        if known == nil ? heard.count < Self.tellers : isWish || hasAsked(at: now.monotonic) {
-            heard[other] = Hearsay(until: max(until, known?.until ?? .distantPast), isWish: isWish)
+        if known == nil ? heard.count < Self.tellers : isRequested || hasAsked(at: now.monotonic) {
+            heard[other] = Hearsay(until: max(until, known?.until ?? .distantPast), isRequested: isRequested)
         }
         return close()
     }
@@ -330,8 +330,8 @@ package struct OriginState: Sendable {
     package mutating func hear(openedBy other: String, at now: Instant) -> Change? {
         guard case .blocked = phase, heard.removeValue(forKey: other) != nil else { return nil }
         // A worker that blocked the host at the same time for the same reason does not probe it again.
-        heard = heard.filter { $0.value.until > now + ($0.value.isWish ? .zero : Self.together) }
-        judged = judged.flatMap { $0.wish > now ? Judgement(until: $0.wish, wish: $0.wish) : nil }
+        heard = heard.filter { $0.value.until > now + ($0.value.isRequested ? .zero : Self.together) }
+        judged = judged.flatMap { $0.requested > now ? Judgement(until: $0.requested, requested: $0.requested) : nil }
         guard judged == nil, heard.isEmpty else {
             _ = close()
             return nil

@@ -107,7 +107,7 @@ extension PermitScheduler {
             self.change(host) {
                 change = $0.block(
                     until: now.monotonic + wait + turn, because: row.code ?? "", by: isOwn ? nil : row.by,
-                    isWish: row.isWish, age: age, at: now)
+                    isRequested: row.isRequested, age: age, at: now)
             }
         } else if row.isOperators {
             guard row.state == .open, origins[host].map({ $0.phase != .open }) ?? false else { return false }

@@ -34,25 +34,25 @@ extension PermitScheduler {
     }
 
     /// Slot requests for hosts of which this worker has no slot although flights wait for them.
-    package func wishes(at now: Moment) -> [OriginHost: HostSlots.Wish] {
-        var wishes: [OriginHost: HostSlots.Wish] = [:]
+    package func slotRequests(at now: Moment) -> [OriginHost: HostSlots.Request] {
+        var slotRequests: [OriginHost: HostSlots.Request] = [:]
         for (flight, seat) in seats where seat.waits == .fetch {
             guard let origin = origins[seat.host], origin.slots == 0, !origin.isClosed(at: now.monotonic) else {
                 continue
             }
-            let known = wishes[seat.host]
-            wishes[seat.host] = HostSlots.Wish(
+            let known = slotRequests[seat.host]
+            slotRequests[seat.host] = HostSlots.Request(
                 seat.host, for: min(known?.partition ?? flight.partition, flight.partition),
                 since: min(known?.since ?? now.monotonic, now.monotonic - waited(seat, at: now)))
         }
-        return wishes
+        return slotRequests
     }
 
     /// Slots to pass to other workers, for rows that the owner of the old partition writes.
     package mutating func pass(
-        _ wishes: [HostSlots.Wish], at now: Moment
+        _ slotRequests: [HostSlots.Request], at now: Moment
     ) -> [(slot: HostSlots.Slot, from: PartitionID, to: PartitionID)] {
-        guard let slots, !wishes.isEmpty || !slots.isAtHome else { return [] }
+        guard let slots, !slotRequests.isEmpty || !slots.isAtHome else { return [] }
         /// Hosts that flights wait for, and whether urgent flights are among them.
         var waiting: [OriginHost: Bool] = [:]
         for seat in seats.values where seat.waits == .fetch {
@@ -61,7 +61,7 @@ extension PermitScheduler {
         }
         let inUse = origins.mapValues(\.inUse)
         change(nil) { slots in
-            slots?.pass(wishes, at: now.monotonic) { host in
+            slots?.pass(slotRequests, at: now.monotonic) { host in
                 waiting[host] == true || inUse[host].map { $0.all > $0.slow } ?? false
             } uses: { host in
                 waiting[host] != nil || inUse[host].map { $0.all > 0 } ?? false

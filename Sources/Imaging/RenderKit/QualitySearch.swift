@@ -20,13 +20,13 @@ package struct QualitySearch {
     /// Seen with a floor of 1 for a lossy source's own pixels: text came out at q2. Its AVIF source, of a newer libaom,
     /// needed a tenth of our bytes.
     private let least: Int
-    private static let wishedSteps = 5
-    private static let wishedFloor = 40
+    private static let requestedSteps = 5
+    private static let requestedFloor = 40
 
     /// - Parameter mayRepeat: whether the pixels can be encoded more than once.
     package init(_ output: RenderOutput, mayRepeat: Bool = true) {
-        let floor = [Self.wishedFloor, FullChroma.quality].last { $0 <= output.quality } ?? output.quality
-        least = max(floor, output.quality - Self.wishedSteps)
+        let floor = [Self.requestedFloor, FullChroma.quality].last { $0 <= output.quality } ?? output.quality
+        least = max(floor, output.quality - Self.requestedSteps)
         canSearch = output.format.hasQuality && mayRepeat
         (budget, quality) = (output.extras.byteBudget, output.quality)
         (packet, format) = (output.packet, output.format)

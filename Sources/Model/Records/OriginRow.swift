@@ -20,7 +20,7 @@ package struct OriginRow: Sendable, Hashable {
     /// End of the block; nil if only other workers' rows block the host, and state the end.
     package var until: WallTime?
     /// Whether the host or an operator asked for the block. True in rows written before the field existed.
-    package var isWish = true
+    package var isRequested = true
     package var at: WallTime
     package var limit = 0
     package var inFlight = 0
@@ -90,7 +90,7 @@ package struct OriginRow: Sendable, Hashable {
         if let code { json.field("code", code) }
         if let since { json.field("since", since) }
         if let until { json.field("until", until) }
-        if !isWish {
+        if !isRequested {
             json.key("wish")
             json.boolean(false)
         }
@@ -149,7 +149,7 @@ package struct OriginRow: Sendable, Hashable {
                 case "code": row.code = try reader.string()
                 case "since": row.since = try reader.time()
                 case "until": row.until = try reader.time()
-                case "wish": row.isWish = try reader.boolean()
+                case "wish": row.isRequested = try reader.boolean()
                 case "at": row.at = try reader.time()
                 case "limit": row.limit = Int(try reader.integer(in: counts))
                 case "inFlight": row.inFlight = Int(try reader.integer(in: counts))

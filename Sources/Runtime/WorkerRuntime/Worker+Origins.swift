@@ -93,8 +93,8 @@ extension Worker {
     /// Writes passed slots as owner of the partition where each slot is. The append is refused if another worker owns
     /// that by now.
     private func passSlots() async {
-        let wishes = duties.hosts.beginPassing(at: monotonic, slowWait: scheduler.rules.slowWait)
-        for pass in scheduler.pass(wishes, at: moment) {
+        let slotRequests = duties.hosts.beginPassing(at: monotonic, slowWait: scheduler.rules.slowWait)
+        for pass in scheduler.pass(slotRequests, at: moment) {
             // Partitions may have gone and come back meanwhile.
             guard scheduler.isPassing(pass.slot, to: pass.to), let owner = partitions[pass.from]?.ownership else {
                 continue
@@ -162,11 +162,11 @@ extension Worker {
         for seat in scheduler.seats.values where seat.waits == .fetch {
             waiting[seat.host, default: .none][seat.lane] += 1
         }
-        let wishes = scheduler.wishes(at: moment)
+        let slotRequests = scheduler.slotRequests(at: moment)
         var hosts: [OriginHost: (row: OriginRow, count: Int)] = [:]
         for (host, origin) in scheduler.origins {
             var row = row(of: host, origin, waiting[host] ?? .none, isAway: away.contains(host))
-            if let wish = wishes[host] { row.tell(wish, at: moment) }
+            if let slotRequest = slotRequests[host] { row.tell(slotRequest, at: moment) }
             hosts[host] = (row, origin.count)
         }
         return duties.hosts.rowsToTell(hosts, at: monotonic)

@@ -19,7 +19,7 @@ struct HostBoard: Duty {
     /// Whether rows of slots are being appended. Their partitions stay until the rows are there.
     private(set) var isPassing = false
     /// Workers that request a slot of a host.
-    private var wishes = SlotWishes()
+    private var slotRequests = SlotRequests()
     /// Last row that was written for each host, with its time.
     private var told: [OriginHost: (row: OriginRow, at: Instant)] = [:]
     /// For each host, its number of fetches when its rate was last computed, and that rate.
@@ -72,11 +72,13 @@ struct HostBoard: Duty {
     mutating func keep(_ records: some Sequence<NewRecord>) { for record in records { sweep?.keep(record.key) } }
 
     /// Takes another worker's row.
-    mutating func hear(_ row: OriginRow, at now: Instant) { wishes.hear(row, of: OriginHost(group: row.host), at: now) }
+    mutating func hear(_ row: OriginRow, at now: Instant) {
+        slotRequests.hear(row, of: OriginHost(group: row.host), at: now)
+    }
 
-    mutating func beginPassing(at now: Instant, slowWait: Duration) -> [HostSlots.Wish] {
+    mutating func beginPassing(at now: Instant, slowWait: Duration) -> [HostSlots.Request] {
         isPassing = true
-        return wishes.live(at: now, slowWait: slowWait)
+        return slotRequests.live(at: now, slowWait: slowWait)
     }
 
     mutating func passed() { isPassing = false }

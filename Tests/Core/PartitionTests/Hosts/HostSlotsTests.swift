@@ -113,11 +113,11 @@ struct HostSlotsTests {
         "A wish that the owner of its slot does not answer goes to the next slot every 20 seconds: that may have none")
     func unanswered() {
         let owned = Self.partitions(0..<3)
-        let wish = HostSlots.Wish(Self.host, for: PartitionID(3), since: 0)
+        let slotRequest = HostSlots.Request(Self.host, for: PartitionID(3), since: 0)
         var answered: [Int: Instant] = [:]
         for time in stride(from: 0, to: 60_000, by: 1_000).map({ Instant($0) }) {
             var slots = slots(owned, of: 4, ceiling: 3)
-            slots.pass([wish], at: time) { _ in false }
+            slots.pass([slotRequest], at: time) { _ in false }
             for pass in slots.ready(inUse: { _ in 0 }) where answered[pass.slot.number] == nil {
                 answered[pass.slot.number] = time
             }
@@ -135,7 +135,7 @@ struct HostSlotsTests {
         var slots = slots(Self.partitions(0..<3), of: 4, ceiling: 6)
         let before = slots.count(of: Self.host)
         for number in 0..<6 { slots.move(HostSlots.Slot(Self.host, number), to: PartitionID(9), at: 0) }
-        slots.pass([HostSlots.Wish(Self.host, for: PartitionID(9), since: 0)], at: 9_000) { _ in false }
+        slots.pass([HostSlots.Request(Self.host, for: PartitionID(9), since: 0)], at: 9_000) { _ in false }
         #expect(slots.count(of: Self.host) == before && slots.ready { _ in 0 }.isEmpty)
     }
 
@@ -150,7 +150,7 @@ struct HostSlotsTests {
         var owners: [Int]
         var rows: [(slot: HostSlots.Slot, to: PartitionID)] = []
         /// Since when somebody without a slot was heard to want one.
-        var wishing: [Int: Instant] = [:]
+        var requesting: [Int: Instant] = [:]
         /// Who wants fetches.
         var wants: [Bool]
         var served: [Int]
@@ -186,17 +186,17 @@ struct HostSlotsTests {
             for row in rows[read[worker]...] { workers[worker].move(row.slot, to: row.to, at: now) }
             read[worker] = rows.count
             workers[worker].know()
-            let wishes = workers.indices.compactMap { other -> HostSlots.Wish? in
+            let slotRequests = workers.indices.compactMap { other -> HostSlots.Request? in
                 guard wants[other], workers[other].count(of: HostSlotsTests.host) == 0, other != worker,
                     let partition = owned(by: other).min()
                 else {
-                    wishing[other] = nil
+                    requesting[other] = nil
                     return nil
                 }
-                wishing[other] = wishing[other] ?? now
-                return HostSlots.Wish(HostSlotsTests.host, for: partition, since: wishing[other] ?? now)
+                requesting[other] = requesting[other] ?? now
+                return HostSlots.Request(HostSlotsTests.host, for: partition, since: requesting[other] ?? now)
             }
-            workers[worker].pass(wishes, at: now) { [wants, inUse] _ in wants[worker] || inUse[worker] > 0 }
+            workers[worker].pass(slotRequests, at: now) { [wants, inUse] _ in wants[worker] || inUse[worker] > 0 }
             for pass in workers[worker].ready(inUse: { [inUse] _ in inUse[worker] }) {
                 #expect(owners[Int(pass.from.number)] == worker)
                 rows.append((pass.slot, pass.to))
@@ -240,9 +240,9 @@ struct HostSlotsTests {
         let home = slots([], of: 4, ceiling: 1).home(of: slot)
         var slots = slots([home], of: 4, ceiling: 1)
         let other = PartitionID((home.number + 1) % 4)
-        let wish = HostSlots.Wish(Self.host, for: other, isUrgent: isUrgent, since: 1_000)
+        let slotRequest = HostSlots.Request(Self.host, for: other, isUrgent: isUrgent, since: 1_000)
         for now in stride(from: 1_500, through: 6_000, by: 500).map({ Instant($0) }) {
-            slots.pass([wish], at: now, usesUrgently: { _ in usesUrgently }, uses: { _ in true })
+            slots.pass([slotRequest], at: now, usesUrgently: { _ in usesUrgently }, uses: { _ in true })
             let targets = slots.ready { _ in 0 }.map(\.to)
             #expect(targets == (now < passedAt ? [] : [other]), "\(now.nanoseconds)")
         }
@@ -262,13 +262,13 @@ struct HostSlotsTests {
         let now: Moment = 100_000
         permits.request(.fetch, FlightID(home, 1), lane: lane, since: now.wall - waited, host: Self.host)
         let granted = isFetched ? permits.grants(at: now).count : 1
-        let wish = HostSlots.Wish(
+        let slotRequest = HostSlots.Request(
             Self.host, for: PartitionID((home.number + 1) % 4), isUrgent: true, since: now.monotonic)
-        let passed = permits.pass([wish], at: now + 100)
+        let passed = permits.pass([slotRequest], at: now + 100)
         // A fetch under way ends first.
         #expect(granted == 1 && passed.isEmpty == isKept)
         permits.forget(FlightID(home, 1))
-        let after = permits.pass([wish], at: now + 200).count
+        let after = permits.pass([slotRequest], at: now + 200).count
         #expect(after == 1)
     }
 
@@ -280,7 +280,7 @@ struct HostSlotsTests {
         ] as [(fast: Int?, slow: [Int], first: Int32)])
     func order(fast: Int?, slow: [Int], first: Int32) {
         let home = slots([], of: 4, ceiling: 1).home(of: HostSlots.Slot(Self.host, 0))
-        var (slots, wishes) = (slots([home], of: 4, ceiling: 1), SlotWishes())
+        var (slots, slotRequests) = (slots([home], of: 4, ceiling: 1), SlotRequests())
         for (number, age) in ([fast] + slow).enumerated() {
             guard let age else { continue }
             // Clocks differ.
@@ -288,26 +288,26 @@ struct HostSlotsTests {
             var row = OriginRow(host: Self.host.description, by: "\(number)", at: clock)
             row.waiting[number == 0 ? .fast : .slow] = 1
             row.tell(
-                HostSlots.Wish(
+                HostSlots.Request(
                     Self.host, for: PartitionID((home.number + 1 + Int32(number)) % 4), since: 100_000 - .seconds(age)),
                 at: Moment(wall: clock, monotonic: 100_000))
-            wishes.hear(row, of: Self.host, at: 200_000)
+            slotRequests.hear(row, of: Self.host, at: 200_000)
         }
-        slots.pass(wishes.live(at: 200_000, slowWait: 60_000), at: 200_000) { _ in false }
+        slots.pass(slotRequests.live(at: 200_000, slowWait: 60_000), at: 200_000) { _ in false }
         #expect(slots.ready { _ in 0 }.map(\.to) == [PartitionID((home.number + 1 + first) % 4)])
-        #expect(wishes.live(at: 200_000 + OriginSummary.freshness, slowWait: 60_000).isEmpty)
+        #expect(slotRequests.live(at: 200_000 + OriginSummary.freshness, slowWait: 60_000).isEmpty)
     }
 
     @Test("A request of a program that tells no age counts from when it was first heard, until it is withdrawn")
     func ageless() {
-        var wishes = SlotWishes()
+        var slotRequests = SlotRequests()
         var row = OriginRow(host: Self.host.description, by: "old", at: 9)
         row.partition = PartitionID(1)
-        for time in [90_000, 100_000] as [Instant] { wishes.hear(row, of: Self.host, at: time) }
-        #expect(wishes.live(at: 101_000, slowWait: 60_000).map(\.since) == [90_000])
+        for time in [90_000, 100_000] as [Instant] { slotRequests.hear(row, of: Self.host, at: time) }
+        #expect(slotRequests.live(at: 101_000, slowWait: 60_000).map(\.since) == [90_000])
         row.partition = nil
-        wishes.hear(row, of: Self.host, at: 101_000)
-        #expect(wishes.live(at: 101_000, slowWait: 60_000).isEmpty)
+        slotRequests.hear(row, of: Self.host, at: 101_000)
+        #expect(slotRequests.live(at: 101_000, slowWait: 60_000).isEmpty)
     }
 
     @Test(
@@ -321,18 +321,18 @@ struct HostSlotsTests {
         permits.own([own], of: 2)
         permits.knowSlots()
         let start: Moment = 900_000
-        func wishes(at now: Moment) -> [HostSlots.Wish] { Array(permits.wishes(at: now).values) }
+        func slotRequests(at now: Moment) -> [HostSlots.Request] { Array(permits.slotRequests(at: now).values) }
         permits.request(.fetch, FlightID(own, 1), lane: .slow, since: start.wall - 7_000, host: Self.host)
         permits.request(.fetch, FlightID(own, 2), lane: .slow, since: start.wall - 3_000, host: Self.host)
         #expect(permits.grants(at: start).isEmpty)
-        let wish = HostSlots.Wish(Self.host, for: own, since: start.monotonic - 7_000)
-        #expect(wishes(at: start) == [wish] && wishes(at: start + 53_000) == [wish])
+        let slotRequest = HostSlots.Request(Self.host, for: own, since: start.monotonic - 7_000)
+        #expect(slotRequests(at: start) == [slotRequest] && slotRequests(at: start + 53_000) == [slotRequest])
         permits.move(slot, to: own, at: start.monotonic)
-        #expect(permits.grants(at: start + 60_000).count == 1 && wishes(at: start + 60_000).isEmpty)
+        #expect(permits.grants(at: start + 60_000).count == 1 && slotRequests(at: start + 60_000).isEmpty)
         permits.forget(FlightID(own, 1))
         permits.move(slot, to: home, at: start.monotonic + 61_000)
         #expect(
-            wishes(at: start + 61_000) == [HostSlots.Wish(Self.host, for: own, since: start.monotonic + 60_000)])
+            slotRequests(at: start + 61_000) == [HostSlots.Request(Self.host, for: own, since: start.monotonic + 60_000)])
     }
 
     @Test("Slots behind the ceiling, which programs before 0.2.0 kept for slow jobs, are of no use, and their rows may go")

@@ -262,7 +262,7 @@ struct OriginStateTests {
     }
 
     @Test("What a host asks for itself counts, whoever hears it")
-    func wishOfKnown() {
+    func requestOfKnown() {
         for answer in [OriginAnswer.refused(after: nil, mayBeOfURL: false), .refused(after: 40_000, mayBeOfURL: true)] {
             var state = state()
             fetch(&state, good, at: 1_000)

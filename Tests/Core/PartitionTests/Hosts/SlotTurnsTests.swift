@@ -23,7 +23,7 @@ struct SlotTurnsTests {
 
         struct Member {
             var permits: PermitScheduler
-            var wishes = SlotWishes()
+            var slotRequests = SlotRequests()
             var row: OriginRow
             /// How far it has read.
             var read = 0
@@ -74,16 +74,16 @@ struct SlotTurnsTests {
             member.read = rows.count
             member.permits.knowSlots()
             for other in members where other.row.by != member.row.by {
-                member.wishes.hear(other.row, of: SlotTurnsTests.host, at: now)
+                member.slotRequests.hear(other.row, of: SlotTurnsTests.host, at: now)
             }
             // Clocks differ.
             let moment = Moment(wall: Moment(now).wall + clock, monotonic: now)
             (member.row.at, member.row.partition, member.row.waitingSince) = (moment.wall, nil, nil)
             member.row.waiting = ByLane { member.permits.waiting(.fetch, on: $0) }
-            if let wish = member.permits.wishes(at: Moment(now))[SlotTurnsTests.host] {
-                member.row.tell(wish, at: moment)
+            if let slotRequest = member.permits.slotRequests(at: Moment(now))[SlotTurnsTests.host] {
+                member.row.tell(slotRequest, at: moment)
             }
-            for pass in member.permits.pass(member.wishes.live(at: now, slowWait: 20_000), at: Moment(now)) {
+            for pass in member.permits.pass(member.slotRequests.live(at: now, slowWait: 20_000), at: Moment(now)) {
                 #expect(member.owned.contains(pass.from))
                 rows.append((pass.slot, pass.to))
                 member.permits.move(pass.slot, to: pass.to, at: now)

@@ -4,7 +4,7 @@ internal import ImageModel
 package import Records
 
 /// Slot requests that workers publish in their rows.
-package struct SlotWishes: Sendable {
+package struct SlotRequests: Sendable {
     private struct Heard: Sendable {
         let partition: PartitionID
         let hasFast: Bool
@@ -36,14 +36,14 @@ package struct SlotWishes: Sendable {
     /// Recent requests. A worker that is gone requests nothing.
     ///
     /// - Parameter slowWait: age from which a slow job's request is urgent.
-    package mutating func live(at now: Instant, slowWait: Duration) -> [HostSlots.Wish] {
+    package mutating func live(at now: Instant, slowWait: Duration) -> [HostSlots.Request] {
         heard = heard.compactMapValues { workers in
             let live = workers.filter { now - $0.value.at < OriginSummary.freshness }
             return live.isEmpty ? nil : live
         }
         return heard.flatMap { host, workers in
             workers.values.map {
-                HostSlots.Wish(
+                HostSlots.Request(
                     host, for: $0.partition, isUrgent: $0.hasFast || now - $0.since >= slowWait, since: $0.since)
             }
         }
@@ -51,7 +51,7 @@ package struct SlotWishes: Sendable {
 }
 
 extension OriginRow {
-    package mutating func tell(_ wish: HostSlots.Wish, at now: Moment) {
-        (partition, waitingSince) = (wish.partition, now.wall - (now.monotonic - wish.since))
+    package mutating func tell(_ slotRequest: HostSlots.Request, at now: Moment) {
+        (partition, waitingSince) = (slotRequest.partition, now.wall - (now.monotonic - slotRequest.since))
     }
 }
