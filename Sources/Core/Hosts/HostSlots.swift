@@ -86,14 +86,14 @@ package struct HostSlots: Sendable {
         unknown = unknown.intersection(partitions).union(partitions.subtracting(owned))
         owned = partitions
         passing = passing.filter { owns($0.key) }
-        away = away.filter { owns($0.key) || home(of: $0.key) != $0.value.partition }
+        away = away.filter { owns($0.key) || defaultOwner(of: $0.key) != $0.value.partition }
     }
 
     /// Marks the slots' positions as known. Every row written before the last partition came has been read.
     package mutating func know() { (unknown, wasKnown) = ([], true) }
 
     /// Whether nothing is left to do unless a worker requests a slot.
-    package var isAtHome: Bool { away.isEmpty && passing.isEmpty }
+    package var isAtDefaultOwner: Bool { away.isEmpty && passing.isEmpty }
     /// Forgets the positions, because the rows are gone.
     package mutating func forget() { (away, passing) = ([:], [:]) }
 
@@ -121,7 +121,7 @@ package struct HostSlots: Sendable {
     package mutating func move(_ slot: Slot, to partition: PartitionID, at now: Instant) {
         guard isPartition(partition), exists(slot), away[slot] != nil || away.count < Self.awayLimit else { return }
         // A slot that was passed to its own default partition is kept for a turn, too.
-        let isPlain = home(of: slot) == partition && !owned.contains(partition)
+        let isPlain = defaultOwner(of: slot) == partition && !owned.contains(partition)
         away[slot] = isPlain ? nil : Place(partition: partition, since: now, usedAt: now)
         if !owns(slot) || passing[slot] == partition { passing[slot] = nil }
     }
@@ -149,10 +149,10 @@ package struct HostSlots: Sendable {
         }
         for (slot, place) in away where isOfUse(slot) {
             if uses(slot.host) || asked[slot] != nil { away[slot]?.usedAt = now }
-            if place.partition == home(of: slot) {
+            if place.partition == defaultOwner(of: slot) {
                 if now - place.since >= Self.turn { away[slot] = nil }
             } else if now - place.usedAt >= Self.idle {
-                passing[slot] = home(of: slot)
+                passing[slot] = defaultOwner(of: slot)
             }
         }
     }
@@ -165,8 +165,8 @@ package struct HostSlots: Sendable {
     }
 
     /// Whether a row that places the slot there changes nothing.
-    package func isAtHome(_ slot: Slot, at partition: PartitionID) -> Bool {
-        !exists(slot) || (home(of: slot) == partition && passing[slot] == nil)
+    package func isAtDefaultOwner(_ slot: Slot, at partition: PartitionID) -> Bool {
+        !exists(slot) || (defaultOwner(of: slot) == partition && passing[slot] == nil)
     }
 
     package func checkInvariants() {
@@ -180,11 +180,11 @@ package struct HostSlots: Sendable {
         owns(slot) && !unknown.contains(place(of: slot)) && passing[slot] == nil
     }
     private func owns(_ slot: Slot) -> Bool { owned.contains(place(of: slot)) }
-    private func place(of slot: Slot) -> PartitionID { away[slot]?.partition ?? home(of: slot) }
+    private func place(of slot: Slot) -> PartitionID { away[slot]?.partition ?? defaultOwner(of: slot) }
 
     /// Default partition of a slot. Slot s of c starts s/c of the ring after the host's own position, which is one of
     /// `partitions` times c.
-    package func home(of slot: Slot) -> PartitionID {
+    package func defaultOwner(of slot: Slot) -> PartitionID {
         let ceiling = rules.ceiling(of: slot.host)
         let place = start(of: slot.host, ceiling) + slot.number * partitions
         return PartitionID(Int32(place / ceiling % partitions))

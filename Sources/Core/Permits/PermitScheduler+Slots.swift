@@ -52,7 +52,7 @@ extension PermitScheduler {
     package mutating func pass(
         _ slotRequests: [HostSlots.Request], at now: Moment
     ) -> [(slot: HostSlots.Slot, from: PartitionID, to: PartitionID)] {
-        guard let slots, !slotRequests.isEmpty || !slots.isAtHome else { return [] }
+        guard let slots, !slotRequests.isEmpty || !slots.isAtDefaultOwner else { return [] }
         /// Hosts that flights wait for, and whether urgent flights are among them.
         var waiting: [OriginHost: Bool] = [:]
         for seat in seats.values where seat.waits == .fetch {
@@ -77,8 +77,8 @@ extension PermitScheduler {
         return max(.zero, min(now.wall - seat.since, now.monotonic - begunAt))
     }
 
-    package func isAtHome(_ slot: HostSlots.Slot, at partition: PartitionID) -> Bool {
-        slots?.isAtHome(slot, at: partition) ?? false
+    package func isAtDefaultOwner(_ slot: HostSlots.Slot, at partition: PartitionID) -> Bool {
+        slots?.isAtDefaultOwner(slot, at: partition) ?? false
     }
 
     package func isPassing(_ slot: HostSlots.Slot, to partition: PartitionID) -> Bool {

@@ -87,7 +87,7 @@ extension Worker {
             return partitions[OriginRow.partition] != nil && row.isForgettable(at: now)
         }
         let slot = HostSlots.Slot(OriginHost(group: row.host), number)
-        return row.at < now - OriginRow.kept && partitions[place] != nil && scheduler.isAtHome(slot, at: place)
+        return row.at < now - OriginRow.kept && partitions[place] != nil && scheduler.isAtDefaultOwner(slot, at: place)
     }
 
     /// Writes passed slots as owner of the partition where each slot is. The append is refused if another worker owns

@@ -33,19 +33,19 @@ extension HostSlotsTests {
     func waited() {
         var permits = PermitScheduler(PermitRules(fetch: 1, render: 1, origins: OriginRules(concurrency: 1)))
         let slot = HostSlots.Slot(Self.host, 0)
-        let home = HostSlots(partitions: 2, permits.rules.origins).home(of: slot)
-        let other = PartitionID(1 - home.number)
-        permits.own([home], of: 2)
+        let defaultOwner = HostSlots(partitions: 2, permits.rules.origins).defaultOwner(of: slot)
+        let other = PartitionID(1 - defaultOwner.number)
+        permits.own([defaultOwner], of: 2)
         permits.knowSlots()
         let busy = OriginHost(of: "http://busy.example/")
-        permits.move(HostSlots.Slot(busy, 0), to: home, at: 0)
-        permits.request(.fetch, FlightID(home, 1), lane: .fast, since: 0, host: busy)
+        permits.move(HostSlots.Slot(busy, 0), to: defaultOwner, at: 0)
+        permits.request(.fetch, FlightID(defaultOwner, 1), lane: .fast, since: 0, host: busy)
         #expect(permits.grants(at: 0).map(\.flight.number) == [1])
-        permits.request(.fetch, FlightID(home, 2), lane: .fast, since: 0, host: Self.host)
+        permits.request(.fetch, FlightID(defaultOwner, 2), lane: .fast, since: 0, host: Self.host)
         permits.move(slot, to: other, at: 0)
-        permits.forget(FlightID(home, 1))
+        permits.forget(FlightID(defaultOwner, 1))
         #expect(permits.grants(at: 0).isEmpty && permits.origins[Self.host]?.slots == 0)
-        permits.move(slot, to: home, at: 0)
+        permits.move(slot, to: defaultOwner, at: 0)
         #expect(permits.grants(at: 0).map(\.flight.number) == [2])
     }
 
@@ -53,13 +53,14 @@ extension HostSlotsTests {
     func probes() {
         var permits = PermitScheduler(
             PermitRules(fetch: 8, render: 1, origins: OriginRules(concurrency: 1, failures: 1)))
-        let home = HostSlots(partitions: 2, permits.rules.origins).home(of: HostSlots.Slot(Self.host, 0))
-        permits.own([PartitionID(1 - home.number)], of: 2)
+        let defaultOwner = HostSlots(partitions: 2, permits.rules.origins).defaultOwner(
+            of: HostSlots.Slot(Self.host, 0))
+        permits.own([PartitionID(1 - defaultOwner.number)], of: 2)
         permits.knowSlots()
         permits.set(Self.host, blockedFor: 10, because: "x", at: Moment(wall: 0, monotonic: 0))
         permits.request(.fetch, FlightID(PartitionID(0), 1), lane: .fast, since: 0, host: Self.host)
         #expect(permits.grants(at: 20).isEmpty)
-        permits.move(HostSlots.Slot(Self.host, 0), to: PartitionID(1 - home.number), at: 20)
+        permits.move(HostSlots.Slot(Self.host, 0), to: PartitionID(1 - defaultOwner.number), at: 20)
         #expect(permits.grants(at: 20).count == 1)
     }
 }

@@ -53,7 +53,7 @@ struct HostSlotsTests {
                     let slot = HostSlots.Slot(host, slots.number(for: PartitionID(Int32(partition)), of: host))
                     #expect((0..<ceiling).contains(slot.number))
                     let behind = { (slot: HostSlots.Slot) in
-                        (partition - Int(slots.home(of: slot).number) + partitions) % partitions
+                        (partition - Int(slots.defaultOwner(of: slot).number) + partitions) % partitions
                     }
                     #expect((0..<ceiling).allSatisfy { behind(slot) <= behind(HostSlots.Slot(host, $0)) })
                 }
@@ -124,7 +124,7 @@ struct HostSlotsTests {
         }
         let own = slots(owned, of: 4, ceiling: 3).number(for: PartitionID(3), of: Self.host)
         for number in 0..<3
-        where owned.contains(slots(owned, of: 4, ceiling: 3).home(of: HostSlots.Slot(Self.host, number))) {
+        where owned.contains(slots(owned, of: 4, ceiling: 3).defaultOwner(of: HostSlots.Slot(Self.host, number))) {
             #expect(answered[number] == Instant((number - own + 3) % 3 * 20_000))
         }
         #expect(answered.count >= 2)
@@ -237,9 +237,9 @@ struct HostSlotsTests {
         ])
     func urgent(isUrgent: Bool, usesUrgently: Bool, passedAt: Instant) {
         let slot = HostSlots.Slot(Self.host, 0)
-        let home = slots([], of: 4, ceiling: 1).home(of: slot)
-        var slots = slots([home], of: 4, ceiling: 1)
-        let other = PartitionID((home.number + 1) % 4)
+        let defaultOwner = slots([], of: 4, ceiling: 1).defaultOwner(of: slot)
+        var slots = slots([defaultOwner], of: 4, ceiling: 1)
+        let other = PartitionID((defaultOwner.number + 1) % 4)
         let slotRequest = HostSlots.Request(Self.host, for: other, isUrgent: isUrgent, since: 1_000)
         for now in stride(from: 1_500, through: 6_000, by: 500).map({ Instant($0) }) {
             slots.pass([slotRequest], at: now, usesUrgently: { _ in usesUrgently }, uses: { _ in true })
@@ -256,18 +256,18 @@ struct HostSlotsTests {
         ])
     func kept(lane: Lane, waited: Duration, isFetched: Bool, isKept: Bool) {
         var permits = PermitScheduler(PermitRules(fetch: 1, render: 1, origins: OriginRules(concurrency: 1)))
-        let home = slots([], of: 4, ceiling: 1).home(of: HostSlots.Slot(Self.host, 0))
-        permits.own([home], of: 4)
+        let defaultOwner = slots([], of: 4, ceiling: 1).defaultOwner(of: HostSlots.Slot(Self.host, 0))
+        permits.own([defaultOwner], of: 4)
         permits.knowSlots()
         let now: Moment = 100_000
-        permits.request(.fetch, FlightID(home, 1), lane: lane, since: now.wall - waited, host: Self.host)
+        permits.request(.fetch, FlightID(defaultOwner, 1), lane: lane, since: now.wall - waited, host: Self.host)
         let granted = isFetched ? permits.grants(at: now).count : 1
         let slotRequest = HostSlots.Request(
-            Self.host, for: PartitionID((home.number + 1) % 4), isUrgent: true, since: now.monotonic)
+            Self.host, for: PartitionID((defaultOwner.number + 1) % 4), isUrgent: true, since: now.monotonic)
         let passed = permits.pass([slotRequest], at: now + 100)
         // A fetch under way ends first.
         #expect(granted == 1 && passed.isEmpty == isKept)
-        permits.forget(FlightID(home, 1))
+        permits.forget(FlightID(defaultOwner, 1))
         let after = permits.pass([slotRequest], at: now + 200).count
         #expect(after == 1)
     }
@@ -279,8 +279,8 @@ struct HostSlotsTests {
             (fast: 1, slow: [50, 9], first: 0), (70, [50, 65], 0), (1, [50, 65], 2), (1, [60, 65], 2), (nil, [50, 9], 1),
         ] as [(fast: Int?, slow: [Int], first: Int32)])
     func order(fast: Int?, slow: [Int], first: Int32) {
-        let home = slots([], of: 4, ceiling: 1).home(of: HostSlots.Slot(Self.host, 0))
-        var (slots, slotRequests) = (slots([home], of: 4, ceiling: 1), SlotRequests())
+        let defaultOwner = slots([], of: 4, ceiling: 1).defaultOwner(of: HostSlots.Slot(Self.host, 0))
+        var (slots, slotRequests) = (slots([defaultOwner], of: 4, ceiling: 1), SlotRequests())
         for (number, age) in ([fast] + slow).enumerated() {
             guard let age else { continue }
             // Clocks differ.
@@ -289,12 +289,12 @@ struct HostSlotsTests {
             row.waiting[number == 0 ? .fast : .slow] = 1
             row.tell(
                 HostSlots.Request(
-                    Self.host, for: PartitionID((home.number + 1 + Int32(number)) % 4), since: 100_000 - .seconds(age)),
+                    Self.host, for: PartitionID((defaultOwner.number + 1 + Int32(number)) % 4), since: 100_000 - .seconds(age)),
                 at: Moment(wall: clock, monotonic: 100_000))
             slotRequests.hear(row, of: Self.host, at: 200_000)
         }
         slots.pass(slotRequests.live(at: 200_000, slowWait: 60_000), at: 200_000) { _ in false }
-        #expect(slots.ready { _ in 0 }.map(\.to) == [PartitionID((home.number + 1 + first) % 4)])
+        #expect(slots.ready { _ in 0 }.map(\.to) == [PartitionID((defaultOwner.number + 1 + first) % 4)])
         #expect(slotRequests.live(at: 200_000 + OriginSummary.freshness, slowWait: 60_000).isEmpty)
     }
 
@@ -316,8 +316,8 @@ struct HostSlotsTests {
     func requests() {
         var permits = PermitScheduler(PermitRules(fetch: 8, render: 1, origins: OriginRules(concurrency: 1)))
         let slot = HostSlots.Slot(Self.host, 0)
-        let home = slots([], of: 2, ceiling: 1).home(of: slot)
-        let own = PartitionID(1 - home.number)
+        let defaultOwner = slots([], of: 2, ceiling: 1).defaultOwner(of: slot)
+        let own = PartitionID(1 - defaultOwner.number)
         permits.own([own], of: 2)
         permits.knowSlots()
         let start: Moment = 900_000
@@ -330,7 +330,7 @@ struct HostSlotsTests {
         permits.move(slot, to: own, at: start.monotonic)
         #expect(permits.grants(at: start + 60_000).count == 1 && slotRequests(at: start + 60_000).isEmpty)
         permits.forget(FlightID(own, 1))
-        permits.move(slot, to: home, at: start.monotonic + 61_000)
+        permits.move(slot, to: defaultOwner, at: start.monotonic + 61_000)
         #expect(
             slotRequests(at: start + 61_000) == [HostSlots.Request(Self.host, for: own, since: start.monotonic + 60_000)])
     }
@@ -340,36 +340,36 @@ struct HostSlotsTests {
         var slots = slots(Self.partitions(0..<2), of: 4, ceiling: 6)
         let (before, beyond) = (slots.count(of: Self.host), HostSlots.Slot(Self.host, 6))
         slots.move(beyond, to: PartitionID(0), at: 0)
-        #expect(slots.count(of: Self.host) == before && slots.isAtHome)
-        #expect(slots.isAtHome(beyond, at: PartitionID(0)))
+        #expect(slots.count(of: Self.host) == before && slots.isAtDefaultOwner)
+        #expect(slots.isAtDefaultOwner(beyond, at: PartitionID(0)))
     }
 
     @Test("A slot of no use goes home after half a minute, so that one worker that asks alone has what it owns")
-    func home() {
+    func defaultOwner() {
         var crew = Crew(3, partitions: 12, ceiling: 1, seed: 4)
-        let home = crew.owners[Int(crew.workers[0].home(of: HostSlots.Slot(Self.host, 0)).number)]
-        let other = (home + 1) % 3
+        let defaultOwner = crew.owners[Int(crew.workers[0].defaultOwner(of: HostSlots.Slot(Self.host, 0)).number)]
+        let other = (defaultOwner + 1) % 3
         for worker in 0..<3 { crew.wants[worker] = worker == other }
         for step in 0..<6 { for worker in 0..<3 { crew.round(worker, at: Instant(step * 1_000)) } }
         #expect(crew.workers.map { $0.count(of: Self.host) }[other] == 1)
         crew.wants[other] = false
         for step in 6..<40 { for worker in 0..<3 { crew.round(worker, at: Instant(step * 1_000)) } }
-        #expect(crew.workers.map { $0.count(of: Self.host) }[home] == 1 && crew.rows.count == 2)
+        #expect(crew.workers.map { $0.count(of: Self.host) }[defaultOwner] == 1 && crew.rows.count == 2)
     }
 
     @Test("A slot that goes home to another partition of its owner is of use there")
-    func homeAtOwner() {
+    func defaultOwnerIsOwner() {
         var slots = slots(Self.partitions(0..<6), of: 12, ceiling: 12)
         let slot = HostSlots.Slot(Self.host, 0)
-        let other = PartitionID((slots.home(of: slot).number + 1) % 6)
+        let other = PartitionID((slots.defaultOwner(of: slot).number + 1) % 6)
         var found = 0
         for number in 0..<12 {
             let slot = HostSlots.Slot(Self.host, number)
-            guard slots.home(of: slot) < PartitionID(6), slots.home(of: slot) != other else { continue }
+            guard slots.defaultOwner(of: slot) < PartitionID(6), slots.defaultOwner(of: slot) != other else { continue }
             slots.move(slot, to: other, at: 0)
             slots.pass([], at: 60_000) { _ in false }
             for pass in slots.ready(inUse: { _ in 0 }) {
-                #expect(pass.to == slots.home(of: slot) && pass.from == other)
+                #expect(pass.to == slots.defaultOwner(of: slot) && pass.from == other)
                 slots.move(pass.slot, to: pass.to, at: 60_000)
                 found += 1
             }
