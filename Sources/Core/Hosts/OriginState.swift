@@ -16,7 +16,7 @@ package struct OriginState: Sendable {
     }
 
     /// A block published by another worker.
-    private struct Hearsay: Sendable {
+    private struct PeerReport: Sendable {
         var until: Instant
         let isRequested: Bool
     }
@@ -31,7 +31,7 @@ package struct OriginState: Sendable {
     /// also republished the blocks that it read, no block would ever end.
     package private(set) var judged: Judgement?
     /// Blocks that other workers published, by worker.
-    private var heard: [String: Hearsay] = [:]
+    private var heard: [String: PeerReport] = [:]
     /// Fetches in progress, and how many of them are for slow flights.
     package private(set) var inUse = (all: 0, slow: 0)
     package let ceiling: Int
@@ -295,7 +295,7 @@ package struct OriginState: Sendable {
         if heard.count >= Self.tellers { heard = heard.filter { $0.value.until > now.monotonic } }
         let known = heard[other]
         if known == nil ? heard.count < Self.tellers : isRequested || hasAsked(at: now.monotonic) {
-            heard[other] = Hearsay(until: max(until, known?.until ?? .distantPast), isRequested: isRequested)
+            heard[other] = PeerReport(until: max(until, known?.until ?? .distantPast), isRequested: isRequested)
         }
         return close()
     }
