@@ -9,7 +9,7 @@ struct ChildRoster<Child: Equatable> {
         let origin: String
     }
     private let isolation: RenderIsolation
-    private let seats: Int
+    private let slots: Int
     private(set) var spares: [Child] = []
     /// Idle processes, least recently used first.
     private(set) var idle: [Idle] = []
@@ -21,11 +21,11 @@ struct ChildRoster<Child: Equatable> {
     private var hits: UInt32 = 0
     private var renders = 0
 
-    init(_ isolation: RenderIsolation, seats: Int) { (self.isolation, self.seats) = (isolation, seats) }
+    init(_ isolation: RenderIsolation, slots: Int) { (self.isolation, self.slots) = (isolation, slots) }
 
-    /// Number of processes to start ahead of need: a spare for each seat. With isolation none, one process for each
-    /// seat is enough.
-    var missingSpares: Int { max(0, seats - spares.count - (isolation == .none ? idle.count + busy : 0)) }
+    /// Number of processes to start ahead of need: a spare for each slot. With isolation none, one process for each
+    /// slot is enough.
+    var missingSpares: Int { max(0, slots - spares.count - (isolation == .none ? idle.count + busy : 0)) }
     /// A process that could take a render of any origin.
     var ready: Child? { spares.last ?? (isolation == .none ? idle.last?.child : nil) }
     var all: [Child] { spares + idle.map(\.child) }
@@ -38,7 +38,7 @@ struct ChildRoster<Child: Equatable> {
         let place = recent.lastIndex(of: key)
         if let place { recent.remove(at: place) }
         // The first render of an origin does not count while there is room for one more origin.
-        guard place != nil || recent.count >= Self.idleLimit(seats) else { return }
+        guard place != nil || recent.count >= Self.idleLimit(slots) else { return }
         hits = hits << 1 | (place == nil ? 0 : 1)
         renders += 1
     }
@@ -65,10 +65,10 @@ struct ChildRoster<Child: Equatable> {
         busy -= 1
         guard let key = key(origin) else { return [child] }
         recent.append(key)
-        if recent.count > Self.idleLimit(seats) { recent.removeFirst() }
+        if recent.count > Self.idleLimit(slots) { recent.removeFirst() }
         idle.append(Idle(child: child, origin: key))
         if !isWorthKeeping { return endFirst(idle.count) }
-        let surplus = isolation == .none ? busy + idle.count + spares.count - seats : idle.count - Self.idleLimit(seats)
+        let surplus = isolation == .none ? busy + idle.count + spares.count - slots : idle.count - Self.idleLimit(slots)
         return endFirst(surplus)
     }
 
@@ -103,8 +103,8 @@ struct ChildRoster<Child: Equatable> {
     }
 
     /// Number of recent origins that keep a process. Four hosts in turn find their process, in addition to one for each
-    /// seat.
-    static func idleLimit(_ seats: Int) -> Int { 4 + seats }
+    /// slot.
+    static func idleLimit(_ slots: Int) -> Int { 4 + slots }
 
     /// Whether idle processes save more than they cost. A render that finds its process saves a fork. An idle process
     /// costs about 9 MiB, and caches: with 100 hosts in turn, all renders took 4 to 12 % longer next to six idle

@@ -8,7 +8,7 @@ internal import Synchronization
 /// A process's own limit ends it if it allocates too much. This budget keeps all of them together below the memory of
 /// the machine or its container, which would otherwise kill the worker.
 ///
-/// - Concurrency: `take` blocks the seat's own thread.
+/// - Concurrency: `take` blocks the slot's own thread.
 final class RenderBudget: Sendable {
     private struct State {
         var used = 0

@@ -19,7 +19,7 @@ final class RenderQueue: Sendable {
         var isStopped = false
     }
     private let state = Mutex(State())
-    /// Counts entries, and lets every seat through once the queue is stopped.
+    /// Counts entries, and lets every slot through once the queue is stopped.
     private let arrivals = DispatchSemaphore(value: 0)
     private static let stopped = RenderFailure.unavailable(reason: "the worker is stopping")
 

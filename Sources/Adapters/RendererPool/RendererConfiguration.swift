@@ -19,7 +19,7 @@ package struct RendererConfiguration: Sendable, Hashable {
     /// Renders at once; more than there are cores only adds waiting.
     package var count: Int
     /// Seats that share the processes of one parent.
-    var seats = 1
+    var slots = 1
     package var deadline: Duration
     /// Time limit for a fresh process to warm every codec and report that it is ready.
     package var startLimit: Duration
@@ -83,7 +83,7 @@ extension RendererConfiguration {
     private var cpuSeconds: Int { 60 + rendersPerChild * (Int(deadline.components.seconds) + 2) }
 
     /// Processes of one parent: rendering, spare, and idle.
-    private var children: Int { 2 * seats + (isolation == .origin ? ChildRoster<Int>.idleLimit(seats) : 0) }
+    private var children: Int { 2 * slots + (isolation == .origin ? ChildRoster<Int>.idleLimit(slots) : 0) }
 
     var arguments: [String] {
         [

@@ -5,12 +5,12 @@ internal import Posix
 internal import RenderProtocol
 internal import Synchronization
 
-/// The renderer processes that up to four seats share, and the parent that forks them.
+/// The renderer processes that up to four slots share, and the parent that forks them.
 ///
-/// A thread of its own, the keeper, forks spares while seats render, and reaps killed processes. So a change of origin
+/// A thread of its own, the keeper, forks spares while slots render, and reaps killed processes. So a change of origin
 /// delays no render.
 ///
-/// - Concurrency: called by the seats' threads; starting a process blocks them.
+/// - Concurrency: called by the slots' threads; starting a process blocks them.
 final class RendererFamily: Sendable {
     private struct State {
         var roster: ChildRoster<RendererChild>
@@ -27,14 +27,14 @@ final class RendererFamily: Sendable {
         var losses = 0
         var unfiltered: String?
         /// Seats that still run.
-        var seats: Int
+        var slots: Int
         var isStopped = false
         var isEnded = false
         var pendingEnds: [CheckedContinuation<Void, Never>] = []
     }
-    /// Most seats of one family: few enough that one parent forks for all of them, and that few renders are lost with
+    /// Most slots of one family: few enough that one parent forks for all of them, and that few renders are lost with
     /// it.
-    static let seatLimit = 4
+    static let slotLimit = 4
     /// Crashes after which a fresh parent replaces this one. All processes of a parent share its address layout, and
     /// each crash may reveal some of it.
     private static let crashLimit = 8
@@ -49,13 +49,13 @@ final class RendererFamily: Sendable {
 
     /// Starts the first spares.
     init(
-        _ configuration: RendererConfiguration, seats: Int, _ inspectors: InspectorPool, number: Int,
+        _ configuration: RendererConfiguration, slots: Int, _ inspectors: InspectorPool, number: Int,
         log: @escaping @Sendable (String) -> Void
     ) {
         var configuration = configuration
-        configuration.seats = seats
+        configuration.slots = slots
         (self.configuration, self.inspectors, self.log) = (configuration, inspectors, log)
-        state = Mutex(State(roster: ChildRoster(configuration.isolation, seats: seats), seats: seats))
+        state = Mutex(State(roster: ChildRoster(configuration.isolation, slots: slots), slots: slots))
         OwnThread.start("renderers \(number)") { self.keep() }
         wakes.signal()
     }
@@ -123,7 +123,7 @@ final class RendererFamily: Sendable {
     func ready() throws(RenderFailure) {
         while let child = state.withLock({ $0.roster.ready }) {
             guard child.isGone else { return }
-            // Otherwise another seat has taken it.
+            // Otherwise another slot has taken it.
             guard state.withLock({ $0.roster.remove(child) }) else { return }
             state.withLock { $0.roster.join() }
             end(child)
@@ -141,9 +141,9 @@ final class RendererFamily: Sendable {
         wakes.signal()
     }
 
-    /// Called by each seat as it ends.
+    /// Called by each slot as it ends.
     func leave() {
-        state.withLock { $0.seats -= 1 }
+        state.withLock { $0.slots -= 1 }
         wakes.signal()
     }
 
@@ -173,7 +173,7 @@ final class RendererFamily: Sendable {
                 reapKilled()
                 guard isStarted else { break }
             }
-            if state.withLock({ $0.isStopped && $0.seats == 0 }) { return close() }
+            if state.withLock({ $0.isStopped && $0.slots == 0 }) { return close() }
         }
     }
 
@@ -306,7 +306,7 @@ final class RendererFamily: Sendable {
         if !children.isEmpty { wakes.signal() }
     }
 
-    /// Ends a process that a seat has taken.
+    /// Ends a process that a slot has taken.
     @discardableResult
     private func end(_ child: RendererChild) -> ChildProcess.End {
         let peak = child.process.memory?.peak ?? 0

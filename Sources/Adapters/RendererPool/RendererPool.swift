@@ -8,9 +8,9 @@ internal import RenderProtocol
 internal import Synchronization
 internal import VariantSpec
 
-/// Renderer processes, one render each at a time, on as many seats as renders run at once.
+/// Renderer processes, one render each at a time, on as many slots as renders run at once.
 ///
-/// - Concurrency: each seat has a thread of ours, which blocks on its process's socket; renders run in the order of
+/// - Concurrency: each slot has a thread of ours, which blocks on its process's socket; renders run in the order of
 ///   arrival.
 /// - Failure: a process that crashes or exceeds the deadline costs its render, and no other.
 package final class RendererPool: Renderer {
@@ -28,19 +28,19 @@ package final class RendererPool: Renderer {
         self.configuration = configuration
         inspectors = InspectorPool(configuration, log: log)
         inspection = BlockingPool("inspection", threads: configuration.inspectors)
-        let limit = RendererFamily.seatLimit
+        let limit = RendererFamily.slotLimit
         let sizes = stride(from: 0, to: configuration.count, by: limit).map { min(limit, configuration.count - $0) }
-        let families = sizes.enumerated().map { [inspectors] number, seats in
-            RendererFamily(configuration, seats: seats, inspectors, number: number) { log("renderer \(number): \($0)") }
+        let families = sizes.enumerated().map { [inspectors] number, slots in
+            RendererFamily(configuration, slots: slots, inspectors, number: number) { log("renderer \(number): \($0)") }
         }
         self.families = families
         let budget = RenderBudget(ceiling: configuration.memoryBytes) { bytes in
             for family in families { family.shrink(to: bytes / families.count) }
         }
         for number in 0..<configuration.count {
-            let seat = RendererSeat(
+            let slot = RendererSlot(
                 configuration: configuration, queue: queue, budget: budget, family: families[number / limit])
-            OwnThread.start("renderer \(number)") { seat.run() }
+            OwnThread.start("renderer \(number)") { slot.run() }
         }
     }
 

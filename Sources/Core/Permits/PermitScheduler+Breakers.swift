@@ -45,10 +45,10 @@ extension PermitScheduler {
 
     /// Handles a flight whose results are stored and announced. Returns the obstacles that this removes.
     package mutating func pass(_ flight: FlightID, at now: Moment) -> [Obstacle] {
-        guard var seat = seats[flight] else { return [] }
+        guard var entry = entries[flight] else { return [] }
         lastPass = now.wall
-        endTail(&seat, flight)
-        seats[flight] = seat
+        endTail(&entry, flight)
+        entries[flight] = entry
         return (machine.close() ? [.machine] : []) + (closeLog(of: flight.partition) ? [.log] : [])
     }
 
@@ -68,25 +68,25 @@ extension PermitScheduler {
 
     /// Notes that the flight's rows are being appended to its partition's log.
     package mutating func announce(_ flight: FlightID) {
-        guard seats[flight]?.tail == .storing else { return }
-        seats[flight]?.tail = .announcing
+        guard entries[flight]?.tail == .storing else { return }
+        entries[flight]?.tail = .announcing
         announcements += 1
     }
 
     /// Whether the flight waits for its partition's log alone.
-    package func isAnnouncing(_ flight: FlightID) -> Bool { seats[flight]?.tail == .announcing }
+    package func isAnnouncing(_ flight: FlightID) -> Bool { entries[flight]?.tail == .announcing }
 
-    mutating func beginTail(_ seat: inout Seat, _ flight: FlightID) {
-        guard seat.tail == .none else { return }
-        seat.tail = .storing
+    mutating func beginTail(_ entry: inout Entry, _ flight: FlightID) {
+        guard entry.tail == .none else { return }
+        entry.tail = .storing
         tails[flight.partition, default: 0] += 1
         if tails[flight.partition, default: 0] >= rules.announcing { congested.insert(flight.partition) }
     }
 
-    mutating func endTail(_ seat: inout Seat, _ flight: FlightID) {
-        if seat.tail == .none { return }
-        if seat.tail == .announcing { announcements -= 1 }
-        seat.tail = .none
+    mutating func endTail(_ entry: inout Entry, _ flight: FlightID) {
+        if entry.tail == .none { return }
+        if entry.tail == .announcing { announcements -= 1 }
+        entry.tail = .none
         let partition = flight.partition
         let left = tails[partition, default: 0] - 1
         tails[partition] = left == 0 ? nil : left
@@ -141,9 +141,9 @@ extension PermitScheduler {
     mutating func grants(for probes: [FlightID]) -> [Grant] {
         var granted: [Grant] = []
         for flight in probes {
-            guard let seat = seats[flight], let kind = seat.waits, free[kind] > 0 else { continue }
+            guard let entry = entries[flight], let kind = entry.waits, free[kind] > 0 else { continue }
             let mayBegin =
-                kind == .render || (hasRoom(seat.host, seat.rank) && mayBegin(kind, isSlow: seat.rank != .fast))
+                kind == .render || (hasRoom(entry.host, entry.rank) && mayBegin(kind, isSlow: entry.rank != .fast))
             if mayBegin { granted.append(grant(kind, flight)) }
         }
         return granted

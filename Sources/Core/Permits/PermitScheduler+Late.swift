@@ -23,16 +23,16 @@ extension PermitScheduler {
         }
         let old = fetches.filter { clock - $0.value >= lateAfter }
         for (flight, _) in old.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) where late.all < rules.late {
-            guard var seat = seats[flight], !seat.isLate else { continue }
-            guard seat.lane.isUrgent || late.slow < rules.slowLate else { continue }
-            count(.fetch, seat, -1)
-            seat.isLate = true
-            count(.fetch, seat, 1)
-            seats[flight] = seat
+            guard var entry = entries[flight], !entry.isLate else { continue }
+            guard entry.lane.isUrgent || late.slow < rules.slowLate else { continue }
+            count(.fetch, entry, -1)
+            entry.isLate = true
+            count(.fetch, entry, 1)
+            entries[flight] = entry
             doubtful.insert(flight)
             aged[flight] = nil
         }
-        lateHosts = late.all < rules.late ? [] : Set(old.keys.compactMap { seats[$0]?.host })
+        lateHosts = late.all < rules.late ? [] : Set(old.keys.compactMap { entries[$0]?.host })
         liftYielding()
     }
 

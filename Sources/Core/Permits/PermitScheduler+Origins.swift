@@ -39,7 +39,7 @@ extension PermitScheduler {
     }
 
     private func waits(_ flight: FlightID, for host: OriginHost) -> Bool {
-        seats[flight].map { $0.waits == .fetch && ($0.host == host || $0.behind == host) } ?? false
+        entries[flight].map { $0.waits == .fetch && ($0.host == host || $0.behind == host) } ?? false
     }
 
     /// Number of the host's jobs that are useful in memory. A host that is due for a probe needs one.
@@ -64,7 +64,7 @@ extension PermitScheduler {
     mutating func hear(
         _ answer: OriginAnswer, of flight: FlightID, because code: String, failingSince: WallTime?, at now: Moment
     ) -> [PermitNotice] {
-        guard let host = seats[flight]?.host else { return [] }
+        guard let host = entries[flight]?.host else { return [] }
         let jitter = Double(random.next() >> 11) * 0x1p-53
         var change: OriginState.Change?
         self.change(host) {
@@ -131,7 +131,7 @@ extension PermitScheduler {
     private mutating func tell(_ change: OriginState.Change?, _ host: OriginHost) -> [PermitNotice] {
         switch change {
         case .blocked:
-            closed[host] = seats.keys.filter { waits($0, for: host) }.sorted()
+            closed[host] = entries.keys.filter { waits($0, for: host) }.sorted()
             return [.blocked(host)]
         case .opened:
             lift(.host(host))
@@ -153,7 +153,7 @@ extension PermitScheduler {
     /// Drops flights that wait no more or are listed twice. If a host is only a redirect target, it may never be
     /// probed.
     private mutating func dropOver(_ host: OriginHost) {
-        guard let flights = closed[host], flights.count > 2 * seats.count else { return }
+        guard let flights = closed[host], flights.count > 2 * entries.count else { return }
         var seen: Set<FlightID> = []
         closed[host] = flights.filter { waits($0, for: host) && seen.insert($0).inserted }
     }
@@ -174,7 +174,7 @@ extension PermitScheduler {
     /// Forgets idle hosts. If too many are left because they are in trouble, half of them go, those first that may be
     /// asked soonest. They may then be asked too early once, by one flight each.
     private mutating func forgetOrigins() {
-        let waited = Set(seats.values.lazy.filter { $0.waits == .fetch }.map(\.host))
+        let waited = Set(entries.values.lazy.filter { $0.waits == .fetch }.map(\.host))
         for (host, origin) in origins where origin.isForgettable && !waited.contains(host) { forget(host) }
         guard origins.count >= Self.keptOrigins else { return }
         let idle = origins.filter { $1.inUse.all == 0 && !waited.contains($0) }

@@ -36,14 +36,14 @@ extension PermitScheduler {
     /// Slot requests for hosts of which this worker has no slot although flights wait for them.
     package func slotRequests(at now: Moment) -> [OriginHost: HostSlots.Request] {
         var slotRequests: [OriginHost: HostSlots.Request] = [:]
-        for (flight, seat) in seats where seat.waits == .fetch {
-            guard let origin = origins[seat.host], origin.slots == 0, !origin.isClosed(at: now.monotonic) else {
+        for (flight, entry) in entries where entry.waits == .fetch {
+            guard let origin = origins[entry.host], origin.slots == 0, !origin.isClosed(at: now.monotonic) else {
                 continue
             }
-            let known = slotRequests[seat.host]
-            slotRequests[seat.host] = HostSlots.Request(
-                seat.host, for: min(known?.partition ?? flight.partition, flight.partition),
-                since: min(known?.since ?? now.monotonic, now.monotonic - waited(seat, at: now)))
+            let known = slotRequests[entry.host]
+            slotRequests[entry.host] = HostSlots.Request(
+                entry.host, for: min(known?.partition ?? flight.partition, flight.partition),
+                since: min(known?.since ?? now.monotonic, now.monotonic - waited(entry, at: now)))
         }
         return slotRequests
     }
@@ -55,9 +55,9 @@ extension PermitScheduler {
         guard let slots, !slotRequests.isEmpty || !slots.isAtDefaultOwner else { return [] }
         /// Hosts that flights wait for, and whether urgent flights are among them.
         var waiting: [OriginHost: Bool] = [:]
-        for seat in seats.values where seat.waits == .fetch {
-            let isUrgent = seat.lane.isUrgent || waited(seat, at: now) >= rules.slowWait
-            waiting[seat.host] = waiting[seat.host] == true || isUrgent
+        for entry in entries.values where entry.waits == .fetch {
+            let isUrgent = entry.lane.isUrgent || waited(entry, at: now) >= rules.slowWait
+            waiting[entry.host] = waiting[entry.host] == true || isUrgent
         }
         let inUse = origins.mapValues(\.inUse)
         change(nil) { slots in
@@ -72,9 +72,9 @@ extension PermitScheduler {
 
     /// How long a flight has waited for its host: since its oldest job came, or since this worker last started a fetch
     /// there. So workers with old jobs take turns.
-    private func waited(_ seat: Seat, at now: Moment) -> Duration {
-        let begunAt = origins[seat.host]?.begunAt ?? .distantPast
-        return max(.zero, min(now.wall - seat.since, now.monotonic - begunAt))
+    private func waited(_ entry: Entry, at now: Moment) -> Duration {
+        let begunAt = origins[entry.host]?.begunAt ?? .distantPast
+        return max(.zero, min(now.wall - entry.since, now.monotonic - begunAt))
     }
 
     package func isAtDefaultOwner(_ slot: HostSlots.Slot, at partition: PartitionID) -> Bool {

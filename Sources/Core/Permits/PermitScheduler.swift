@@ -23,7 +23,7 @@ package struct PermitScheduler: Sendable {
     package typealias Grant = (kind: PermitKind, flight: FlightID)
 
     /// State of a flight that waits for a permit, holds one, or is between two.
-    package struct Seat: Sendable {
+    package struct Entry: Sendable {
         package internal(set) var lane: Lane
         /// Host of the fetch permit that it holds, or last requested.
         package internal(set) var host: OriginHost
@@ -68,7 +68,7 @@ package struct PermitScheduler: Sendable {
     }
 
     package let rules: PermitRules
-    package internal(set) var seats: [FlightID: Seat] = [:]
+    package internal(set) var entries: [FlightID: Entry] = [:]
     /// Queues of tickets. A ticket whose flight has moved on is dropped when it is met.
     var queues = [PermitQueue](repeating: PermitQueue(), count: Queue.all.count)
     var free: ByKind<Int>
@@ -138,7 +138,7 @@ package struct PermitScheduler: Sendable {
     package mutating func drain() {
         isDraining = true
         isolatedRuns = IsolatedRuns()
-        for (flight, seat) in seats where !seat.isUnderWay || seat.waits == .fetch { forget(flight) }
+        for (flight, entry) in entries where !entry.isUnderWay || entry.waits == .fetch { forget(flight) }
         for partition in Set(logs.keys).union(congested) { lift(.partition(partition)) }
     }
 
@@ -147,30 +147,30 @@ package struct PermitScheduler: Sendable {
     package mutating func request(
         _ kind: PermitKind, _ flight: FlightID, lane: Lane, since: WallTime, host: OriginHost, behind: OriginHost? = nil
     ) {
-        if isDraining, kind == .fetch || seats[flight] == nil { return forget(flight) }
-        var seat = seats[flight] ?? Seat(lane: lane, host: host)
-        precondition(seat.waits == nil, "a flight waits for one permit at a time")
-        precondition(seat.host == host || !seat.holds.contains(.fetch), "a flight holds one host's permit at a time")
-        endTail(&seat, flight)
-        if seat.lane != lane { changeLane(&seat, flight, to: lane) }
-        if kind == .render, seat.isUnderWay { countReady(flight, lane, 1) }
+        if isDraining, kind == .fetch || entries[flight] == nil { return forget(flight) }
+        var entry = entries[flight] ?? Entry(lane: lane, host: host)
+        precondition(entry.waits == nil, "a flight waits for one permit at a time")
+        precondition(entry.host == host || !entry.holds.contains(.fetch), "a flight holds one host's permit at a time")
+        endTail(&entry, flight)
+        if entry.lane != lane { changeLane(&entry, flight, to: lane) }
+        if kind == .render, entry.isUnderWay { countReady(flight, lane, 1) }
         // Between two hosts the flight runs nothing. A quarantined job that is to run alone does not wait until this
         // flight gets its turn.
-        if kind == .fetch, seat.host != host, seat.holds.isEmpty, isolatedRuns.flight != flight {
-            seat.isUnderWay = false
+        if kind == .fetch, entry.host != host, entry.holds.isEmpty, isolatedRuns.flight != flight {
+            entry.isUnderWay = false
         }
-        (seat.waits, seat.host, seat.behind) = (kind, host, behind)
-        enqueue(&seat, flight, since: since)
-        seats[flight] = seat
+        (entry.waits, entry.host, entry.behind) = (kind, host, behind)
+        enqueue(&entry, flight, since: since)
+        entries[flight] = entry
         if kind == .fetch { noteWaiting(flight, host, behind) }
     }
 
     /// Takes back a permit, because the flight's work with it has ended.
     package mutating func release(_ kind: PermitKind, _ flight: FlightID) {
-        guard var seat = seats[flight], seat.holds.remove(kind) != nil else { return }
-        let given = seat
-        if kind == .render { beginTail(&seat, flight) } else { seat.isLate = false }
-        seats[flight] = seat
+        guard var entry = entries[flight], entry.holds.remove(kind) != nil else { return }
+        let given = entry
+        if kind == .render { beginTail(&entry, flight) } else { entry.isLate = false }
+        entries[flight] = entry
         giveBack(kind, given, flight)
     }
 
@@ -181,23 +181,23 @@ package struct PermitScheduler: Sendable {
     }
 
     mutating func drop(_ flight: FlightID) {
-        guard var seat = seats.removeValue(forKey: flight) else { return }
-        endTail(&seat, flight)
-        for kind in seat.holds { giveBack(kind, seat, flight) }
-        if seat.isUnderWay, seat.waits == .render { countReady(flight, seat.lane, -1) }
+        guard var entry = entries.removeValue(forKey: flight) else { return }
+        endTail(&entry, flight)
+        for kind in entry.holds { giveBack(kind, entry, flight) }
+        if entry.isUnderWay, entry.waits == .render { countReady(flight, entry.lane, -1) }
         endProbe(flight)
-        guard let kind = seat.waits else { return }
-        let seats = seats
-        let group = PermitQueue.Group(partition: flight.partition, host: kind == .fetch ? seat.host : nil)
-        self[Queue(kind: kind, rank: seat.rank)].leave(group) { Self.stands($0, seats) }
+        guard let kind = entry.waits else { return }
+        let entries = entries
+        let group = PermitQueue.Group(partition: flight.partition, host: kind == .fetch ? entry.host : nil)
+        self[Queue(kind: kind, rank: entry.rank)].leave(group) { Self.stands($0, entries) }
     }
 
     /// Moves a waiting or running flight to another lane, without a restart.
     package mutating func move(_ flight: FlightID, to lane: Lane, since: WallTime) {
-        guard var seat = seats[flight], seat.lane != lane else { return }
-        changeLane(&seat, flight, to: lane)
-        if seat.waits != nil { enqueue(&seat, flight, since: since) }
-        seats[flight] = seat
+        guard var entry = entries[flight], entry.lane != lane else { return }
+        changeLane(&entry, flight, to: lane)
+        if entry.waits != nil { enqueue(&entry, flight, since: since) }
+        entries[flight] = entry
     }
 
     /// Every permit that can be granted now, in the order to start.
@@ -206,7 +206,7 @@ package struct PermitScheduler: Sendable {
         liftTimed()
         countLate()
         if let granted = aloneGrants(at: now) { return granted }
-        if seats.isEmpty { return [] }
+        if entries.isEmpty { return [] }
         // Flights in progress may try to end when the worker stops. Otherwise the drain would wait for its deadline.
         if !machine.isClosed, !isDraining { return machineProbes(at: now) }
         var granted = logProbes(at: now)
@@ -303,39 +303,39 @@ package struct PermitScheduler: Sendable {
 
     /// Grants a permit. The flight's ticket is dropped when it is met again.
     mutating func grant(_ kind: PermitKind, _ flight: FlightID) -> Grant {
-        guard var seat = seats[flight] else { return (kind, flight) }
-        if seat.isUnderWay, kind == .render { countReady(flight, seat.lane, -1) }
+        guard var entry = entries[flight] else { return (kind, flight) }
+        if entry.isUnderWay, kind == .render { countReady(flight, entry.lane, -1) }
         if kind == .fetch {
-            self[Queue(kind: kind, rank: seat.rank)].moveOn(seat.host)
-            let (isSlow, now) = (!seat.lane.isUrgent, clock)
-            if let hold = origins[seat.host]?.hold, hold.at >= seat.askedAt { seat.throttledBy = hold.by }
-            change(seat.host) { $0.begin(flight, isSlow: isSlow, at: now) }
+            self[Queue(kind: kind, rank: entry.rank)].moveOn(entry.host)
+            let (isSlow, now) = (!entry.lane.isUrgent, clock)
+            if let hold = origins[entry.host]?.hold, hold.at >= entry.askedAt { entry.throttledBy = hold.by }
+            change(entry.host) { $0.begin(flight, isSlow: isSlow, at: now) }
             fetches[flight] = now
-            if !isProven(seat.host) { doubtful.insert(flight) }
+            if !isProven(entry.host) { doubtful.insert(flight) }
         }
-        (seat.waits, seat.ticket) = (nil, tickets)
-        seat.isUnderWay = true
-        seat.holds.insert(kind)
-        seats[flight] = seat
-        count(kind, seat, 1)
+        (entry.waits, entry.ticket) = (nil, tickets)
+        entry.isUnderWay = true
+        entry.holds.insert(kind)
+        entries[flight] = entry
+        count(kind, entry, 1)
         return (kind, flight)
     }
 
-    private mutating func giveBack(_ kind: PermitKind, _ seat: Seat, _ flight: FlightID) {
-        count(kind, seat, -1)
+    private mutating func giveBack(_ kind: PermitKind, _ entry: Entry, _ flight: FlightID) {
+        count(kind, entry, -1)
         aged[flight] = nil
         guard kind == .fetch else { return }
         fetches[flight] = nil
         doubtful.remove(flight)
-        let isSlow = !seat.lane.isUrgent
-        change(seat.host) { $0.end(flight, isSlow: isSlow) }
-        lift(.host(seat.host))
+        let isSlow = !entry.lane.isUrgent
+        change(entry.host) { $0.end(flight, isSlow: isSlow) }
+        lift(.host(entry.host))
     }
 
-    /// Counts one more permit of the seat, or one less.
-    mutating func count(_ kind: PermitKind, _ seat: Seat, _ step: Int) {
-        let slowStep = seat.lane.isUrgent ? 0 : step
-        if kind == .fetch, seat.isLate {
+    /// Counts one more permit of the entry, or one less.
+    mutating func count(_ kind: PermitKind, _ entry: Entry, _ step: Int) {
+        let slowStep = entry.lane.isUrgent ? 0 : step
+        if kind == .fetch, entry.isLate {
             late = (late.all + step, late.slow + slowStep)
         } else {
             free[kind] -= step
@@ -343,27 +343,27 @@ package struct PermitScheduler: Sendable {
         }
     }
 
-    private mutating func enqueue(_ seat: inout Seat, _ flight: FlightID, since: WallTime) {
-        guard let kind = seat.waits else { return }
+    private mutating func enqueue(_ entry: inout Entry, _ flight: FlightID, since: WallTime) {
+        guard let kind = entry.waits else { return }
         tickets += 1
-        (seat.ticket, seat.since, seat.askedAt) = (tickets, since, clock)
-        self[Queue(kind: kind, rank: seat.rank)]
-            .push(Ticket(since: since, flight: flight, number: tickets, host: kind == .fetch ? seat.host : nil))
+        (entry.ticket, entry.since, entry.askedAt) = (tickets, since, clock)
+        self[Queue(kind: kind, rank: entry.rank)]
+            .push(Ticket(since: since, flight: flight, number: tickets, host: kind == .fetch ? entry.host : nil))
     }
 
-    private mutating func changeLane(_ seat: inout Seat, _ flight: FlightID, to lane: Lane) {
-        if seat.isUnderWay, seat.waits == .render {
-            countReady(flight, seat.lane, -1)
+    private mutating func changeLane(_ entry: inout Entry, _ flight: FlightID, to lane: Lane) {
+        if entry.isUnderWay, entry.waits == .render {
+            countReady(flight, entry.lane, -1)
             countReady(flight, lane, 1)
         }
-        for kind in seat.holds { count(kind, seat, -1) }
-        seat.lane = lane
-        for kind in seat.holds { count(kind, seat, 1) }
+        for kind in entry.holds { count(kind, entry, -1) }
+        entry.lane = lane
+        for kind in entry.holds { count(kind, entry, 1) }
         if lane.isUrgent { aged[flight] = nil }
         // The number of slow flights at the host changes with the lane.
-        guard seat.holds.contains(.fetch) else { return }
-        change(seat.host) { $0.change(isSlow: !lane.isUrgent) }
-        lift(.host(seat.host))
+        guard entry.holds.contains(.fetch) else { return }
+        change(entry.host) { $0.change(isSlow: !lane.isUrgent) }
+        lift(.host(entry.host))
     }
 
     /// The next waiting flight, or the oldest, without those whose host or partition bars them.
@@ -380,11 +380,11 @@ package struct PermitScheduler: Sendable {
         return nil
     }
 
-    func stands(_ ticket: Ticket) -> Bool { Self.stands(ticket, seats) }
+    func stands(_ ticket: Ticket) -> Bool { Self.stands(ticket, entries) }
 
-    private static func stands(_ ticket: Ticket, _ seats: [FlightID: Seat]) -> Bool {
-        guard let seat = seats[ticket.flight] else { return false }
-        return seat.waits != nil && seat.ticket == ticket.number
+    private static func stands(_ ticket: Ticket, _ entries: [FlightID: Entry]) -> Bool {
+        guard let entry = entries[ticket.flight] else { return false }
+        return entry.waits != nil && entry.ticket == ticket.number
     }
 
     private mutating func bar(_ ticket: Ticket, _ rank: Rank) -> PermitQueue.Bar? {

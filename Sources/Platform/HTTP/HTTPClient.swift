@@ -13,22 +13,22 @@ internal import Synchronization
 /// - Concurrency: any number of transfers at once; a busy host never delays another.
 /// - Failure: each transfer ends within its deadlines; a cancelled task ends its transfer at once.
 package final class HTTPClient: Sendable {
-    private let seats: TransferSeats
+    private let slots: TransferSlots
     private let identifiers = Atomic<UInt64>(0)
 
     /// - Parameter connectionsPerHost: further transfers wait; a connection of HTTP/2 carries many.
     package init(connectionsPerHost: Int = 16) {
         _ = Self.library
-        seats = TransferSeats(connectionsPerHost: connectionsPerHost)
+        slots = TransferSlots(connectionsPerHost: connectionsPerHost)
     }
 
-    deinit { seats.end() }
+    deinit { slots.end() }
 
     package func execute(_ request: HTTPRequest, into sink: any HTTPSink) async throws(HTTPFailure) -> HTTPResponse {
         let id = identifiers.add(1, ordering: .relaxed).newValue
-        let seat = seats.take(for: ServerName(of: request.url)?.description ?? "")
-        let mailbox = seat.mailbox
-        defer { seats.leave(seat) }
+        let slot = slots.take(for: ServerName(of: request.url)?.description ?? "")
+        let mailbox = slot.mailbox
+        defer { slots.leave(slot) }
         let result: Result<HTTPResponse, HTTPFailure> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 mailbox.post(.start(Transfer(id, request, sink, mailbox) { continuation.resume(returning: $0) }))

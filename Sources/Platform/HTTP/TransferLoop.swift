@@ -2,7 +2,7 @@ internal import CCurl
 internal import Clocks
 internal import Posix
 
-/// Drives the transfers of a seat, entirely on its thread.
+/// Drives the transfers of a slot, entirely on its thread.
 final class TransferLoop {
     private let mailbox: TransferMailbox
     private let traffic: Traffic

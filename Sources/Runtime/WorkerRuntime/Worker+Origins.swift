@@ -159,8 +159,8 @@ extension Worker {
             waiting.merge(owned.hostJobs, uniquingKeysWith: +)
         }
         let away = Set(waiting.keys)
-        for seat in scheduler.seats.values where seat.waits == .fetch {
-            waiting[seat.host, default: .none][seat.lane] += 1
+        for entry in scheduler.entries.values where entry.waits == .fetch {
+            waiting[entry.host, default: .none][entry.lane] += 1
         }
         let slotRequests = scheduler.slotRequests(at: moment)
         var hosts: [OriginHost: (row: OriginRow, count: Int)] = [:]

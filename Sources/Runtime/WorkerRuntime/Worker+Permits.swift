@@ -28,6 +28,6 @@ extension Worker {
     }
 
     func granted(_ kind: PermitKind, _ flight: FlightID) -> PartitionEvent {
-        .granted(kind, flight, throttledBy: kind == .fetch ? scheduler.seats[flight]?.throttledBy : nil)
+        .granted(kind, flight, throttledBy: kind == .fetch ? scheduler.entries[flight]?.throttledBy : nil)
     }
 }

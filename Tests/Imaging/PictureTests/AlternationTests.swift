@@ -31,7 +31,7 @@ struct AlternationTests {
         await alone.stop()
         #expect(expected.values.count { $0.hasPrefix("sizes") } > 80)
 
-        // Five seats: a pool that shares parents has more than one family.
+        // Five slots: a pool that shares parents has more than one family.
         let pool = Self.pool(isolation, count: 5)
         var random = SeededRandom(seed: 33)
         var permitted = 0

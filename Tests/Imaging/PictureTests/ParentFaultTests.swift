@@ -85,7 +85,7 @@ struct ParentFaultTests {
         await pool.stop()
     }
 
-    /// By reading: each of four seats waited for a start of its own, one after the other.
+    /// By reading: each of four slots waited for a start of its own, one after the other.
     @Test("Renders that wait for the same start share its failure")
     func shared() async throws {
         let program = try folder.program("#!/bin/sh\nprintf x >>\(folder.file("starts"))\n/bin/sleep 0.5\nexit 1")

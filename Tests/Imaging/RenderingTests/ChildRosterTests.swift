@@ -27,7 +27,7 @@ struct ChildRosterTests {
     }
 
     private static func keeping(_ isolation: RenderIsolation) -> ChildRoster<Int> {
-        var roster = served(Array(repeating: "before", count: 8), isolation, by: ChildRoster(isolation, seats: 1))
+        var roster = served(Array(repeating: "before", count: 8), isolation, by: ChildRoster(isolation, slots: 1))
             .roster
         _ = roster.removeAll()
         return roster
@@ -42,7 +42,7 @@ struct ChildRosterTests {
             (.origin, [nil, nil, "a", nil], [1, 2, 3, 4], [1, 2, 4]),
             (.image, ["a", "a", "b"], [1, 2, 3], [1, 2, 3]),
             (.origin, ["a", "b", "c", "d", "a", "b", "c", "d"], [1, 2, 3, 4, 1, 2, 3, 4], []),
-            // With one seat five processes are kept: the sixth origin ends the least recently used.
+            // With one slot five processes are kept: the sixth origin ends the least recently used.
             (.origin, ["a", "b", "c", "d", "e", "a", "f", "a", "b"], [1, 2, 3, 4, 5, 1, 6, 1, 7], [2, 3]),
         ] as [(RenderIsolation, [String?], [Int], [Int])])
     func assignment(isolation: RenderIsolation, origins: [String?], processes: [Int], ended: [Int]) {
@@ -56,7 +56,7 @@ struct ChildRosterTests {
         "Processes wait only while one render in four would find its own",
         arguments: [(1, 1, 1), (4, 4, 4), (5, 5, 5), (6, 200, 0), (100, 200, 0)])
     func worth(hosts: Int, processes: Int, idle: Int) {
-        let new = ChildRoster<Int>(.origin, seats: 1)
+        let new = ChildRoster<Int>(.origin, slots: 1)
         let served = Self.served((0..<200).map { "\($0 % hosts)" }, .origin, by: new)
         #expect(Set(served.processes).count <= processes && served.roster.idle.count == idle)
         #expect(served.ended.count == Set(served.processes).count - idle)
@@ -99,13 +99,13 @@ struct ChildRosterTests {
         "Spares are missing by isolation, seats and processes at work",
         arguments: [(RenderIsolation.none, 1), (.origin, 2), (.image, 2)])
     func spares(isolation: RenderIsolation, missing: Int) {
-        var roster = ChildRoster<Int>(isolation, seats: 2)
+        var roster = ChildRoster<Int>(isolation, slots: 2)
         #expect(roster.missingSpares == 2)
         roster.join()
         #expect(roster.missingSpares == missing)
     }
 
-    /// Many seats at once, in an order drawn from a seed.
+    /// Many slots at once, in an order drawn from a seed.
     @Test(
         "No process serves two origins, and idle processes stay within their number and their memory", arguments: 0..<50
     )
@@ -115,14 +115,14 @@ struct ChildRosterTests {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return Int(state >> 33) % bound
         }
-        let seats = 1 + draw(4)
-        var roster = ChildRoster<Int>(.origin, seats: seats)
+        let slots = 1 + draw(4)
+        var roster = ChildRoster<Int>(.origin, slots: slots)
         var (next, working, origins, gone) = (0, [(child: Int, origin: String?)](), [Int: String?](), Set<Int>())
         for _ in 0..<500 {
             if draw(3) == 0, roster.missingSpares > 0 {
                 next += 1
                 roster.add(spare: next)
-            } else if working.count < seats, draw(2) == 0 {
+            } else if working.count < slots, draw(2) == 0 {
                 let origin = draw(9) == 0 ? nil : "\(draw(12))"
                 var child = roster.take(for: origin, isFresh: draw(20) == 0)
                 if child == nil {
@@ -142,7 +142,7 @@ struct ChildRosterTests {
                 gone.formUnion(roster.giveBack(child, origin: origin))
             }
             #expect(roster.busy == working.count)
-            #expect(roster.idle.count <= ChildRoster<Int>.idleLimit(seats) && roster.spares.count <= seats)
+            #expect(roster.idle.count <= ChildRoster<Int>.idleLimit(slots) && roster.spares.count <= slots)
             #expect(Set(roster.all).isDisjoint(with: gone) && Set(roster.all).count == roster.all.count)
         }
         #expect(origins.count > 20 && !gone.isEmpty)

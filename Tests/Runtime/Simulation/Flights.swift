@@ -97,9 +97,9 @@ final class Flights {
     private func slow(_ asking: [Asking], at host: Int) -> Int {
         let begun = asking.count(where: \.isSlow)
         guard let process = asking.first?.process, !process.isDead else { return begun }
-        let seats = process.worker.assumeIsolated { $0.scheduler }.seats.values.filter {
+        let entries = process.worker.assumeIsolated { $0.scheduler }.entries.values.filter {
             $0.holds.contains(.fetch) && $0.host.description == "http://h\(host).test"
         }
-        return asking.count > seats.count ? begun : min(begun, seats.count { $0.lane == .slow })
+        return asking.count > entries.count ? begun : min(begun, entries.count { $0.lane == .slow })
     }
 }

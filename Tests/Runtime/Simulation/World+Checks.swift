@@ -68,14 +68,14 @@ extension World {
             fail(.permits, "worker \(process.number): \(scheduler.running(.fetch)) fetches, \(late) late")
         }
         let wall = process.machine.wall(at: now)
-        for (flight, slow) in scheduler.seats.sorted(by: { $0.key < $1.key }) where slow.lane == .slow {
+        for (flight, slow) in scheduler.entries.sorted(by: { $0.key < $1.key }) where slow.lane == .slow {
             for kind in slow.holds where process.began.insert(Began(flight: flight, kind: kind)).inserted {
                 count(.slowBegan)
                 if wall - slow.since >= Self.slowWait {
                     count(.slowAged)
                     continue
                 }
-                let ahead = scheduler.seats.filter { id, fast in
+                let ahead = scheduler.entries.filter { id, fast in
                     fast.lane == .fast && fast.waits == kind && fast.ticket <= slow.ticket
                         && isFree(id, fast, kind, scheduler)
                 }
@@ -88,7 +88,7 @@ extension World {
 
     /// Whether nothing but the lanes decides about a flight: neither its host nor its partition's log bars it.
     private func isFree(
-        _ id: FlightID, _ fast: PermitScheduler.Seat, _ kind: PermitKind, _ scheduler: PermitScheduler
+        _ id: FlightID, _ fast: PermitScheduler.Entry, _ kind: PermitKind, _ scheduler: PermitScheduler
     ) -> Bool {
         if disturbedUntil[Int(id.partition.number)] + Self.aftermath > now { return false }
         guard kind == .fetch, let origin = scheduler.origins[fast.host] else { return true }
@@ -101,7 +101,7 @@ extension World {
     private func lookAtAge(of process: SimulatedProcess) {
         let wall = process.machine.wall(at: now)
         let scheduler = process.worker.assumeIsolated { $0.scheduler }
-        let aged = scheduler.seats.filter { _, slow in
+        let aged = scheduler.entries.filter { _, slow in
             slow.lane == .slow && slow.waits != nil && wall - slow.since >= Self.slowWait
                 && (slow.waits == .render || scheduler.hasRoom(slow.host, isSlow: true))
         }

@@ -25,7 +25,7 @@ private struct StuckFetcher: Fetcher {
     }
 }
 
-/// One of its seats takes a picture, the largest, and never gives it back.
+/// One of its slots takes a picture, the largest, and never gives it back.
 private struct StuckRenderer: Renderer {
     let inner: any Renderer
     let gate: Gate
@@ -127,7 +127,7 @@ struct LivenessTests {
     }
 
     @Test("One of whose seats one is wedged says so though others render, and lives again when it is free")
-    func seats() async throws {
+    func slots() async throws {
         let names = (0..<200).map { "/\($0).png" }
         for name in names {
             bench.origin.serve(

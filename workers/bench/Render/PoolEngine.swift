@@ -78,7 +78,7 @@ struct PoolEngine: BenchmarkEngine {
         var configuration = RendererConfiguration(program: Self.program, count: jobs)
         configuration.isolation = isolation
         let pool = RendererPool(configuration)
-        // A seat for each job is warm once this many jobs wait at once.
+        // A slot for each job is warm once this many jobs wait at once.
         while pool.processes.count < jobs { try await pool.ready() }
         let result = try await body(pool)
         await pool.stop()

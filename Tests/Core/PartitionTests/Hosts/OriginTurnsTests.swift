@@ -197,7 +197,7 @@ struct OriginTurnsTests {
                 permits.request(.fetch, flight(number), lane: .fast, since: now.wall, host: host(name))
             }
             let granted = permits.grants(at: now).map(\.flight)
-            return granted.map { permits.seats[$0]?.throttledBy }
+            return granted.map { permits.entries[$0]?.throttledBy }
         }
         #expect(ask(0..<4, 0, at: 0) == [nil, nil])
         permits.forget(flight(0))
@@ -218,7 +218,7 @@ struct OriginTurnsTests {
         #expect(permits.grants(at: 0).isEmpty)
         #expect(permits.holding(host(0), isSlow: false, at: 0) == nil)
         permits.knowSlots()
-        #expect(numbers(&permits, at: 10) == [1] && permits.seats[flight(1)]?.throttledBy == nil)
+        #expect(numbers(&permits, at: 10) == [1] && permits.entries[flight(1)]?.throttledBy == nil)
     }
 
     @Test("A host with a rate is asked at that rate, though permits are free")

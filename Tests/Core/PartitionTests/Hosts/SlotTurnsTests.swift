@@ -60,7 +60,7 @@ struct SlotTurnsTests {
         mutating func rebalance() {
             let first = Int.random(in: 0..<members.count, using: &random)
             for index in members.indices {
-                for flight in members[index].permits.seats.keys { members[index].permits.forget(flight) }
+                for flight in members[index].permits.entries.keys { members[index].permits.forget(flight) }
                 (members[index].running, members[index].begunAt) = ([], ByLane { _ in now })
                 members[index].owned = (0..<partitions)
                     .filter { (first + $0 * members.count / partitions) % members.count == index }
@@ -106,7 +106,7 @@ struct SlotTurnsTests {
             }
             let slots = member.permits.origins[SlotTurnsTests.host]?.slots ?? 0
             for grant in member.permits.grants(at: Moment(now)) {
-                let lane = member.permits.seats[grant.flight]?.lane ?? .fast
+                let lane = member.permits.entries[grant.flight]?.lane ?? .fast
                 member.begunAt[lane] = now
                 let end = now + .milliseconds(Int64.random(in: 100...2_500, using: &random))
                 member.running.append(Fetch(flight: grant.flight, lane: lane, end: end))

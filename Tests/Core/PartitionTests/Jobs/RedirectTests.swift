@@ -207,7 +207,7 @@ struct RedirectTests {
             #expect(
                 permits.grants(at: Moment(20)).map(\.flight) == [flight] && permits.takeHeld(at: Moment(20)).isEmpty)
             if number % 4 > 0 { permits.forget(flight) } else { permits.release(.fetch, flight) }
-            if number % 100 == 0 { for seat in permits.seats.keys { permits.forget(seat) } }
+            if number % 100 == 0 { for entry in permits.entries.keys { permits.forget(entry) } }
         }
         #expect(permits.closed[World.target]?.count ?? 0 <= 100)
     }

@@ -32,7 +32,7 @@ struct SaturationTests {
         /// Never fewer fast flights wait.
         static let queued = 20
 
-        struct Seat {
+        struct Entry {
             let lane: Lane
             let since: Moment
             var started: Moment?
@@ -43,7 +43,7 @@ struct SaturationTests {
         var numbers: Numbers
         var permits = PermitScheduler(rules)
         var now: Moment = 0
-        var seats: [FlightID: Seat] = [:]
+        var entries: [FlightID: Entry] = [:]
         var ends: [(at: Moment, kind: PermitKind, flight: FlightID)] = []
         var count = 0
         /// Fast flights that have had no permit.
@@ -53,15 +53,15 @@ struct SaturationTests {
         mutating func add(_ lane: Lane) {
             count += 1
             let id = FlightID(PartitionID(Int32(count % 3)), count)
-            seats[id] = Seat(lane: lane, since: now)
+            entries[id] = Entry(lane: lane, since: now)
             if lane == .fast { waitingFast += 1 }
             permits.request(count % 4 == 0 ? .render : .fetch, id, lane: lane, since: now.wall, host: host(of: id))
         }
 
         /// Whether a fast flight waits that has had no permit, and not for its host alone.
         private var isFastWaiting: Bool {
-            seats.contains { id, seat in
-                seat.lane == .fast && seat.started == nil
+            entries.contains { id, entry in
+                entry.lane == .fast && entry.started == nil
                     && (id.number % 4 == 0 || permits.hasRoom(host(of: id), isSlow: false))
             }
         }
@@ -75,17 +75,17 @@ struct SaturationTests {
         mutating func step() {
             while isSaturated, waitingFast < Self.queued { add(.fast) }
             for (kind, id) in permits.grants(at: now) {
-                if seats[id]?.started == nil {
-                    seats[id]?.started = now
-                    if seats[id]?.lane == .fast { waitingFast -= 1 }
-                    if let seat = seats[id], seat.lane == .slow, isFastWaiting {
-                        #expect(now - seat.since >= Self.rules.slowWait, "it began before a fast one, and is not aged")
+                if entries[id]?.started == nil {
+                    entries[id]?.started = now
+                    if entries[id]?.lane == .fast { waitingFast -= 1 }
+                    if let entry = entries[id], entry.lane == .slow, isFastWaiting {
+                        #expect(now - entry.since >= Self.rules.slowWait, "it began before a fast one, and is not aged")
                     }
                 }
-                if kind == .render { seats[id]?.rendered = now }
+                if kind == .render { entries[id]?.rendered = now }
                 let time = Int64.random(in: kind == .fetch ? load.fetch : load.render, using: &numbers)
                 ends.append((now + .milliseconds(time), kind, id))
-                #expect(ends.count { $0.kind == .render && seats[$0.flight]?.lane == .slow } <= Self.rules.slow)
+                #expect(ends.count { $0.kind == .render && entries[$0.flight]?.lane == .slow } <= Self.rules.slow)
             }
             guard let next = ends.indices.min(by: { ends[$0].at.wall < ends[$1].at.wall }) else {
                 now += 1
@@ -96,7 +96,7 @@ struct SaturationTests {
             permits.release(kind, id)
             if kind == .fetch {
                 permits.request(
-                    .render, id, lane: seats[id]?.lane ?? .fast, since: seats[id]?.since.wall ?? now.wall,
+                    .render, id, lane: entries[id]?.lane ?? .fast, since: entries[id]?.since.wall ?? now.wall,
                     host: host(of: id))
             } else {
                 permits.forget(id)
@@ -119,19 +119,19 @@ struct SaturationTests {
             world.add(.slow)
         }
         while world.now.wall < 60_000 { world.step() }
-        let slow = world.seats.filter { $0.value.lane == .slow }.sorted {
+        let slow = world.entries.filter { $0.value.lane == .slow }.sorted {
             ($0.value.since.wall, $0.key) < ($1.value.since.wall, $1.key)
         }
         // A permit for age is waited for as long as a fetch and a render take at most, and those before it take as long.
         let each = Duration.milliseconds(2 * (load.fetch.upperBound + load.render.upperBound))
-        for (place, seat) in slow.map(\.value).enumerated() {
-            let bound = seat.since + World.rules.slowWait + each * (place + 1)
+        for (place, entry) in slow.map(\.value).enumerated() {
+            let bound = entry.since + World.rules.slowWait + each * (place + 1)
             let rendered = try #require(
-                seat.rendered, "\(load.name), seed \(seed): slow flight \(place) was never rendered")
+                entry.rendered, "\(load.name), seed \(seed): slow flight \(place) was never rendered")
             #expect(rendered.wall <= bound.wall, "\(load.name), seed \(seed): slow flight \(place)")
         }
         // The fast ones have all but what one slow flight at a time takes.
-        let fast = world.seats.values.count { $0.lane == .fast && $0.rendered != nil }
+        let fast = world.entries.values.count { $0.lane == .fast && $0.rendered != nil }
         #expect(fast > 4 * slow.count)
     }
 }

@@ -25,12 +25,12 @@ struct SlowFetchesTests {
 
     private static func holders(
         of kind: PermitKind, _ permits: PermitScheduler
-    ) -> [(key: FlightID, value: PermitScheduler.Seat)] {
-        permits.seats.filter { $0.value.holds.contains(kind) }.sorted { $0.key < $1.key }
+    ) -> [(key: FlightID, value: PermitScheduler.Entry)] {
+        permits.entries.filter { $0.value.holds.contains(kind) }.sorted { $0.key < $1.key }
     }
 
     private static func slowFetches(of permits: PermitScheduler) -> Int {
-        permits.seats.values.count { $0.holds.contains(.fetch) && !$0.lane.isUrgent }
+        permits.entries.values.count { $0.holds.contains(.fetch) && !$0.lane.isUrgent }
     }
 
     /// What could let one more begin.
@@ -95,27 +95,27 @@ struct SlowFetchesTests {
                     .fetch, Self.flight(next, in: Int32(next % 3)), lane: lane, since: now.wall, host: host())
                 asked += 1
             }
-            for (flight, seat) in Self.holders(of: .fetch, permits) {
+            for (flight, entry) in Self.holders(of: .fetch, permits) {
                 guard Int.random(in: 0..<12, using: &numbers) == 0 else { continue }
                 permits.release(.fetch, flight)
                 switch Int.random(in: 0..<4, using: &numbers) {
                 case 0 where !isOver:
-                    permits.request(.fetch, flight, lane: seat.lane, since: seat.since, host: host())
+                    permits.request(.fetch, flight, lane: entry.lane, since: entry.since, host: host())
                     asked += 1
                 case 1: permits.forget(flight)
                 default:
-                    permits.request(.render, flight, lane: seat.lane, since: seat.since, host: seat.host)
+                    permits.request(.render, flight, lane: entry.lane, since: entry.since, host: entry.host)
                     asked += 1
                 }
             }
             for (flight, _) in Self.holders(of: .render, permits) {
                 if Int.random(in: 0..<8, using: &numbers) == 0 { permits.forget(flight) }
             }
-            if !isOver, Int.random(in: 0..<50, using: &numbers) == 0, let flight = permits.seats.keys.min() {
+            if !isOver, Int.random(in: 0..<50, using: &numbers) == 0, let flight = permits.entries.keys.min() {
                 let fails = Int.random(in: 0..<8, using: &numbers) == 0
                 if fails { _ = permits.fail(flight, at: now) } else { _ = permits.pass(flight) }
             }
-            if isOver, let flight = permits.seats.keys.min() { _ = permits.pass(flight) }
+            if isOver, let flight = permits.entries.keys.min() { _ = permits.pass(flight) }
             granted += permits.grants(at: now).count
             #expect(Self.slowFetches(of: permits) <= limit)
         }

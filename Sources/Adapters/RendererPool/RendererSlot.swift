@@ -6,7 +6,7 @@ internal import RenderProtocol
 /// Runs one render at a time, on a process of its family.
 ///
 /// - Concurrency: `run` has a thread of its own.
-struct RendererSeat: Sendable {
+struct RendererSlot: Sendable {
     let configuration: RendererConfiguration
     let queue: RenderQueue
     let budget: RenderBudget

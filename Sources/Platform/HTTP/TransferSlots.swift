@@ -9,15 +9,15 @@ internal import Synchronization
 ///
 /// - Ownership: `end` ends all threads. Until then there are as many as hosts were used at once, and at least those of
 ///   the last hosts, with their connections.
-final class TransferSeats: Sendable {
+final class TransferSlots: Sendable {
     /// A loop and the host that it serves.
-    final class Seat: Sendable {
+    final class Slot: Sendable {
         let mailbox = TransferMailbox()
         let traffic = Traffic()
     }
 
     private struct Place {
-        let seat: Seat
+        let slot: Slot
         var host: String
         var transfers = 0
         /// Turn at which it was last left.
@@ -41,8 +41,8 @@ final class TransferSeats: Sendable {
 
     init(connectionsPerHost: Int) { self.connectionsPerHost = connectionsPerHost }
 
-    /// The seat that serves a host, or the seat that was idle longest, or a new seat.
-    func take(for host: String) -> Seat {
+    /// The slot that serves a host, or the slot that was idle longest, or a new slot.
+    func take(for host: String) -> Slot {
         state.withLock { state in
             if !state.isWatched {
                 state.isWatched = true
@@ -52,11 +52,11 @@ final class TransferSeats: Sendable {
             }
             let index = index(for: host, &state)
             if state.places[index].transfers == 0 {
-                state.places[index].seat.traffic.begin(forAnotherHost: state.places[index].host != host)
+                state.places[index].slot.traffic.begin(forAnotherHost: state.places[index].host != host)
                 state.places[index].host = host
             }
             state.places[index].transfers += 1
-            return state.places[index].seat
+            return state.places[index].slot
         }
     }
 
@@ -67,17 +67,17 @@ final class TransferSeats: Sendable {
         {
             return oldest
         }
-        let seat = Seat()
+        let slot = Slot()
         OwnThread.start("http") { [connectionsPerHost] in
-            TransferLoop(seat.mailbox, seat.traffic, connectionsPerHost: connectionsPerHost).run()
+            TransferLoop(slot.mailbox, slot.traffic, connectionsPerHost: connectionsPerHost).run()
         }
-        state.places.append(Place(seat: seat, host: host))
+        state.places.append(Place(slot: slot, host: host))
         return state.places.count - 1
     }
 
-    func leave(_ seat: Seat) {
+    func leave(_ slot: Slot) {
         state.withLock { state in
-            guard let index = state.places.firstIndex(where: { $0.seat === seat }) else { return }
+            guard let index = state.places.firstIndex(where: { $0.slot === slot }) else { return }
             state.turn += 1
             state.places[index].transfers -= 1
             state.places[index].left = state.turn
@@ -86,15 +86,15 @@ final class TransferSeats: Sendable {
 
     func end() {
         state.withLock { state in
-            for place in state.places { place.seat.mailbox.post(.stop) }
+            for place in state.places { place.slot.mailbox.post(.stop) }
             (state.places, state.isOver) = ([], true)
         }
     }
 
-    /// Checks all busy seats; false if there are none: the next transfer starts the watch again.
+    /// Checks all busy slots; false if there are none: the next transfer starts the watch again.
     private func watch() -> Bool {
         let busy = state.withLock { state in
-            let busy = state.isOver ? [] : state.places.filter { $0.transfers > 0 }.map(\.seat.traffic)
+            let busy = state.isOver ? [] : state.places.filter { $0.transfers > 0 }.map(\.slot.traffic)
             state.isWatched = !busy.isEmpty
             return busy
         }
