@@ -147,10 +147,10 @@ actor Site {
         var count = 0
         for number in 0..<Int32(log.partitionCount) {
             var next: Int64 = 0
-            while case let slice = try await log.read(.variants, PartitionID(number), from: next, limit: 10_000),
-                let last = slice.last
+            while case let batch = try await log.read(.variants, PartitionID(number), from: next, limit: 10_000),
+                let last = batch.last
             {
-                count += slice.count { !Self.isReadable($0) }
+                count += batch.count { !Self.isReadable($0) }
                 next = last.offset + 1
             }
         }

@@ -34,9 +34,9 @@ extension Log {
         let bounds = try await bounds(.dead, partition)
         var next = bounds.lowerBound
         while next < bounds.upperBound {
-            let slice = try await read(.dead, partition, from: next, limit: limit)
-            guard let last = slice.last else { break }
-            slice.forEach(take)
+            let batch = try await read(.dead, partition, from: next, limit: limit)
+            guard let last = batch.last else { break }
+            batch.forEach(take)
             next = last.offset + 1
         }
     }

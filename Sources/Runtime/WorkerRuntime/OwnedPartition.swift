@@ -24,8 +24,8 @@ final class OwnedPartition {
     /// Jobs that were taken up, and wait for a damaged index to be restored.
     var pendingJobs: [PendingJob] = []
     /// Rows that were read and that the index has not taken yet.
-    var unfolded: RowSlice<ChangelogEntry>?
-    var unfoldedParked: RowSlice<ParkedEntry>?
+    var unfolded: RowBatch<ChangelogEntry>?
+    var unfoldedParked: RowBatch<ParkedEntry>?
     var starts = ParkedStarts()
     /// Whether the jobs are known that earlier owners completed before this one opened its epoch in `parked`.
     var knowsParkedEnds = false
@@ -36,7 +36,7 @@ final class OwnedPartition {
     var republishedEnd: Int64 = 0
     /// Topics that may have records; a topic stays in while it is not drained for want of room.
     var readable = TopicSet()
-    /// Topics of which a slice of records is being decoded.
+    /// Topics of which a batch of records is being decoded.
     var decoding = TopicSet()
     /// By topic: whether its log is still the one that is read.
     var watches = ByTopic(repeating: LogWatch())
@@ -60,7 +60,7 @@ final class OwnedPartition {
     var store: StoreIdentity? { takenOver?.store }
     /// Of sampled jobs, those that have ended.
     var steps: [RecordPlace: [Step]] = [:]
-    /// By topic: each has its own while a slice of it is being decoded.
+    /// By topic: each has its own while a batch of it is being decoded.
     var recentParts = ByTopic(repeating: RecentParts())
 
     init(
@@ -117,20 +117,20 @@ final class OwnedPartition {
 
     /// Rows into the index, which holds all before `end` then.
     func apply(
-        _ changes: [IndexChange], of slice: RowSlice<ChangelogEntry>, progress: ProgressRow?, epoch: Int64
+        _ changes: [IndexChange], of batch: RowBatch<ChangelogEntry>, progress: ProgressRow?, epoch: Int64
     ) throws(IndexFailure) {
-        let anchors = changelog.anchors(with: slice.anchors, after: index.checkpoint)
+        let anchors = changelog.anchors(with: batch.anchors, after: index.checkpoint)
         try index.apply(
-            changes, progress: progress, upTo: lifecycle.indexPosition(upTo: slice.end), epoch: epoch,
-            isOpened: index.checkpoint?.isOpened ?? false || slice.hasEpochRow, anchors: anchors)
-        lifecycle.fold(upTo: slice.end)
+            changes, progress: progress, upTo: lifecycle.indexPosition(upTo: batch.end), epoch: epoch,
+            isOpened: index.checkpoint?.isOpened ?? false || batch.hasEpochRow, anchors: anchors)
+        lifecycle.fold(upTo: batch.end)
     }
 
-    func apply(_ changes: [ParkedChange], of slice: RowSlice<ParkedEntry>, epoch: Int64) throws(IndexFailure) {
-        let anchors = parked.anchors(with: slice.anchors, after: index.parked.parkedCheckpoint)
+    func apply(_ changes: [ParkedChange], of batch: RowBatch<ParkedEntry>, epoch: Int64) throws(IndexFailure) {
+        let anchors = parked.anchors(with: batch.anchors, after: index.parked.parkedCheckpoint)
         try index.parked.applyParked(
-            changes, upTo: parked.lifecycle.indexPosition(upTo: slice.end), epoch: epoch, anchors: anchors)
-        parked.lifecycle.fold(upTo: slice.end)
+            changes, upTo: parked.lifecycle.indexPosition(upTo: batch.end), epoch: epoch, anchors: anchors)
+        parked.lifecycle.fold(upTo: batch.end)
     }
 
     /// Another index takes the place of one that is damaged, of another changelog (`isOfAnother`), or awaited.

@@ -11,11 +11,11 @@ internal import Telemetry
 
 /// The changelog's tail into the index: at restore and ever after, the one way by which rows come to count.
 extension Worker {
-    /// Takes the next slice of rows into the index.
+    /// Takes the next batch of rows into the index.
     func fold(_ owned: OwnedPartition) throws {
         guard !owned.decoding.contains(.variants) else { return }
         // What a full disk refused is applied first: it is read from the log only once.
-        guard let slice = owned.unfolded else {
+        guard let batch = owned.unfolded else {
             let records = try ports.consumer.drain(.variants, owned.id, limit: 2_048)
             if let last = records.last {
                 owned.watches[.variants].receive(last.offset, appended: last.timestamp, at: monotonic)
@@ -26,21 +26,21 @@ extension Worker {
             // Only none means that there is no more: a read also ends at a number of bytes.
             if records.isEmpty { owned.readable.remove(.variants) } else { turnSoon() }
             if !owned.isRestored, records.count > Self.decodedAtOnce { return decode(records, of: owned) }
-            owned.unfolded = RowSlice(records)
+            owned.unfolded = RowBatch(records)
             if owned.unfolded != nil { try fold(owned) }
             noteRestored(owned, isAtEnd: records.isEmpty)
             return republish(owned)
         }
         var epochs = owned.epochs
         var progress: ProgressRow?
-        let changes = slice.rows.compactMap { change($0, &epochs, &progress, owned) }
+        let changes = batch.rows.compactMap { change($0, &epochs, &progress, owned) }
         if epochs.isOver { return giveWay(owned, to: epochs.epoch) }
-        try owned.apply(changes, of: slice, progress: progress, epoch: epochs.epoch)
+        try owned.apply(changes, of: batch, progress: progress, epoch: epochs.epoch)
         for change in changes { owned.snapshots.forget(change.source) }
         owned.unfolded = nil
         owned.changelog.isStuck = false
         if !owned.isRestored { duties.restore.add(changes.count) }
-        feed(.folded(slice.end), to: owned)
+        feed(.folded(batch.end), to: owned)
         noteRestored(owned)
         turnSoon()
     }
@@ -58,22 +58,22 @@ extension Worker {
     private func decode(_ records: [Record], of owned: OwnedPartition) {
         owned.decoding.insert(.variants)
         tasks.yield { [owner = owned.ownership, rebuilds = owned.lifecycle.rebuilds] in
-            await self.decoded(RowSlice(records), owner, rebuilds)
+            await self.decoded(RowBatch(records), owner, rebuilds)
         }
     }
 
-    private func decoded(_ slice: RowSlice<ChangelogEntry>?, _ owner: Ownership, _ rebuilds: Int) {
+    private func decoded(_ batch: RowBatch<ChangelogEntry>?, _ owner: Ownership, _ rebuilds: Int) {
         guard let owned = owned(by: owner) else { return }
         owned.decoding.remove(.variants)
         // An index that was made anew meanwhile begins with other rows.
-        if owned.lifecycle.rebuilds == rebuilds { owned.unfolded = slice }
+        if owned.lifecycle.rebuilds == rebuilds { owned.unfolded = batch }
         owned.readable.insert(.variants)
         turnSoon()
     }
 
     /// The step of the index that a changelog record is; nil for epochs and progress, and for records that do not count.
     private func change(
-        _ row: RowSlice<ChangelogEntry>.Row, _ epochs: inout EpochFold, _ progress: inout ProgressRow?,
+        _ row: RowBatch<ChangelogEntry>.Row, _ epochs: inout EpochFold, _ progress: inout ProgressRow?,
         _ owned: OwnedPartition
     ) -> IndexChange? {
         switch valid(row, &epochs, &owned.changelog, in: owned.id) {
@@ -90,7 +90,7 @@ extension Worker {
     /// The entry of a record that counts. nil if it cannot be read, or if its writer's time was over: a later owner's
     /// record stands before it.
     func valid<Entry: FoldedEntry>(
-        _ row: RowSlice<Entry>.Row, _ epochs: inout EpochFold, _ fold: inout TopicFold, in partition: PartitionID
+        _ row: RowBatch<Entry>.Row, _ epochs: inout EpochFold, _ fold: inout TopicFold, in partition: PartitionID
     ) -> Entry? {
         let entry: Entry
         switch row.entry {

@@ -92,7 +92,7 @@ extension Worker: LogListener {
         // A third of a stored job's cost is to read its record and to check its files. Other cores do it, one batch of
         // a topic at a time, so that offsets stay in order.
         owned.decoding.insert(topic)
-        duties.standstill.begin(.look, of: .slice(of: topic, owned.id))
+        duties.standstill.begin(.look, of: .batch(of: topic, owned.id))
         // Moved out, because changes there would otherwise be written to a copy.
         let lent = exchange(&owned.recentParts[topic], with: RecentParts())
         let (begun, rows) = (moment, rowsAhead(of: records, topic, owned))
@@ -120,7 +120,7 @@ extension Worker: LogListener {
         _ events: [PartitionEvent], _ looks: [SourceKey: SnapshotCache.Look], _ recent: RecentParts,
         _ topic: Topic, _ owner: Ownership
     ) {
-        duties.standstill.end(.slice(of: topic, owner.partition))
+        duties.standstill.end(.batch(of: topic, owner.partition))
         guard let owned = owned(by: owner) else { return }
         owned.decoding.remove(topic)
         owned.recentParts[topic] = recent
@@ -237,7 +237,7 @@ extension LogFailure {
 
 extension FlightID {
     /// Id under which a batch of a topic's records is watched. No flight has such a number.
-    fileprivate static func slice(of topic: Topic, _ partition: PartitionID) -> FlightID {
+    fileprivate static func batch(of topic: Topic, _ partition: PartitionID) -> FlightID {
         FlightID(partition, -1 - topic.ordinal)
     }
 }

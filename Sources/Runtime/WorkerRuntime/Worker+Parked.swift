@@ -40,16 +40,16 @@ extension Worker {
             var records = try ports.consumer.drain(.parked, owned.id, limit: Self.rowsAtOnce)
             owned.note(&records, of: .parked, at: monotonic)
             if records.isEmpty { owned.readable.remove(.parked) } else { turnSoon() }
-            owned.unfoldedParked = RowSlice(records)
+            owned.unfoldedParked = RowBatch(records)
         }
         // Rows that a full disk refused are kept: they are read from the log only once.
-        guard let slice = owned.unfoldedParked else { return }
+        guard let batch = owned.unfoldedParked else { return }
         var epochs = owned.parked.epochs(after: owned.checkpoint(.parked))
         var changes: [(change: ParkedChange, offset: Int64)] = []
-        changes.reserveCapacity(slice.rows.count)
-        for row in slice.rows { if let change = try change(row, &epochs, owned) { changes.append((change, row.offset)) } }
+        changes.reserveCapacity(batch.rows.count)
+        for row in batch.rows { if let change = try change(row, &epochs, owned) { changes.append((change, row.offset)) } }
         if epochs.isOver { return giveWay(owned, to: epochs.epoch) }
-        try owned.apply(changes.map(\.change), of: slice, epoch: epochs.epoch)
+        try owned.apply(changes.map(\.change), of: batch, epoch: epochs.epoch)
         for (change, offset) in changes { owned.starts.fold(change.key, at: offset) }
         owned.noteParked { scheduler.use(of: $0, at: moment) > 0 }
         owned.unfoldedParked = nil
@@ -59,7 +59,7 @@ extension Worker {
 
     /// The step of the index that a record of `parked` is; nil for epoch rows, and for records that do not count.
     private func change(
-        _ row: RowSlice<ParkedEntry>.Row, _ epochs: inout EpochFold, _ owned: OwnedPartition
+        _ row: RowBatch<ParkedEntry>.Row, _ epochs: inout EpochFold, _ owned: OwnedPartition
     ) throws(IndexFailure) -> ParkedChange? {
         let place = "\(RecordOrigin(topic: .parked, partition: owned.id, offset: row.offset))"
         guard row.epoch != nil else {

@@ -2,7 +2,7 @@ internal import Ports
 internal import Records
 
 /// A batch of decoded records of a folded topic. Decoding needs no owner, so any core may do it.
-struct RowSlice<Entry: FoldedEntry>: Sendable {
+struct RowBatch<Entry: FoldedEntry>: Sendable {
     struct Row: Sendable {
         /// The row's content, or the reason why it cannot be read.
         let entry: Result<Entry, RecordFailure>
