@@ -83,7 +83,7 @@ package enum JobFailure: StageFailure, Hashable {
     package static let catalogue = Code.catalogue
 
     /// Whether no statement of the record about itself can be trusted, including its id.
-    package var isOfStranger: Bool {
+    package var isUntrusted: Bool {
         switch self {
         case .unsigned, .unknownKey, .forged, .reservedID: true
         default: false

@@ -16,7 +16,7 @@ extension Worker {
             job = try intake.job(from: record, &recent)
         } catch {
             // An outcome under the id of an untrusted client could be taken for that of the real job.
-            return refuse(record, FailureNote(error), id: error.isOfStranger ? record.placeText : nil)
+            return refuse(record, FailureNote(error), id: error.isUntrusted ? record.placeText : nil)
         }
         let home = job.source.partition(of: ports.log.partitionCount)
         // A record that was republished from its proper partition is done here. Its owner counts other partitions, and

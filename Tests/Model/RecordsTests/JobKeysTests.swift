@@ -105,7 +105,7 @@ struct JobKeysTests {
     func forged() {
         func code(_ record: Record) -> String? {
             do throws(JobFailure) { try Self.keys.check(record) } catch {
-                #expect(error.isOfStranger && error.verdict == .deadLetter)
+                #expect(error.isUntrusted && error.verdict == .deadLetter)
                 return error.code
             }
             return nil

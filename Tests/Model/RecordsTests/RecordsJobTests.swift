@@ -258,7 +258,7 @@ struct RecordsJobTests {
         ] {
             #expect(throws: refused) { try job(wrong, headers: header) }
         }
-        #expect(refused.isOfStranger && refused.code == "job.reserved-id" && refused.description.contains("another id"))
+        #expect(refused.isUntrusted && refused.code == "job.reserved-id" && refused.description.contains("another id"))
         #expect(throws: JobFailure.reservedID("mezzotint.refresh/1")) {
             try intake.job(from: Fixture.record(.jobsSlow, value: own))
         }
