@@ -244,12 +244,12 @@ actor Observer {
             let isWhole = tails.read(point, records)
             switch point.topic {
             case .outcomes: apply(.ended(reading.ends(records)))
-            case .dead: apply(.letters(reading.letters(records, of: point.partition, isWhole: isWhole)))
+            case .dead: apply(.deadLetters(reading.deadLetters(records, of: point.partition, isWhole: isWhole)))
             default: for event in reading.ownership(records) { apply(event) }
             }
         }
-        for partition in tails.emptyLetters() { apply(.letters(LetterChange(partition, isWhole: true))) }
-        if state.forgotLetters() { tails.rereadLetters() }
+        for partition in tails.emptyDeadLetters() { apply(.deadLetters(DeadLetterChange(partition, isWhole: true))) }
+        if state.forgotDeadLetters() { tails.rereadDeadLetters() }
     }
 
     /// Reads ownership, if the log finds these rows at once: some partitions in each poll. Partitions with a new owner

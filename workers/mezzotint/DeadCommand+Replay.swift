@@ -15,8 +15,8 @@ extension DeadCommand {
         examples: ["mezzotint dead replay jobs.fast-3-17", "mezzotint dead replay --code render.crashed --limit 100"],
         arguments: [Argument("id", help: "As listed.", isOptional: true, isRepeating: true)],
         options: [
-            Option("code", value: "code", help: "Replay the letters with this code, oldest first."),
-            Option("limit", value: "number", help: "With --code: the maximum number of letters."), .json,
+            Option("code", value: "code", help: "Replay the dead letters with this code, oldest first."),
+            Option("limit", value: "number", help: "With --code: the maximum number of dead letters."), .json,
         ], run: runReplay)
 
     /// Replays dead letters. A letter with an invalid job stays on the list: published unchanged, it would only become a
@@ -42,26 +42,26 @@ extension DeadCommand {
         }
         return try await LogAccess.changing(arguments) { log in
             let standing = try await standing(in: log)
-            let found = standing.filter { $0.letter.cause.code == code || ids.contains($0.letter.id) }
+            let found = standing.filter { $0.deadLetter.cause.code == code || ids.contains($0.deadLetter.id) }
             let wanted = Array(found.prefix(limit ?? found.count))
-            let missing = ids.filter { id in !found.contains { $0.letter.id == id } }
+            let missing = ids.filter { id in !found.contains { $0.deadLetter.id == id } }
             if let code, found.isEmpty {
                 Console.complain("There is no dead letter with the code '\(code)'. 'mezzotint dead list' lists them.")
             }
             for text in try await absences(of: missing, in: log) { Console.complain(text) }
-            var taken: [(letter: DeadLetter, partition: PartitionID, job: String)] = []
+            var taken: [(deadLetter: DeadLetter, partition: PartitionID, job: String)] = []
             for lane in Lane.allCases {
                 var publisher = Publisher(log, settings.canonicalRules, nil, lane: lane, variants: [])
-                for one in wanted where (one.letter.origin.topic.lane ?? .fast) == lane {
-                    guard one.letter.whole == nil else {
+                for one in wanted where (one.deadLetter.origin.topic.lane ?? .fast) == lane {
+                    guard one.deadLetter.whole == nil else {
                         Console.complain(
-                            "The dead letter '\(one.letter.id)' has only the first \(one.letter.body.count) bytes of its job: publish the whole job again by hand."
+                            "The dead letter '\(one.deadLetter.id)' has only the first \(one.deadLetter.body.count) bytes of its job: publish the whole job again by hand."
                         )
                         continue
                     }
-                    let place = "dead letter '\(one.letter.id)'"
-                    if let job = publisher.take(.text(one.letter.body), at: place) {
-                        taken.append((one.letter, one.partition, job))
+                    let place = "dead letter '\(one.deadLetter.id)'"
+                    if let job = publisher.take(.text(one.deadLetter.body), at: place) {
+                        taken.append((one.deadLetter, one.partition, job))
                     }
                 }
                 if publisher.unprinted > 0 {
@@ -72,7 +72,7 @@ extension DeadCommand {
             // Only a job that is durable on its lane leaves the list.
             let now = SystemTime.wall
             let results = await log.append(
-                taken.map { $0.letter.discard(partition: $0.partition, at: now, replayedAs: $0.job) })
+                taken.map { $0.deadLetter.discard(partition: $0.partition, at: now, replayedAs: $0.job) })
             if let failure = results.lazy.compactMap(\.failure).first { throw failure }
             let left = wanted.count - taken.count
             if arguments.flag("json") {
@@ -83,14 +83,14 @@ extension DeadCommand {
                     json.beginArray()
                     for one in taken {
                         json.beginObject()
-                        json.field("from", one.letter.id)
+                        json.field("from", one.deadLetter.id)
                         json.field("id", one.job)
                         json.endObject()
                     }
                     json.endArray()
                 }
             } else {
-                for one in taken { Console.print("\(one.letter.id) → \(one.job)") }
+                for one in taken { Console.print("\(one.deadLetter.id) → \(one.job)") }
                 Console.print("Replayed \(taken.count)." + (left > 0 ? " \(left) stay on the list." : ""))
             }
             let isComplete = missing.isEmpty && left == 0 && !(code != nil && found.isEmpty)

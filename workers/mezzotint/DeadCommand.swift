@@ -34,14 +34,14 @@ enum DeadCommand {
     private static func list(_ arguments: ParsedArguments) async throws -> ExitCode {
         let rules = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings.canonicalRules
         return try await LogAccess.reading(arguments) { log in
-            let letters = try await standing(in: log).map { shown($0.letter, by: rules) }
+            let deadLetters = try await standing(in: log).map { shown($0.deadLetter, by: rules) }
             if arguments.flag("json") {
-                Output.array(letters, write)
-            } else if letters.isEmpty {
+                Output.array(deadLetters, write)
+            } else if deadLetters.isEmpty {
                 Console.print("There are no dead letters.")
             } else {
                 let now = SystemTime.wall
-                let rows = letters.map {
+                let rows = deadLetters.map {
                     [
                         $0.id, $0.cause.code, "\($0.attempts)", Output.age(of: $0.at, at: now),
                         $0.url?.description ?? "",
@@ -49,36 +49,37 @@ enum DeadCommand {
                     ]
                 }
                 Console.write(TextTable.text(["ID", "CODE", "ATTEMPTS", "AGE", "URL", "MESSAGE"], rows))
-                if letters.count > 1 { Console.print("\n" + summary(letters)) }
+                if deadLetters.count > 1 { Console.print("\n" + summary(deadLetters)) }
             }
             return .success
         }
     }
 
     /// Summary such as `878 dead letters: job.not-json 875, render.crashed 3.`
-    private static func summary(_ letters: [DeadLetter]) -> String {
-        let counts = Dictionary(grouping: letters, by: \.cause.code).mapValues(\.count)
+    private static func summary(_ deadLetters: [DeadLetter]) -> String {
+        let counts = Dictionary(grouping: deadLetters, by: \.cause.code).mapValues(\.count)
         let parts = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) \($0.value)" }
-        return "\(letters.count) dead letters: \(parts.joined(separator: ", "))."
+        return "\(deadLetters.count) dead letters: \(parts.joined(separator: ", "))."
     }
 
     /// Dead letters of older workers contain URLs as they were received.
-    private static func shown(_ letter: DeadLetter, by rules: CanonicalRules) -> DeadLetter {
-        var letter = letter
-        letter.url = letter.url.map { ShownURL($0.description, hiding: rules.hidden) }
-        letter.cause = FailureNote(
-            code: letter.cause.code, message: rules.hidden.hide(in: letter.cause.message), verdict: letter.cause.verdict
+    private static func shown(_ deadLetter: DeadLetter, by rules: CanonicalRules) -> DeadLetter {
+        var deadLetter = deadLetter
+        deadLetter.url = deadLetter.url.map { ShownURL($0.description, hiding: rules.hidden) }
+        deadLetter.cause = FailureNote(
+            code: deadLetter.cause.code, message: rules.hidden.hide(in: deadLetter.cause.message),
+            verdict: deadLetter.cause.verdict
         )
-        return letter
+        return deadLetter
     }
 
-    private static func write(_ json: inout JSONWriter, _ letter: DeadLetter) {
-        json.field("id", letter.id)
-        json.field("code", letter.cause.code)
-        json.field("message", letter.cause.message)
-        json.field("attempts", letter.attempts)
-        json.field("url", letter.url?.description)
-        json.field("at", Timestamp.text(letter.at))
+    private static func write(_ json: inout JSONWriter, _ deadLetter: DeadLetter) {
+        json.field("id", deadLetter.id)
+        json.field("code", deadLetter.cause.code)
+        json.field("message", deadLetter.cause.message)
+        json.field("attempts", deadLetter.attempts)
+        json.field("url", deadLetter.url?.description)
+        json.field("at", Timestamp.text(deadLetter.at))
     }
 
     private static func show(_ arguments: ParsedArguments) async throws -> ExitCode {
@@ -86,36 +87,36 @@ enum DeadCommand {
         return try await LogAccess.reading(arguments) { log in
             let id = arguments.positionals[0]
             guard
-                let letter = try await standing(in: log).first(where: { $0.letter.id == id }).map({
-                    shown($0.letter, by: rules)
+                let deadLetter = try await standing(in: log).first(where: { $0.deadLetter.id == id }).map({
+                    shown($0.deadLetter, by: rules)
                 })
             else { throw CommandFailure(try await absences(of: [id], in: log)[0]) }
             if arguments.flag("json") {
                 Output.object { json in
-                    write(&json, letter)
-                    json.field("origin", letter.origin.description)
-                    json.field("bytes", letter.whole?.bytes ?? letter.body.count)
-                    json.field("sha256", letter.whole?.digest.hex)
-                    json.field("body", String(decoding: letter.body, as: UTF8.self))
-                    json.field("key", String(decoding: letter.key, as: UTF8.self))
-                    json.field("keyBytes", letter.wholeKey?.bytes ?? letter.key.count)
-                    json.field("keySha256", letter.wholeKey?.digest.hex)
+                    write(&json, deadLetter)
+                    json.field("origin", deadLetter.origin.description)
+                    json.field("bytes", deadLetter.whole?.bytes ?? deadLetter.body.count)
+                    json.field("sha256", deadLetter.whole?.digest.hex)
+                    json.field("body", String(decoding: deadLetter.body, as: UTF8.self))
+                    json.field("key", String(decoding: deadLetter.key, as: UTF8.self))
+                    json.field("keyBytes", deadLetter.wholeKey?.bytes ?? deadLetter.key.count)
+                    json.field("keySha256", deadLetter.wholeKey?.digest.hex)
                 }
             } else {
-                let size = letter.whole.map {
-                    "the first \(letter.body.count) of \($0.bytes) bytes, SHA-256 \($0.digest.hex)"
+                let size = deadLetter.whole.map {
+                    "the first \(deadLetter.body.count) of \($0.bytes) bytes, SHA-256 \($0.digest.hex)"
                 }
-                let key = letter.wholeKey.map {
+                let key = deadLetter.wholeKey.map {
                     "the first \(RecordLimits.keptKeyPrefix) of \($0.bytes) bytes are kept, SHA-256 \($0.digest.hex)"
                 }
                 let rows = [
-                    ["id", letter.id], ["code", letter.cause.code], ["message", letter.cause.message],
-                    ["attempts", "\(letter.attempts)"], ["url", letter.url?.description ?? "-"],
-                    ["set aside", Timestamp.text(letter.at)], ["came as", "\(letter.origin)"],
-                    ["body", size ?? "\(letter.body.count) bytes"],
+                    ["id", deadLetter.id], ["code", deadLetter.cause.code], ["message", deadLetter.cause.message],
+                    ["attempts", "\(deadLetter.attempts)"], ["url", deadLetter.url?.description ?? "-"],
+                    ["dead since", Timestamp.text(deadLetter.at)], ["came as", "\(deadLetter.origin)"],
+                    ["body", size ?? "\(deadLetter.body.count) bytes"],
                 ]
                 Console.write(TextTable.text(rows + (key.map { [["key", $0]] } ?? [])))
-                Console.print("\n" + quoted(letter.body))
+                Console.print("\n" + quoted(deadLetter.body))
             }
             return .success
         }
@@ -138,12 +139,12 @@ enum DeadCommand {
         }
         return try await LogAccess.changing(arguments) { log in
             let standing = try await standing(in: log)
-            let wanted = arguments.flag("all") ? standing.map(\.letter.id) : arguments.positionals
-            let found = standing.filter { wanted.contains($0.letter.id) }
+            let wanted = arguments.flag("all") ? standing.map(\.deadLetter.id) : arguments.positionals
+            let found = standing.filter { wanted.contains($0.deadLetter.id) }
             let now = SystemTime.wall
-            let results = await log.append(found.map { $0.letter.discard(partition: $0.partition, at: now) })
+            let results = await log.append(found.map { $0.deadLetter.discard(partition: $0.partition, at: now) })
             if let failure = results.lazy.compactMap(\.failure).first { throw failure }
-            let missing = wanted.filter { id in !found.contains { $0.letter.id == id } }
+            let missing = wanted.filter { id in !found.contains { $0.deadLetter.id == id } }
             for text in try await absences(of: missing, in: log) { Console.complain(text) }
             if arguments.flag("json") {
                 Output.object { $0.field("discarded", found.count) }
@@ -170,14 +171,14 @@ enum DeadCommand {
     }
 
     /// The dead letters that were not discarded, oldest first; unreadable ones are reported and left out.
-    static func standing(in log: any Log) async throws -> [(letter: DeadLetter, partition: PartitionID)] {
-        var all: [(letter: DeadLetter, partition: PartitionID)] = []
+    static func standing(in log: any Log) async throws -> [(deadLetter: DeadLetter, partition: PartitionID)] {
+        var all: [(deadLetter: DeadLetter, partition: PartitionID)] = []
         for number in 0..<log.partitionCount {
             let partition = PartitionID(Int32(number))
-            let (letters, unreadable) = try await log.standingDeadLetters(in: partition)
+            let (deadLetters, unreadable) = try await log.standingDeadLetters(in: partition)
             for failure in unreadable { Console.complain("\(failure)") }
-            all += letters.map { ($0, partition) }
+            all += deadLetters.map { ($0, partition) }
         }
-        return all.sorted { ($0.letter.at, $0.letter.id) < ($1.letter.at, $1.letter.id) }
+        return all.sorted { ($0.deadLetter.at, $0.deadLetter.id) < ($1.deadLetter.at, $1.deadLetter.id) }
     }
 }

@@ -125,7 +125,7 @@ struct OutcomesReport {
         json.endArray()
         json.field("omitted", report.omitted)
         json.key("deadLetter")
-        json.boolean(end.hasLetter)
+        json.boolean(end.hasDeadLetter)
         json.field("replayedAs", end.replayedAs)
         json.endObject()
     }
@@ -176,7 +176,7 @@ struct OutcomesReport {
             ["attempts", end.attempts.map { "\($0)" } ?? "-"],
             ["at", Timestamp.text(report.at)],
         ]
-        if end.hasLetter { rows.append(["dead letter", "mezzotint dead show \(shellWord(report.job))"]) }
+        if end.hasDeadLetter { rows.append(["dead letter", "mezzotint dead show \(shellWord(report.job))"]) }
         if let job = end.replayedAs { rows.append(["published again", "mezzotint outcomes --job \(shellWord(job))"]) }
         let variants = report.variants.map { variant in
             [

@@ -16,9 +16,9 @@ struct LogHearing: Sendable {
     /// several times as long.
     private static let patience = Duration.seconds(5)
     /// Open dead letters by partition, and the end of the topic at which they were counted.
-    private var dead: [PartitionID: (end: Int64, letters: Int)] = [:]
+    private var dead: [PartitionID: (end: Int64, deadLetters: Int)] = [:]
 
-    func deadLetters(of partition: PartitionID) -> Int? { dead[partition]?.letters }
+    func deadLetters(of partition: PartitionID) -> Int? { dead[partition]?.deadLetters }
 
     mutating func ask(at now: Instant) { askedAt = now }
 
@@ -58,8 +58,8 @@ struct LogHearing: Sendable {
     private mutating func count(_ ends: [PartitionOffsets], in log: any Log) async throws {
         dead = dead.filter { partition, _ in ends.contains { $0.partition == partition } }
         for offsets in ends where dead[offsets.partition]?.end != offsets.bounds.upperBound {
-            let letters = try await log.standingDeadLetters(in: offsets.partition, withBodies: false).letters
-            dead[offsets.partition] = (offsets.bounds.upperBound, letters.count)
+            let deadLetters = try await log.standingDeadLetters(in: offsets.partition, withBodies: false).deadLetters
+            dead[offsets.partition] = (offsets.bounds.upperBound, deadLetters.count)
         }
     }
 }

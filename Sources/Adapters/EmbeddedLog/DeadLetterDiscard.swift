@@ -6,11 +6,11 @@ package import Records
 package enum DeadLetterDiscard {
     package static let header = "mz_discards"
 
-    /// The record that discards `letter`; nil if the letter has no id (`ce_id`).
-    package static func record(of letter: Record) -> NewRecord? {
-        guard letter.topic == .dead, let id = letter.header("ce_id") else { return nil }
+    /// The record that discards `deadLetter`; nil if the dead letter has no id (`ce_id`).
+    package static func record(of deadLetter: Record) -> NewRecord? {
+        guard deadLetter.topic == .dead, let id = deadLetter.header("ce_id") else { return nil }
         return NewRecord(
-            topic: .dead, partition: letter.partition, key: letter.key, value: nil,
+            topic: .dead, partition: deadLetter.partition, key: deadLetter.key, value: nil,
             headers: [RecordHeader(header, id)])
     }
 }

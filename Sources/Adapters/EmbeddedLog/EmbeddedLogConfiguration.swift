@@ -12,7 +12,7 @@ package struct EmbeddedLogConfiguration: Sendable, Hashable {
     /// How long a dead letter is kept; older ones go, and what took them back.
     package var deadKept: Duration
     /// Time between the owner's looks for old ones: those that are old at two looks go.
-    package var letterLook: Duration
+    package var deadLetterLook: Duration
     /// What publishers may fill, less `reserve`; nil for no limit. The owner is not bound by it.
     package var byteLimit: Int?
     /// Bytes that publishers leave free on the disk, beside room for the answers to all that waits; as many again are held by
@@ -21,10 +21,10 @@ package struct EmbeddedLogConfiguration: Sendable, Hashable {
 
     package init(
         partitions: Int = 8, outcomesKept: Int = 100_000, tombstonesKept: Duration = .days(7),
-        deadKept: Duration = DeadLetter.kept, letterLook: Duration = .hours(1),
+        deadKept: Duration = DeadLetter.kept, deadLetterLook: Duration = .hours(1),
         byteLimit: Int? = nil, reserve: Int = 0
     ) {
-        (self.deadKept, self.letterLook) = (deadKept, letterLook)
+        (self.deadKept, self.deadLetterLook) = (deadKept, deadLetterLook)
         (self.partitions, self.outcomesKept) = (partitions, outcomesKept)
         (self.tombstonesKept, self.byteLimit, self.reserve) = (tombstonesKept, byteLimit, reserve)
     }

@@ -40,8 +40,8 @@ extension LogWriter {
             return try log.giveBack(within: max(reserve.free, isMoved ? walBytes : 0)) || !isTrimmed
         }
         lookForHalt()
-        let hasMoreLetters = trimOldLetters(at: now)
-        if hasMore == true || hasMoreLetters { nextLook = now + Self.lookInterval / 50 }
+        let hasMoreDeadLetters = trimOldDeadLetters(at: now)
+        if hasMore == true || hasMoreDeadLetters { nextLook = now + Self.lookInterval / 50 }
     }
 
     /// Halts the owner if less than a quarter of the reserve is left, until half of it is.
@@ -65,32 +65,32 @@ extension LogWriter {
         guard let boot = SystemTime.boot, let last = try? log.lastLook(since: boot),
             last.at <= SystemTime.monotonic
         else { return }
-        oldLetters.resume(last.ends, lookedAt: last.at)
+        oldDeadLetters.resume(last.ends, lookedAt: last.at)
     }
 
     /// Old dead letters go in transactions of their own: where their tables are damaged, nothing else fails, and those who
     /// append or read letters hear of it. Returns whether there is more.
-    private func trimOldLetters(at now: Instant) -> Bool {
-        let isDue = oldLetters.beginLook(at: now)
-        guard isDue || !oldLetters.ends.isEmpty else { return false }
+    private func trimOldDeadLetters(at now: Instant) -> Bool {
+        let isDue = oldDeadLetters.beginLook(at: now)
+        guard isDue || !oldDeadLetters.ends.isEmpty else { return false }
         do throws(LogFailure) {
             var found: [Int64]?
             let hasMore = try writing { (log) throws(SQLiteFailure) in
                 if isDue {
-                    let ends = try log.endsOfLetters(olderThan: SystemTime.wall - configuration.deadKept)
-                    oldLetters.look(ends)
+                    let ends = try log.endsOfDeadLetters(olderThan: SystemTime.wall - configuration.deadKept)
+                    oldDeadLetters.look(ends)
                     found = ends
                 }
-                return try log.trimLetters(below: oldLetters.ends, isTight: isTight)
+                return try log.trimDeadLetters(below: oldDeadLetters.ends, isTight: isTight)
             }
             if let found, let boot = SystemTime.boot { saveLook(found, at: now, since: boot) }
-            if !hasMore { oldLetters.finish() }
+            if !hasMore { oldDeadLetters.finish() }
             return hasMore
         } catch {
             // Counts made in the failed transaction are wrong: the file is opened anew.
             open = nil
             // A full disk is tried again at the next look; damage at the next that finds letters old.
-            if case .full = error {} else { oldLetters.finish() }
+            if case .full = error {} else { oldDeadLetters.finish() }
             return false
         }
     }

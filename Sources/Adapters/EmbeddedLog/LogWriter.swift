@@ -27,14 +27,14 @@ actor LogWriter {
     nonisolated let isHalted = Atomic(false)
     /// The disk has less room than is kept for the owner: nothing waits to be deleted together.
     var isTight = false
-    var oldLetters: OldLetters
+    var oldDeadLetters: OldDeadLetters
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     init(_ folder: LogFolder, _ configuration: EmbeddedLogConfiguration) {
         (self.folder, self.configuration) = (folder, configuration)
         inbox = Inbox(reserve: configuration.reserve)
-        oldLetters = OldLetters(every: configuration.letterLook)
+        oldDeadLetters = OldDeadLetters(every: configuration.deadLetterLook)
     }
 
     /// Begins to take turns; apart from `init` because the thread may only know the writer once it is whole.

@@ -172,7 +172,7 @@ final class OpenLog {
     }
 
     /// By partition: dead letters below it are older than `time`.
-    func endsOfLetters(olderThan time: WallTime) throws(SQLiteFailure) -> [Int64] {
+    func endsOfDeadLetters(olderThan time: WallTime) throws(SQLiteFailure) -> [Int64] {
         var ends: [Int64] = []
         for partition in 0..<Int32(partitionCount) {
             ends.append(try end(of: TablePlace(topic: .dead, partition: PartitionID(partition)), olderThan: time))
@@ -224,7 +224,7 @@ final class OpenLog {
     }
 
     /// Deletes dead letters below these, by partition. Returns whether there is more.
-    func trimLetters(below ends: [Int64], isTight: Bool) throws(SQLiteFailure) -> Bool {
+    func trimDeadLetters(below ends: [Int64], isTight: Bool) throws(SQLiteFailure) -> Bool {
         try connection.transaction { () throws(SQLiteFailure) in
             var left = isTight ? Self.trimmedWhereTight : Self.trimmedRecords
             for (partition, end) in ends.enumerated() {

@@ -242,11 +242,11 @@ extension [JobEffect] {
     mutating func setAside(
         _ pending: PendingJob, variants: VariantOutcomes = [], _ failure: FailureNote, attempts: Int, at now: Moment
     ) {
-        let letter = DeadLetter(
+        let deadLetter = DeadLetter(
             of: pending.record, id: pending.job.id, cause: failure, attempts: attempts, url: pending.job.url,
             at: now.wall)
         let outcome = pending.outcome(.dead, variants: variants, failure: failure, at: now.wall)
-        append(.work(.answer(pending.record, .dead(letter, outcome))))
+        append(.work(.answer(pending.record, .dead(deadLetter, outcome))))
     }
 }
 

@@ -34,10 +34,10 @@ package struct PartitionState: ~Copyable, Sendable {
     /// more.
     package mutating func begin(
         _ topic: Topic, at position: Int64, finished: [Int64] = [], answered: [Int64: WallTime] = [:],
-        letters: [Int64: LoneLetter] = [:], isNewLog: Bool = false
+        deadLetters: [Int64: LoneDeadLetter] = [:], isNewLog: Bool = false
     ) {
         if isNewLog { jobs.noteNewLog(of: topic, isFirst: positions.finished(topic) == nil) }
-        positions.begin(topic, at: position, finished: finished, answered: answered, letters: letters)
+        positions.begin(topic, at: position, finished: finished, answered: answered, deadLetters: deadLetters)
         jobs.begin(topic, incarnation: positions.incarnation(topic))
     }
 

@@ -30,14 +30,14 @@ package struct AnswerTail: Sendable, Equatable {
     private var answeredBelow: [Topic: OffsetSet] = [:]
     /// Records with an outcome, by topic: offset and append time.
     private var answered: [Topic: [Int64: WallTime]] = [:]
-    private var letters: [Topic: [Int64: LoneLetter]] = [:]
+    private var deadLetters: [Topic: [Int64: LoneDeadLetter]] = [:]
     /// Parked jobs with an outcome that no row covers: their rows must be deleted, not started. Until they are, no row may
     /// cover their outcomes either: the next owner would find nothing that keeps it from starting them.
     package private(set) var endedParked: Set<ParkedKey> = []
     /// Offset of this owner's last outcome of a parked job whose tombstone may not be in the log yet.
     private var newestParked: Int64?
     /// Offset of this owner's last dead letter whose outcome may not be in the log yet.
-    private var newestLetter: Int64?
+    private var newestDeadLetter: Int64?
 
     package init(after told: [Topic: Int64]) { (self.told, floors, starts) = (told, [:], [:]) }
 
@@ -98,10 +98,10 @@ package struct AnswerTail: Sendable, Equatable {
             answered[answer.topic, default: [:]][answer.offset] = answer.timestamp
             return
         }
-        guard answered[answer.topic]?[answer.offset] != answer.timestamp, let letter = try? DeadLetter(record) else {
+        guard answered[answer.topic]?[answer.offset] != answer.timestamp, let deadLetter = try? DeadLetter(record) else {
             return
         }
-        letters[answer.topic, default: [:]][answer.offset] = LoneLetter(letter, appended: answer.timestamp)
+        deadLetters[answer.topic, default: [:]][answer.offset] = LoneDeadLetter(deadLetter, appended: answer.timestamp)
     }
 
     /// Record that another one completes. A row of `parked` completes its job's first record, which its key names.
@@ -132,15 +132,15 @@ package struct AnswerTail: Sendable, Equatable {
         _ places: some Sequence<(topic: Topic, offset: Int64)>, isAll: Bool, endsParked: Bool = false
     ) {
         if isAll {
-            if let newestLetter { move(.dead, newestLetter) }
+            if let newestDeadLetter { move(.dead, newestDeadLetter) }
             if let newestParked { move(.outcomes, newestParked) }
-            (newestLetter, newestParked) = (nil, nil)
+            (newestDeadLetter, newestParked) = (nil, nil)
         }
         for (topic, offset) in places {
             if topic == .outcomes, endsParked || newestParked != nil {
                 newestParked = max(newestParked ?? 0, offset)
             } else if topic == .dead {
-                newestLetter = max(newestLetter ?? 0, offset)
+                newestDeadLetter = max(newestDeadLetter ?? 0, offset)
             } else if isAll {
                 move(topic, offset)
             }
@@ -159,16 +159,16 @@ package struct AnswerTail: Sendable, Equatable {
     package func answeredBelow(_ topic: Topic) -> OffsetSet { answeredBelow[topic] ?? OffsetSet() }
 
     /// Records of a topic that have a dead letter and no outcome, by offset.
-    package func letters(_ topic: Topic) -> [Int64: LoneLetter] { letters[topic] ?? [:] }
+    package func deadLetters(_ topic: Topic) -> [Int64: LoneDeadLetter] { deadLetters[topic] ?? [:] }
 
     /// Whether outcomes were found for the topic that no reading has used yet.
     package func hasFound(_ topic: Topic) -> Bool {
-        answered[topic] != nil || answeredBelow[topic] != nil || letters[topic] != nil
+        answered[topic] != nil || answeredBelow[topic] != nil || deadLetters[topic] != nil
     }
 
     /// Drops the topic's outcomes, because reading began with them.
     package mutating func drop(_ topic: Topic) {
-        (answered[topic], answeredBelow[topic], letters[topic]) = (nil, nil, nil)
+        (answered[topic], answeredBelow[topic], deadLetters[topic]) = (nil, nil, nil)
     }
 
     /// Drops the ended parked jobs that have no row any more.
@@ -180,14 +180,14 @@ package struct AnswerTail: Sendable, Equatable {
 
 /// A dead letter whose owner crashed before it appended the outcome. The next owner appends the outcome and does not
 /// repeat the job.
-package struct LoneLetter: Sendable, Equatable {
+package struct LoneDeadLetter: Sendable, Equatable {
     /// Append time of the record.
     package let appended: WallTime
     package let cause: FailureNote
 
     /// Dead letters are for operators. Outcomes may contain less.
-    package init(_ letter: DeadLetter, appended: WallTime) {
-        let (code, message) = (letter.cause.code, letter.cause.message)
+    package init(_ deadLetter: DeadLetter, appended: WallTime) {
+        let (code, message) = (deadLetter.cause.code, deadLetter.cause.message)
         let isConfidential =
             FetchFailure.Code(rawValue: code)?.isConfidential ?? RetryCause.Code(rawValue: code)?.isConfidential
             ?? false

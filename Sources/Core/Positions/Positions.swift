@@ -8,7 +8,7 @@ package struct Positions: Sendable {
     /// nil for a topic that has not begun.
     private var offsets = ByTopic<CommittableOffset?>(repeating: nil)
     /// Records with a dead letter of an earlier owner, until their outcomes are durable.
-    private var letters: [RecordPlace: LoneLetter] = [:]
+    private var deadLetters: [RecordPlace: LoneDeadLetter] = [:]
 
     package init() {}
 
@@ -21,12 +21,12 @@ package struct Positions: Sendable {
     /// more.
     package mutating func begin(
         _ topic: Topic, at position: Int64, finished: [Int64] = [], answered: [Int64: WallTime] = [:],
-        letters: [Int64: LoneLetter] = [:]
+        deadLetters: [Int64: LoneDeadLetter] = [:]
     ) {
         let incarnation = offsets[topic].map { $0.incarnation &+ 1 } ?? 0
-        self.letters = self.letters.filter { $0.key.topic != topic }
-        for (offset, letter) in letters where offset >= position {
-            self.letters[RecordPlace(topic, offset, incarnation: incarnation)] = letter
+        self.deadLetters = self.deadLetters.filter { $0.key.topic != topic }
+        for (offset, deadLetter) in deadLetters where offset >= position {
+            self.deadLetters[RecordPlace(topic, offset, incarnation: incarnation)] = deadLetter
         }
         offsets[topic] = CommittableOffset(
             from: position, finished: finished, answered: answered, incarnation: incarnation)
@@ -50,14 +50,16 @@ package struct Positions: Sendable {
         guard record.incarnation == incarnation(topic) else { return .new }
         if offsets[topic] == nil { begin(topic, at: record.offset) }
         if offsets[topic]?.receive(record.offset, appended: record.timestamp) == true { return .new }
-        letters[RecordPlace(record)] = nil
+        deadLetters[RecordPlace(record)] = nil
         return .finished(committable: unfinished(topic) == 0 ? committable(topic) : nil)
     }
 
     /// Reason in the dead letter that an earlier owner left for the record, without an outcome.
     package func cause(of record: Record) -> FailureNote? {
-        guard let letter = letters[RecordPlace(record)], letter.appended == record.timestamp else { return nil }
-        return letter.cause
+        guard let deadLetter = deadLetters[RecordPlace(record)], deadLetter.appended == record.timestamp else {
+            return nil
+        }
+        return deadLetter.cause
     }
 
     /// Finishes these records. Returns the topics whose committable offset moved, with the offset.
@@ -69,7 +71,9 @@ package struct Positions: Sendable {
         return Topic.consumed.compactMap { topic in
             guard moved[topic], let value = committable(topic) else { return nil }
             // Records that are missing from the log went with their dead letters.
-            if !letters.isEmpty { letters = letters.filter { $0.key.topic != topic || $0.key.offset >= value } }
+            if !deadLetters.isEmpty {
+                deadLetters = deadLetters.filter { $0.key.topic != topic || $0.key.offset >= value }
+            }
             return (topic, value)
         }
     }
@@ -95,7 +99,7 @@ package struct Positions: Sendable {
 
     /// Whether a progress row would omit outcomes that were found in the log.
     package var hasUnprovedAnswers: Bool {
-        !letters.isEmpty || offsets.contains { $0?.hasUnprovedAnswers ?? false }
+        !deadLetters.isEmpty || offsets.contains { $0?.hasUnprovedAnswers ?? false }
     }
     /// Accepted records that are not finished. Reading continues while there is space.
     package var unfinished: Int { Topic.consumed.reduce(0) { $0 + unfinished($1) } }

@@ -90,15 +90,15 @@ package struct DeadLetter: Sendable, Hashable {
 
     /// Record that removed a dead letter from the list.
     package struct Discard: Sendable, Hashable {
-        package let letter: String
+        package let deadLetter: String
         package let at: WallTime
         /// Id under which the job was published again; nil if it was not.
         package let replayedAs: String?
 
         /// nil if the record discards no dead letter.
         package init?(_ record: Record) {
-            guard record.value == nil, let letter = record.header(EventHeader.discards) else { return nil }
-            (self.letter, at, replayedAs) = (letter, record.timestamp, record.header(EventHeader.replayedAs))
+            guard record.value == nil, let deadLetter = record.header(EventHeader.discards) else { return nil }
+            (self.deadLetter, at, replayedAs) = (deadLetter, record.timestamp, record.header(EventHeader.replayedAs))
         }
     }
 
@@ -123,27 +123,27 @@ package struct DeadLetter: Sendable, Hashable {
     /// The dead letters that are not discarded, among all records of `dead` in one partition, in their order.
     ///
     /// If a producer gave many jobs one id, each has a dead letter of its own, and they are discarded together.
-    package static func standing(_ records: [Record]) -> (letters: [DeadLetter], unreadable: [RecordFailure]) {
-        var letters: [DeadLetter?] = []
+    package static func standing(_ records: [Record]) -> (deadLetters: [DeadLetter], unreadable: [RecordFailure]) {
+        var deadLetters: [DeadLetter?] = []
         var places: [String: [Int]] = [:]
         var unreadable: [RecordFailure] = []
         for record in records {
             if record.value == nil {
                 let discarded = record.header(EventHeader.discards).flatMap { places.removeValue(forKey: $0) }
-                for place in discarded ?? [] { letters[place] = nil }
+                for place in discarded ?? [] { deadLetters[place] = nil }
                 continue
             }
             do throws(RecordFailure) {
-                let letter = try DeadLetter(record)
-                let isRepeat = places[letter.id]?.contains { letters[$0]?.origin == letter.origin }
+                let deadLetter = try DeadLetter(record)
+                let isRepeat = places[deadLetter.id]?.contains { deadLetters[$0]?.origin == deadLetter.origin }
                 guard isRepeat != true else { continue }
-                places[letter.id, default: []].append(letters.count)
-                letters.append(letter)
+                places[deadLetter.id, default: []].append(deadLetters.count)
+                deadLetters.append(deadLetter)
             } catch {
                 unreadable.append(error)
             }
         }
-        return (letters.compactMap { $0 }, unreadable)
+        return (deadLetters.compactMap { $0 }, unreadable)
     }
 }
 

@@ -20,7 +20,7 @@ package struct OutcomeSearch: Sendable {
         /// nil if only the dead letter of a parked job exists.
         package let lane: Lane?
         /// Whether `mezzotint dead list` shows its dead letter.
-        package fileprivate(set) var hasLetter = false
+        package fileprivate(set) var hasDeadLetter = false
         /// Id under which `mezzotint dead replay` published the job again.
         package fileprivate(set) var replayedAs: String?
         /// Attempts including the last one; nil if their number would reveal something about the worker's network.
@@ -62,7 +62,7 @@ package struct OutcomeSearch: Sendable {
     private let key: [UInt8]
     private var outcomes: [OutcomeReport] = []
     private var said: Set<OutcomeReport> = []
-    private var letters: [PartitionID: [Record]] = [:]
+    private var deadLetters: [PartitionID: [Record]] = [:]
     /// Unfinished jobs without their bytes, `most` at most: a publisher may have filled the log with jobs of one
     /// source.
     private var unfinished: [(identity: JobIdentity, job: Pending)] = []
@@ -97,7 +97,7 @@ package struct OutcomeSearch: Sendable {
             var same = report
             (same.at, same.attempts, same.throttledBy) = (.epoch, 0, nil)
             if said.insert(same).inserted { outcomes.append(report) }
-        case .dead: letters[record.partition, default: []].append(record)
+        case .dead: deadLetters[record.partition, default: []].append(record)
         case .parked:
             // A row that was published again does not name the record whose place it takes.
             answered.insert(JobIdentity(of: record))
@@ -116,15 +116,15 @@ package struct OutcomeSearch: Sendable {
         func deadOutcomes(of job: String) -> [Int] {
             ended.indices.filter { ended[$0].report.job == job && ended[$0].report.kind == .dead }
         }
-        for letter in letters.values.flatMap({ DeadLetter.standing($0).letters }) {
-            let places = deadOutcomes(of: letter.id)
+        for deadLetter in deadLetters.values.flatMap({ DeadLetter.standing($0).deadLetters }) {
+            let places = deadOutcomes(of: deadLetter.id)
             for place in places {
-                ended[place].hasLetter = true
-                if ended[place].attempts != nil { ended[place].attempts = letter.attempts }
+                ended[place].hasDeadLetter = true
+                if ended[place].attempts != nil { ended[place].attempts = deadLetter.attempts }
             }
-            if places.isEmpty { ended.append(Ended(letter)) }
+            if places.isEmpty { ended.append(Ended(deadLetter)) }
         }
-        for record in letters.values.joined() where record.value == nil {
+        for record in deadLetters.values.joined() where record.value == nil {
             guard let id = record.header(EventHeader.discards), let job = record.header(EventHeader.replayedAs) else {
                 continue
             }
@@ -164,12 +164,13 @@ package struct OutcomeSearch: Sendable {
 }
 
 extension OutcomeSearch.Ended {
-    fileprivate init(_ letter: DeadLetter) {
-        let lane = letter.origin.topic.lane
-        let failure = OutcomeReport.Failure(code: letter.cause.code, message: letter.cause.message)
+    fileprivate init(_ deadLetter: DeadLetter) {
+        let lane = deadLetter.origin.topic.lane
+        let failure = OutcomeReport.Failure(code: deadLetter.cause.code, message: deadLetter.cause.message)
         let report = OutcomeReport(
-            job: letter.id, source: nil, url: letter.url?.description ?? "", lane: lane ?? .background, kind: .dead,
-            attempts: letter.attempts, at: letter.at, failure: failure)
-        self.init(report: report, lane: lane, hasLetter: true, attempts: letter.attempts)
+            job: deadLetter.id, source: nil, url: deadLetter.url?.description ?? "", lane: lane ?? .background,
+            kind: .dead,
+            attempts: deadLetter.attempts, at: deadLetter.at, failure: failure)
+        self.init(report: report, lane: lane, hasDeadLetter: true, attempts: deadLetter.attempts)
     }
 }

@@ -6,7 +6,7 @@ extension Log {
     /// - Parameter withBodies: false to count them only: a body may be as large as a job.
     package func standingDeadLetters(
         in partition: PartitionID, withBodies: Bool = true
-    ) async throws(LogFailure) -> (letters: [DeadLetter], unreadable: [RecordFailure]) {
+    ) async throws(LogFailure) -> (deadLetters: [DeadLetter], unreadable: [RecordFailure]) {
         var records: [Record] = []
         try await readDead(partition, limit: withBodies ? 1000 : 100) { record in
             var record = record
@@ -20,8 +20,8 @@ extension Log {
         var found: [String: DeadLetter.Discard] = [:]
         for partition in partitions {
             try await readDead(partition, limit: 1000) { record in
-                if let discard = DeadLetter.Discard(record), ids.contains(discard.letter) {
-                    found[discard.letter] = discard
+                if let discard = DeadLetter.Discard(record), ids.contains(discard.deadLetter) {
+                    found[discard.deadLetter] = discard
                 }
             }
         }

@@ -10,7 +10,7 @@ extension Findings {
     func suspected(crashes: Int) -> Diagnosis? {
         for number in 0..<state.partitionCount {
             guard let progress = state.partitions[number].progress, progress.crashes >= 2,
-                progress.at > now - Self.letterTime
+                progress.at > now - Self.deadLetterTime
             else { continue }
             // A record that was finished since then did not make anything crash.
             let pending = progress.quarantined.filter { $0.offset >= state.place($0.topic, number).start ?? 0 }
@@ -31,14 +31,15 @@ extension Findings {
 
     /// The poison job is over. A lane that is late now has another cause.
     var killed: Diagnosis? {
-        guard let letter = state.letters.newest(JobFailure.Code.poison.rawValue, since: now - Self.letterTime)
+        guard
+            let deadLetter = state.deadLetters.newest(JobFailure.Code.poison.rawValue, since: now - Self.deadLetterTime)
         else { return nil }
         return Diagnosis(
             .poisonJob,
-            "Workers crashed by the job \(Words.cut(letter.id, 80)), which became a dead letter at \(clock(letter.at)).",
-            since: letter.at,
+            "Workers crashed by the job \(Words.cut(deadLetter.id, 80)), which became a dead letter at \(clock(deadLetter.at)).",
+            since: deadLetter.at,
             action:
-                "Look at it with mezzotint dead show \(Words.cut(letter.id, 80)), keep its image, report it, and discard the letter."
+                "Look at it with mezzotint dead show \(Words.cut(deadLetter.id, 80)), keep its image, report it, and discard the dead letter."
         )
     }
 
@@ -131,10 +132,10 @@ extension Findings {
     }
 
     var deadLetters: Diagnosis? {
-        guard let count = report.letters, count > 0 else { return nil }
-        let newest = state.letters.newest
+        guard let count = report.deadLetters, count > 0 else { return nil }
+        let newest = state.deadLetters.newest
         let text =
-            "\(report.hasMoreLetters ? "At least " : "")\(Words.count(count)) dead letter\(count == 1 ? " waits" : "s wait") for an operator"
+            "\(report.hasMoreDeadLetters ? "At least " : "")\(Words.count(count)) dead letter\(count == 1 ? " waits" : "s wait") for an operator"
             + (newest.map { ", the newest since \(clock($0.at)) (\($0.code))" } ?? "")
         let (share, example) = deadShare
         return Diagnosis(

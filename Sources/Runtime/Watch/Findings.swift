@@ -32,7 +32,7 @@ struct Findings {
     static let haltTime: Duration = .seconds(30)
     /// Longer than a healthy store takes for the files of one source, or to look up a batch of them.
     static let hungTime: Duration = .seconds(15)
-    static let letterTime: Duration = .hours(1)
+    static let deadLetterTime: Duration = .hours(1)
     static let crashStarts = 3
     /// Renderers are idle while less of them than this are busy on average.
     static let idleRenders = 0.5

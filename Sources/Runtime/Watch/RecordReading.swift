@@ -104,20 +104,20 @@ package struct RecordReading: Sendable {
         }
     }
 
-    package func letters(_ records: [Record], of partition: PartitionID, isWhole: Bool) -> LetterChange {
-        var change = LetterChange(partition, isWhole: isWhole)
+    package func deadLetters(_ records: [Record], of partition: PartitionID, isWhole: Bool) -> DeadLetterChange {
+        var change = DeadLetterChange(partition, isWhole: isWhole)
         for record in records {
             if record.value == nil {
                 guard let id = record.header(EventHeader.discards) else { continue }
                 // A dead letter that was added and discarded within these records was never open.
                 change.added.removeAll { $0.id == id }
                 change.discarded.append(id)
-            } else if let letter = try? DeadLetter(record) {
+            } else if let deadLetter = try? DeadLetter(record) {
                 change.added.append(
                     .init(
-                        id: letter.id, code: Words.cut(letter.cause.code, 60),
-                        host: letter.url.map { groups.origin(of: $0.description).description } ?? "", at: letter.at,
-                        origin: letter.origin, offset: record.offset, message: shown(letter.cause.message, 240)))
+                        id: deadLetter.id, code: Words.cut(deadLetter.cause.code, 60),
+                        host: deadLetter.url.map { groups.origin(of: $0.description).description } ?? "", at: deadLetter.at,
+                        origin: deadLetter.origin, offset: record.offset, message: shown(deadLetter.cause.message, 240)))
             }
         }
         return change

@@ -85,7 +85,7 @@ package struct TailReading: Sendable {
     }
 
     /// Reads all of `dead` again from its beginning.
-    package mutating func rereadLetters() {
+    package mutating func rereadDeadLetters() {
         for place in order where place.topic == .dead {
             cursors[place] = nil
             unread.insert(place.partition)
@@ -93,7 +93,7 @@ package struct TailReading: Sendable {
     }
 
     /// Partitions that were found to have no dead letter, each reported once.
-    package mutating func emptyLetters() -> [PartitionID] {
+    package mutating func emptyDeadLetters() -> [PartitionID] {
         let empty = unread.filter { bounds[LogPoint(.dead, $0, nil)]?.isEmpty ?? false }
         unread.subtract(empty)
         return empty.sorted()

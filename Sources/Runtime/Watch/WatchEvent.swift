@@ -29,7 +29,7 @@ package enum WatchEvent: Sendable {
     case sample(PlaceSample)
     /// Records of `outcomes`, in their order.
     case ended([JobEnd])
-    case letters(LetterChange)
+    case deadLetters(DeadLetterChange)
     case epoch(EpochRow)
     case progress(ProgressRow)
     /// Time up to which a partition's changelog was read to its end; nil if newer rows are unread.
@@ -66,14 +66,14 @@ package struct JobEnd: Sendable, Hashable {
 }
 
 /// Dead letters that came to a partition's topic, and ids that were discarded there.
-package struct LetterChange: Sendable {
+package struct DeadLetterChange: Sendable {
     package let partition: PartitionID
-    package var added: [Letter] = []
+    package var added: [Entry] = []
     package var discarded: [String] = []
     /// Whether the topic was read to its end.
     package var isWhole: Bool
 
-    package struct Letter: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
         package let id: String
         package let code: String
         package let host: String

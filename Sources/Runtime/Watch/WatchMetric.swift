@@ -19,7 +19,7 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
     case owners = "mezzotint_watch_workers_live"
     case workersAsked = "mezzotint_watch_workers_asked"
     case workersSilent = "mezzotint_watch_workers_silent"
-    case letters = "mezzotint_dead_letters"
+    case deadLetters = "mezzotint_dead_letters"
     case lost = "mezzotint_watch_lost_records"
     case blockedHosts = "mezzotint_watch_blocked_hosts"
     case foreignMembers = "mezzotint_watch_foreign_members"
@@ -34,7 +34,7 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
     package var labels: [String] {
         switch self {
         case .lagRecords, .lagSeconds: ["topic", "partition"]
-        case .letters: ["partition"]
+        case .deadLetters: ["partition"]
         case .oldest, .oldestReady, .target: ["lane"]
         case .cause: ["cause"]
         case .partitions, .partitionsOwned, .partitionsUnreadable, .owners, .workersAsked, .workersSilent,
@@ -59,7 +59,7 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
         case .owners: "Workers that own partitions."
         case .workersAsked: "Workers whose metrics lagwatch reads (watch.workers)."
         case .workersSilent: "Workers of watch.workers that do not respond."
-        case .letters:
+        case .deadLetters:
             "Open dead letters, without discarded ones. No sample for a partition until all of its dead letters were read."
         case .lost: "Minimum number of unread records that retention removed within the last day."
         case .blockedHosts: "Hosts that workers have blocked now. No sample until the topic origins was read."
@@ -105,8 +105,8 @@ extension WatchReport {
         case .owners: return one(owners)
         case .workersAsked: return one(workers.count)
         case .workersSilent: return one(workers.count { $0.silence != nil })
-        case .letters:
-            return lettersByPartition.sorted { $0.key < $1.key }.map { Sample($0.value, "\($0.key.number)") }
+        case .deadLetters:
+            return deadLettersByPartition.sorted { $0.key < $1.key }.map { Sample($0.value, "\($0.key.number)") }
         case .lost: return respondedAt == nil ? [] : one(Int(loss?.records ?? 0))
         case .blockedHosts: return one(blockedHosts?.count)
         case .foreignMembers: return one(owners == nil ? nil : foreignMembers)

@@ -34,8 +34,8 @@ extension WatchReport {
         json.field("records", Int(loss?.records ?? 0))
         json.optional("lastSeen", time: loss?.last)
         json.endObject()
-        json.optional("deadLetters", letters)
-        json.field("moreDeadLetters", hasMoreLetters)
+        json.optional("deadLetters", deadLetters)
+        json.field("moreDeadLetters", hasMoreDeadLetters)
         json.array("partitions", partitions) { $0.write($1, at: at) }
         json.array("workers", workers) { $0.write($1) }
         if let troubledHosts {

@@ -16,13 +16,13 @@ package struct WatchReport: Sendable {
     package let workers: [WorkerReport]
     package let marks: [(at: WallTime, text: String)]
     /// Open dead letters; nil until all were read. There may be more than are counted.
-    package var letters: Int? {
-        guard !partitions.isEmpty, lettersByPartition.count == partitions.count else { return nil }
-        return lettersByPartition.values.reduce(0, +)
+    package var deadLetters: Int? {
+        guard !partitions.isEmpty, deadLettersByPartition.count == partitions.count else { return nil }
+        return deadLettersByPartition.values.reduce(0, +)
     }
     /// Counts for the partitions whose dead letters were all read.
-    let lettersByPartition: [PartitionID: Int]
-    package let hasMoreLetters: Bool
+    let deadLettersByPartition: [PartitionID: Int]
+    package let hasMoreDeadLetters: Bool
     /// State of hosts as workers report it; nil until that was read.
     package let hosts: [OriginSummary]?
     /// Hosts that an operator has blocked.
@@ -188,8 +188,8 @@ extension WatchReport {
         partitions = (0..<state.partitionCount).map { state.partition($0, at: now, restoring: restoring) }
         failures = state.failureReports
         marks = state.marks.map { ($0.at, $0.text) }
-        lettersByPartition = state.letters.counts
-        hasMoreLetters = state.letters.isMore
+        deadLettersByPartition = state.deadLetters.counts
+        hasMoreDeadLetters = state.deadLetters.isMore
         let hosts = state.hosts?.summaries(at: now)
         self.hosts = hosts
         hostCodes = state.hosts?.codes ?? [:]
@@ -292,12 +292,12 @@ extension WatchState {
     }
 
     fileprivate var failureReports: [WatchReport.FailureReport] {
-        var standing: [FailureTable.Key: [LetterChange.Letter]] = [:]
-        for (key, own) in letters.byKey {
+        var standing: [FailureTable.Key: [DeadLetterChange.Entry]] = [:]
+        for (key, own) in deadLetters.byKey {
             // A job is in one row, though its outcome and its dead letter may have two codes.
             standing[failures.rows[key.told] == nil ? key : key.told, default: []] += own
         }
-        let isKnown = letters.count != nil
+        let isKnown = deadLetters.count != nil
         return Set(failures.rows.keys).union(standing.keys).map { key in
             let (row, own) = (failures.rows[key], standing[key] ?? [])
             let newest = own.max { $0.at < $1.at }

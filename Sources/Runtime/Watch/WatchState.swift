@@ -28,7 +28,7 @@ package struct WatchState: Sendable {
     var failures = FailureTable()
     var ends = RecentEnds()
     var losses = LostRecords()
-    var letters: LetterTable
+    var deadLetters: DeadLetterTable
     var workers: [String: WorkerWatch] = [:]
     var marks: [Mark] = []
     /// Time since which owners are known; nil: they are not.
@@ -69,7 +69,7 @@ package struct WatchState: Sendable {
         places = Array(repeating: PlaceWatch(), count: Topic.worked.count * count)
         partitions = Array(repeating: PartitionWatch(), count: count)
         lanes = Lane.allCases.map { _ in LaneHistory() }
-        letters = LetterTable(partitions: count)
+        deadLetters = DeadLetterTable(partitions: count)
     }
 
     package mutating func apply(_ event: WatchEvent, at now: WallTime) {
@@ -93,7 +93,7 @@ package struct WatchState: Sendable {
                 self.ends.count(end, at: now)
                 if !end.kind.isSuccess { failures.count(end) }
             }
-        case .letters(let change): letters.take(change)
+        case .deadLetters(let change): deadLetters.take(change)
         case .epoch(let row):
             guard isHere(row.partition) else { return }
             let known = partitions[Int(row.partition.number)].epoch
@@ -135,7 +135,7 @@ package struct WatchState: Sendable {
                 changelogLengths[point.partition] = Int64(offsets.bounds.count)
             }
             if point.topic == .dead, case .success(let offsets) = result {
-                letters.keep(offsets.bounds, of: point.partition)
+                deadLetters.keep(offsets.bounds, of: point.partition)
             }
             if point.topic == .parked, isHere(point.partition), case .success(let offsets) = result {
                 partitions[Int(point.partition.number)].parkedBounds = offsets.bounds
@@ -235,7 +235,7 @@ package struct WatchState: Sendable {
     }
 
     /// Whether dead letters were dropped, so that all of them must be read again.
-    package mutating func forgotLetters() -> Bool { letters.forgot() }
+    package mutating func forgotDeadLetters() -> Bool { deadLetters.forgot() }
 
     func isHere(_ partition: PartitionID) -> Bool { partitions.indices.contains(Int(partition.number)) }
 

@@ -99,9 +99,9 @@ extension Outbox {
                     variants, partition: record.partition, traceparent: outcome.traceparent)
                 (isAnswer, waitsForAll) = (false, true)
                 next = Answer(record, .outcome(outcome), at: answer.at)
-            case .dead(let letter, let outcome):
-                records.append(letter.newRecord(partition: record.partition))
-                next = Answer(record, .outcome(outcome), key: letter.key, at: answer.at)
+            case .dead(let deadLetter, let outcome):
+                records.append(deadLetter.newRecord(partition: record.partition))
+                next = Answer(record, .outcome(outcome), key: deadLetter.key, at: answer.at)
             case .unpark:
                 if let known = answer.parked {
                     parked = .parked(known.source, known.identity)
@@ -148,8 +148,8 @@ extension Outbox.Answer {
         switch disposition {
         case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome):
             Outbox.Answer(record, .outcome(outcome.withoutVariants), key: record.key, at: at)
-        case .dead(let letter, let outcome):
-            Outbox.Answer(record, .dead(letter.small(), outcome.withoutVariants), at: at)
+        case .dead(let deadLetter, let outcome):
+            Outbox.Answer(record, .dead(deadLetter.small(), outcome.withoutVariants), at: at)
         case .park(let pending, _, _): dead(pending.job, pending.attempts, refusal)
         case .rekey(let job): dead(job, 0, refusal)
         // A tombstone has no body that could be too large.
@@ -158,11 +158,11 @@ extension Outbox.Answer {
     }
 
     private func dead(_ job: Job, _ attempts: Int, _ refusal: FailureNote) -> Outbox.Answer {
-        let letter = DeadLetter(of: record, id: job.id, cause: refusal, attempts: attempts, url: job.url, at: at)
+        let deadLetter = DeadLetter(of: record, id: job.id, cause: refusal, attempts: attempts, url: job.url, at: at)
         let outcome = Outcome(
             job: job.id, source: job.source, url: job.url, lane: job.lane, kind: .dead, variants: [], failure: refusal,
             attempts: attempts, at: at, traceparent: job.traceparent)
-        return Outbox.Answer(record, .dead(letter.small(key: RecordKey.job(job.source).bytes), outcome), at: at)
+        return Outbox.Answer(record, .dead(deadLetter.small(key: RecordKey.job(job.source).bytes), outcome), at: at)
     }
 }
 
@@ -210,10 +210,10 @@ extension Debt {
 
 extension DeadLetter {
     fileprivate func small(key: [UInt8]? = nil) -> DeadLetter {
-        var letter = self
-        letter.cut()
-        letter.key = key ?? self.key
-        return letter
+        var deadLetter = self
+        deadLetter.cut()
+        deadLetter.key = key ?? self.key
+        return deadLetter
     }
 }
 

@@ -94,7 +94,7 @@ extension Worker {
         }
         owned.state.begin(
             topic, at: start.position, finished: start.finished, answered: start.answered,
-            letters: start.isNew ? [:] : owned.answers?.letters(topic) ?? [:], isNewLog: isNewLog)
+            deadLetters: start.isNew ? [:] : owned.answers?.deadLetters(topic) ?? [:], isNewLog: isNewLog)
         owned.answers?.drop(topic)
         owned.told.begin(topic, start.finding)
         owned.watches[topic].begin(anchor: start.anchor, from: start.position, at: monotonic)

@@ -53,16 +53,16 @@ struct RetentionTests {
     @Test("A discarded dead letter is gone, others of its key stay, and the offsets go on")
     func discard() async throws {
         let log = try EmbeddedLog(path)
-        let letters = ["a", "b", "c"].map {
+        let deadLetters = ["a", "b", "c"].map {
             NewRecord(
                 topic: .dead, partition: Bench.p0, key: [1], value: Array($0.utf8), headers: [RecordHeader("ce_id", $0)]
             )
         }
-        _ = await log.append(letters)
+        _ = await log.append(deadLetters)
         for name in ["b", "a"] {
             let read = try await log.read(.dead, Bench.p0, from: 0, limit: 10)
-            let letter = try #require(read.first { Bench.text($0) == name })
-            _ = await log.append([try #require(DeadLetterDiscard.record(of: letter))])
+            let deadLetter = try #require(read.first { Bench.text($0) == name })
+            _ = await log.append([try #require(DeadLetterDiscard.record(of: deadLetter))])
         }
         let left = try await log.read(.dead, Bench.p0, from: 0, limit: 10)
         #expect(left.filter { $0.value != nil }.map(Bench.text) == ["c"])
@@ -70,7 +70,7 @@ struct RetentionTests {
         await log.close()
     }
 
-    private func writeLetters(_ count: Int) async throws {
+    private func writeDeadLetters(_ count: Int) async throws {
         let log = try EmbeddedLog(path)
         _ = await log.append(
             (0..<count).map { NewRecord(topic: .dead, partition: Bench.p0, key: [1], value: Array("\($0)".utf8)) })
@@ -87,11 +87,11 @@ struct RetentionTests {
     }
 
     @Test("Dead letters go once they are old, in whatever order; younger ones stay, and the newest record")
-    func letters() async throws {
-        try await writeLetters(6)
+    func deadLetters() async throws {
+        try await writeDeadLetters(6)
         func expect(_ left: [Int64], after days: [Int64]) async throws {
             try age(days)
-            let log = try EmbeddedLog(path, EmbeddedLogConfiguration(letterLook: 1))
+            let log = try EmbeddedLog(path, EmbeddedLogConfiguration(deadLetterLook: 1))
             let consumer = EmbeddedLogConsumer(log)
             try await consumer.start(Ears())
             try await eventually { try await log.read(.dead, Bench.p0, from: 0, limit: 9).map(\.offset) == left }
@@ -105,7 +105,7 @@ struct RetentionTests {
 
     @Test("A clock that is wrong for an hour takes no dead letter away, in however many processes")
     func wrongClock() async throws {
-        try await writeLetters(3)
+        try await writeDeadLetters(3)
         try age([91, 91, 91])
         for _ in 0..<3 {
             let log = try EmbeddedLog(path)
@@ -119,19 +119,19 @@ struct RetentionTests {
         "Workers that live for less than the time between two looks take old letters away; a look before the machine's start does not count"
     )
     func shortLives() async throws {
-        try await writeLetters(3)
+        try await writeDeadLetters(3)
         try age([91, 91, 91])
         // Looks are a minute apart here: machines that test may have been started less than an hour ago.
         let looksApart = Duration.minutes(1)
         /// What is left once a worker, of which the last look was so many times that ago, has looked again or has nothing to do.
-        func letters(
+        func deadLetters(
             _ left: [Int64], afterLook times: Int64?, ofBefore isOld: Bool = false, looks: Bool
         ) async throws {
             let file = try Connection(path + "/log.sqlite", .create)
             if let times { try file.execute("UPDATE looks SET at = at - \(times * looksApart.milliseconds)") }
             if isOld { try file.execute("UPDATE looks SET boot = 'another'") }
             let before = times == nil ? nil : try file.number("SELECT at FROM looks")
-            let log = try EmbeddedLog(path, EmbeddedLogConfiguration(letterLook: looksApart))
+            let log = try EmbeddedLog(path, EmbeddedLogConfiguration(deadLetterLook: looksApart))
             let consumer = EmbeddedLogConsumer(log)
             try await consumer.start(Ears())
             if looks {
@@ -145,18 +145,18 @@ struct RetentionTests {
             #expect(try await log.read(.dead, Bench.p0, from: 0, limit: 9).map(\.offset) == left)
             await log.close()
         }
-        try await letters([0, 1, 2], afterLook: nil, looks: true)
-        try await letters([0, 1, 2], afterLook: 0, looks: false)
-        try await letters([0, 1, 2], afterLook: 1, ofBefore: true, looks: true)
-        try await letters([0, 1, 2], afterLook: -2, looks: true)
-        try await letters([2], afterLook: 1, looks: true)
+        try await deadLetters([0, 1, 2], afterLook: nil, looks: true)
+        try await deadLetters([0, 1, 2], afterLook: 0, looks: false)
+        try await deadLetters([0, 1, 2], afterLook: 1, ofBefore: true, looks: true)
+        try await deadLetters([0, 1, 2], afterLook: -2, looks: true)
+        try await deadLetters([2], afterLook: 1, looks: true)
     }
 
     @Test("Where the table of dead letters is damaged, all else is written and committed")
-    func damagedLetters() async throws {
-        try await writeLetters(3)
+    func damagedDeadLetters() async throws {
+        try await writeDeadLetters(3)
         try Connection(path + "/log.sqlite", .create).execute("UPDATE \"dead.0\" SET offset = offset - 9")
-        let log = try EmbeddedLog(path, EmbeddedLogConfiguration(letterLook: 1))
+        let log = try EmbeddedLog(path, EmbeddedLogConfiguration(deadLetterLook: 1))
         let consumer = EmbeddedLogConsumer(log)
         try await consumer.start(Ears())
         let results = await log.append([Bench.job("a"), Bench.job("b")])

@@ -82,9 +82,9 @@ struct SharedTableTests {
         let one = PartitionID(19)
         // A newer row, a tombstone that is old, a discarded letter, and too many outcomes.
         let tombstone = NewRecord(topic: .variants, partition: one, key: Array("key 0".utf8), value: nil)
-        let letter = try #require(try await log.read(.dead, one, from: 0, limit: 1).first)
+        let deadLetter = try #require(try await log.read(.dead, one, from: 0, limit: 1).first)
         _ = await log.append(
-            [tombstone, Self.records(.variants, 2, in: one)[1], try #require(DeadLetterDiscard.record(of: letter))])
+            [tombstone, Self.records(.variants, 2, in: one)[1], try #require(DeadLetterDiscard.record(of: deadLetter))])
         let consumer = EmbeddedLogConsumer(log)
         try await consumer.start(Ears())
         _ = await log.append(Self.records(.outcomes, 2, in: PartitionID(3)) + Self.records(.outcomes, 9, in: one))

@@ -43,10 +43,10 @@ struct TroubleTests {
         "A full log still takes what takes back: a discard goes in where a job does not, and an owner's own records too"
     )
     func makesRoom() async throws {
-        let letter = NewRecord(
+        let deadLetter = NewRecord(
             topic: .dead, partition: Bench.p0, key: [1], value: [1], headers: [RecordHeader("ce_id", "a")])
         let first = try EmbeddedLog(path)
-        #expect(await first.append([letter, Self.large(3 << 20)]).allSatisfy { $0.offset != nil })
+        #expect(await first.append([deadLetter, Self.large(3 << 20)]).allSatisfy { $0.offset != nil })
         await first.close()
         let log = try EmbeddedLog(path, EmbeddedLogConfiguration(byteLimit: 3 << 20, reserve: 1 << 20))
         #expect(await log.append([Bench.job("more")])[0].failure?.code == "log.full")

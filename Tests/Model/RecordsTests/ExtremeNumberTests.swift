@@ -43,13 +43,13 @@ struct ExtremeNumberTests {
     }
 
     @Test("A dead letter's counts are bounded", arguments: texts)
-    func letters(text: String) {
-        let letter = DeadLetter(
+    func deadLetters(text: String) {
+        let deadLetter = DeadLetter(
             of: Fixture.record(.jobsFast, value: [UInt8](repeating: 1, count: 70_000)), id: "j",
             cause: FailureNote(code: "job.too-large", message: "No.", verdict: .deadLetter), attempts: 0, url: nil,
             at: 1)
         for name in ["mz_attempt", "mz_length"] {
-            let record = letter.newRecord(partition: Fixture.partition)
+            let record = deadLetter.newRecord(partition: Fixture.partition)
             let headers = record.headers.filter { $0.name != name } + [RecordHeader(name, text)]
             #expect(throws: RecordFailure.self) {
                 try DeadLetter(Fixture.record(.dead, value: record.value, headers: RecordHeaders(headers)))

@@ -55,7 +55,7 @@ struct OutcomeSearchTests {
         return Fixture.read(new, offset: offset)
     }
 
-    private func letter(of record: Record, _ id: String) -> DeadLetter {
+    private func deadLetter(of record: Record, _ id: String) -> DeadLetter {
         DeadLetter(of: record, id: id, cause: Self.failure, attempts: 2, url: SourceURL(Self.url), at: 8)
     }
 
@@ -76,7 +76,7 @@ struct OutcomeSearchTests {
             outcome(of: "a", .stored, at: 10)
         ).ended
         #expect(ended.map(\.report.kind) == [.failed, .stored] && ended.map(\.report.at) == [5, 9])
-        #expect(ended.allSatisfy { $0.lane == .fast && !$0.hasLetter })
+        #expect(ended.allSatisfy { $0.lane == .fast && !$0.hasDeadLetter })
     }
 
     @Test("A job is pending until its record is answered, by its header's id, its body's, or its place")
@@ -134,10 +134,10 @@ struct OutcomeSearchTests {
         let unreachable = Outcome(
             job: "a", source: Fixture.source, url: SourceURL(Self.url), lane: .fast, kind: .dead, variants: [],
             failure: hidden, attempts: 3, at: 5)
-        let letter = Fixture.read(letter(of: job("a"), "a").newRecord(partition: Fixture.partition))
+        let deadLetter = Fixture.read(deadLetter(of: job("a"), "a").newRecord(partition: Fixture.partition))
         let record = Fixture.read(unreachable.newRecord(partition: Fixture.partition))
-        #expect(search(.job("a"), record, letter).ended.map(\.attempts) == [nil])
-        #expect(search(.job("a"), outcome(of: "a", .dead), letter).ended.map(\.attempts) == [2])
+        #expect(search(.job("a"), record, deadLetter).ended.map(\.attempts) == [nil])
+        #expect(search(.job("a"), outcome(of: "a", .dead), deadLetter).ended.map(\.attempts) == [2])
         let noJob = Outcome(
             job: "a", source: nil, url: "", lane: .fast, kind: .dead, variants: [], failure: Self.failure, at: 5)
         #expect(
@@ -146,27 +146,27 @@ struct OutcomeSearchTests {
 
     @Test("A dead letter that was replayed names the job that was published")
     func replayed() {
-        let letter = letter(of: job("a"), "a")
+        let deadLetter = deadLetter(of: job("a"), "a")
         let records = [
-            letter.newRecord(partition: Fixture.partition),
-            letter.discard(partition: Fixture.partition, at: 9, replayedAs: "b"),
+            deadLetter.newRecord(partition: Fixture.partition),
+            deadLetter.discard(partition: Fixture.partition, at: 9, replayedAs: "b"),
         ].enumerated().map { Fixture.read($1, offset: Int64($0)) }
         let ended = search(.job("a"), outcome(of: "a", .dead), records[0], records[1]).ended
-        #expect(ended.map(\.replayedAs) == ["b"] && ended.map(\.hasLetter) == [false])
+        #expect(ended.map(\.replayedAs) == ["b"] && ended.map(\.hasDeadLetter) == [false])
     }
 
     @Test("A dead letter stands for an outcome that is no longer kept, until it is discarded")
-    func letters() {
-        let letter = letter(of: job("a"), "a")
-        let record = Fixture.read(letter.newRecord(partition: Fixture.partition))
-        let discard = Fixture.read(letter.discard(partition: Fixture.partition, at: 9), offset: 18)
+    func deadLetters() {
+        let deadLetter = deadLetter(of: job("a"), "a")
+        let record = Fixture.read(deadLetter.newRecord(partition: Fixture.partition))
+        let discard = Fixture.read(deadLetter.discard(partition: Fixture.partition, at: 9), offset: 18)
         let alone = search(.job("a"), record).ended
-        #expect(alone.map(\.report.kind) == [.dead] && alone.first?.hasLetter == true && alone.first?.lane == .fast)
+        #expect(alone.map(\.report.kind) == [.dead] && alone.first?.hasDeadLetter == true && alone.first?.lane == .fast)
         #expect(alone.first?.report.failure?.code == "fetch.not-found" && alone.first?.report.attempts == 2)
         let both = search(.job("a"), outcome(of: "a", .dead), record).ended
-        #expect(both.count == 1 && both.first?.hasLetter == true)
+        #expect(both.count == 1 && both.first?.hasDeadLetter == true)
         #expect(search(.job("a"), record, discard).ended == [])
-        #expect(search(.job("a"), outcome(of: "a", .dead), record, discard).ended.map(\.hasLetter) == [false])
+        #expect(search(.job("a"), outcome(of: "a", .dead), record, discard).ended.map(\.hasDeadLetter) == [false])
         #expect(search(.source(Fixture.source), record).ended.count == 1)
     }
 }

@@ -143,13 +143,13 @@ struct RecordsEventTests {
     func deadLetter() throws {
         let record = Fixture.record(
             .jobsFast, value: [0xFF, 0x00, 0x7B], headers: [RecordHeader("traceparent", Self.trace)])
-        let letter = DeadLetter(
+        let deadLetter = DeadLetter(
             of: record, id: "jobs.fast-3-17",
             cause: FailureNote(code: "job.not-json", message: "m", verdict: .deadLetter),
             attempts: 0, url: nil, at: record.timestamp)
-        let dead = letter.newRecord(partition: Fixture.partition)
+        let dead = deadLetter.newRecord(partition: Fixture.partition)
         #expect(dead.topic == .dead && dead.key == record.key && dead.value == record.value)
-        #expect(try DeadLetter(Fixture.read(dead)) == letter)
+        #expect(try DeadLetter(Fixture.read(dead)) == deadLetter)
     }
 
     @Test(
@@ -157,24 +157,24 @@ struct RecordsEventTests {
         arguments: [1_024, 1_025, 3_000_000])
     func hugeKey(bytes: Int) throws {
         let keys = [UInt8(0x61), 0x62].map { [UInt8](repeating: 0x61, count: bytes - 1) + [$0] }
-        let letters = keys.map { key in
+        let deadLetters = keys.map { key in
             var record = Fixture.record(.jobsFast, value: [0x7B])
             record.key = key
             return DeadLetter(
                 of: record, id: "x", cause: FailureNote(code: "job.not-json", message: "m", verdict: .deadLetter),
                 attempts: 0, url: nil, at: record.timestamp)
         }
-        #expect(letters[0].key != letters[1].key)
-        for (letter, key) in zip(letters, keys) {
+        #expect(deadLetters[0].key != deadLetters[1].key)
+        for (deadLetter, key) in zip(deadLetters, keys) {
             if bytes == 1_024 {
-                let isWhole = letter.key == key
-                #expect(isWhole && letter.wholeKey == nil)
+                let isWhole = deadLetter.key == key
+                #expect(isWhole && deadLetter.wholeKey == nil)
             } else {
-                #expect(letter.key.count == 320 && letter.key.starts(with: key[..<256]))
-                #expect(letter.key.suffix(64).elementsEqual(SHA256.digest(of: key).hex.utf8))
-                #expect(letter.wholeKey == DeadLetter.Whole(bytes: bytes, digest: SHA256.digest(of: key)))
+                #expect(deadLetter.key.count == 320 && deadLetter.key.starts(with: key[..<256]))
+                #expect(deadLetter.key.suffix(64).elementsEqual(SHA256.digest(of: key).hex.utf8))
+                #expect(deadLetter.wholeKey == DeadLetter.Whole(bytes: bytes, digest: SHA256.digest(of: key)))
             }
-            #expect(try DeadLetter(Fixture.read(letter.newRecord(partition: Fixture.partition))) == letter)
+            #expect(try DeadLetter(Fixture.read(deadLetter.newRecord(partition: Fixture.partition))) == deadLetter)
         }
     }
 
@@ -182,38 +182,38 @@ struct RecordsEventTests {
     func hugeDeadLetter() throws {
         let value = [UInt8](repeating: 0x61, count: 10_000_000)
         let record = Fixture.record(.jobsFast, value: value)
-        let letter = DeadLetter(
+        let deadLetter = DeadLetter(
             of: record, id: "x", cause: FailureNote(code: "job.too-large", message: "m", verdict: .deadLetter),
             attempts: 3,
             url: "http://a/", at: record.timestamp)
-        #expect(letter.body == Array(value[..<4096]))
-        #expect(letter.whole == DeadLetter.Whole(bytes: 10_000_000, digest: SHA256.digest(of: value)))
-        #expect(try DeadLetter(Fixture.read(letter.newRecord(partition: Fixture.partition))) == letter)
+        #expect(deadLetter.body == Array(value[..<4096]))
+        #expect(deadLetter.whole == DeadLetter.Whole(bytes: 10_000_000, digest: SHA256.digest(of: value)))
+        #expect(try DeadLetter(Fixture.read(deadLetter.newRecord(partition: Fixture.partition))) == deadLetter)
     }
 
     @Test("Letters stand until they are discarded, and a repeat is one letter")
     func standing() {
-        func letter(_ id: String, at offset: Int64 = 1) -> DeadLetter {
+        func deadLetter(_ id: String, at offset: Int64 = 1) -> DeadLetter {
             DeadLetter(
                 of: Fixture.record(.jobsFast, value: [1], offset: offset), id: id,
                 cause: FailureNote(code: "c", message: "m", verdict: .deadLetter), attempts: 1, url: nil, at: 0)
         }
         func records(_ new: [NewRecord]) -> [Record] { new.enumerated().map { Fixture.read($1, offset: Int64($0)) } }
         let (a, b) = (
-            letter("a").newRecord(partition: Fixture.partition), letter("b").newRecord(partition: Fixture.partition)
+            deadLetter("a").newRecord(partition: Fixture.partition), deadLetter("b").newRecord(partition: Fixture.partition)
         )
-        let discard = letter("a").discard(partition: Fixture.partition, at: 1)
+        let discard = deadLetter("a").discard(partition: Fixture.partition, at: 1)
         #expect(discard.value == nil && discard.key == a.key)
-        #expect(DeadLetter.standing(records([a, b, a])).letters.map(\.id) == ["a", "b"])
-        #expect(DeadLetter.standing(records([a, b, a, discard])).letters.map(\.id) == ["b"])
-        #expect(DeadLetter.standing(records([a, discard, b, a])).letters.map(\.id) == ["b", "a"])
-        let other = letter("a", at: 2).newRecord(partition: Fixture.partition)
-        #expect(DeadLetter.standing(records([a, other, a, b])).letters.map(\.origin.offset) == [1, 2, 1])
-        #expect(DeadLetter.standing(records([a, other, b, discard])).letters.map(\.id) == ["b"])
+        #expect(DeadLetter.standing(records([a, b, a])).deadLetters.map(\.id) == ["a", "b"])
+        #expect(DeadLetter.standing(records([a, b, a, discard])).deadLetters.map(\.id) == ["b"])
+        #expect(DeadLetter.standing(records([a, discard, b, a])).deadLetters.map(\.id) == ["b", "a"])
+        let other = deadLetter("a", at: 2).newRecord(partition: Fixture.partition)
+        #expect(DeadLetter.standing(records([a, other, a, b])).deadLetters.map(\.origin.offset) == [1, 2, 1])
+        #expect(DeadLetter.standing(records([a, other, b, discard])).deadLetters.map(\.id) == ["b"])
         var odd = a
         odd.headers = []
         let folded = DeadLetter.standing(records([odd, b]))
-        #expect(folded.letters.map(\.id) == ["b"] && folded.unreadable.count == 1)
+        #expect(folded.deadLetters.map(\.id) == ["b"] && folded.unreadable.count == 1)
     }
 
     @Test(

@@ -102,9 +102,9 @@ extension ClusterTests {
             #expect(
                 try cluster.place.run("variants", broken).errors.hasPrefix(
                     "Job job-1 ended as dead (fetch.server-error)."))
-            let letters = try cluster.array("dead", "list")
-            let id = try #require(letters.first?["id"] as? String)
-            #expect(letters.count == 1 && letters[0]["code"] as? String == "fetch.server-error")
+            let deadLetters = try cluster.array("dead", "list")
+            let id = try #require(deadLetters.first?["id"] as? String)
+            #expect(deadLetters.count == 1 && deadLetters[0]["code"] as? String == "fetch.server-error")
             #expect(try cluster.place.run("dead", "show", id).output.contains(broken))
             #expect(try cluster.place.run("dead", "discard", id).status == 0)
             #expect(try cluster.array("dead", "list").isEmpty)

@@ -58,9 +58,9 @@ extension ClusterTests {
             #expect(summary["jobs"] == 4 && summary["dead"] == 2)
             // The job that was appended again joins the other's flight, or finds its variant.
             #expect(summary["stored"] == 1 && summary["fetches"] == 1 && summary["unchanged"] <= 1)
-            let letters = try cluster.array("dead", "list")
-            #expect(letters.count == 2 && letters.allSatisfy { $0["code"] as? String == "job.not-json" })
-            let id = try #require(letters.first?["id"] as? String)
+            let deadLetters = try cluster.array("dead", "list")
+            #expect(deadLetters.count == 2 && deadLetters.allSatisfy { $0["code"] as? String == "job.not-json" })
+            let id = try #require(deadLetters.first?["id"] as? String)
             let shown = try cluster.place.run("dead", "show", id)
             #expect(shown.output.contains("256 of 3000000 bytes"), "\(shown.output)")
             #expect(try await cluster.place.work()["jobs"] == 0)

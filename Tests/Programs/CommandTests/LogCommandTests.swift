@@ -282,17 +282,17 @@ struct LogCommandTests {
                     key: i == 2 ? [UInt8](repeating: 0x61, count: 5_000) : Array("k\(i)".utf8),
                     value: body, headers: [])
                 let failure = JobFailure.noVariants(url: "http://a.example/b.jpg")
-                let letter = DeadLetter(
+                let deadLetter = DeadLetter(
                     of: record, id: "job-\(i)", cause: FailureNote(failure), attempts: i,
                     url: i == 0 ? nil : "http://a.example/b.jpg", at: 1_700_000_000_000)
-                return letter.newRecord(partition: PartitionID(Int32(i)))
+                return deadLetter.newRecord(partition: PartitionID(Int32(i)))
             }
         }
-        let letters = try array("dead", "list")
-        #expect(letters.map { $0["id"] as? String } == ["job-0", "job-1", "job-2"])
-        #expect(letters[0]["url"] is NSNull && letters[1]["url"] as? String == "http://a.example/b.jpg")
-        #expect(letters[2]["attempts"] as? Int == 2 && letters[2]["code"] as? String == "job.no-variants")
-        #expect((letters[2]["message"] as? String)?.contains("asks for no variant") == true)
+        let deadLetters = try array("dead", "list")
+        #expect(deadLetters.map { $0["id"] as? String } == ["job-0", "job-1", "job-2"])
+        #expect(deadLetters[0]["url"] is NSNull && deadLetters[1]["url"] as? String == "http://a.example/b.jpg")
+        #expect(deadLetters[2]["attempts"] as? Int == 2 && deadLetters[2]["code"] as? String == "job.no-variants")
+        #expect((deadLetters[2]["message"] as? String)?.contains("asks for no variant") == true)
 
         let shown = try run("dead", "show", "job-1").output
         #expect(shown.contains("jobs.fast-2-1") && shown.hasSuffix("{\"url\":\"http://a.example/b.jpg\"}\n"))
@@ -323,11 +323,11 @@ struct LogCommandTests {
                 let record = Record(
                     topic: i == 1 ? .jobsSlow : .jobsFast, partition: PartitionID(2), offset: Int64(i), timestamp: 0,
                     key: Array("k\(i)".utf8), value: Array((i < 3 ? good : "{}").utf8), headers: [])
-                let letter = DeadLetter(
+                let deadLetter = DeadLetter(
                     of: record, id: "job-\(i)",
                     cause: FailureNote(code: i < 2 ? "render.crashed" : "job.x", message: "m", verdict: .deadLetter),
                     attempts: 1, url: nil, at: 1_700_000_000_000 + .milliseconds(i))
-                return letter.newRecord(partition: PartitionID(2))
+                return deadLetter.newRecord(partition: PartitionID(2))
             }
         }
         #expect(try run("dead", "replay").status == 2)
@@ -363,11 +363,11 @@ struct LogCommandTests {
             let record = Record(
                 topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: 0, key: [],
                 value: Array("{\(foreign)}".utf8), headers: [])
-            let letter = DeadLetter(
+            let deadLetter = DeadLetter(
                 of: record, id: foreign, cause: FailureNote(JobFailure.unknownField(foreign)), attempts: 0,
                 url: SourceURL(foreign),
                 at: 0)
-            return [letter.newRecord(partition: PartitionID(0))]
+            return [deadLetter.newRecord(partition: PartitionID(0))]
         }
         func isTame(_ text: String) -> Bool { text == PlainText.of(text, keepingLines: true) }
         let list = try run("dead", "list").output
@@ -388,9 +388,9 @@ struct LogCommandTests {
                 topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: 0, key: [],
                 value: Array(forged.utf8),
                 headers: [])
-            let letter = DeadLetter(
+            let deadLetter = DeadLetter(
                 of: record, id: "a", cause: FailureNote(JobFailure.empty), attempts: 0, url: nil, at: 0)
-            return [letter.newRecord(partition: PartitionID(0))]
+            return [deadLetter.newRecord(partition: PartitionID(0))]
         }
         let shown = try run("dead", "show", "a").output
         let quoted = shown.split(separator: "\n").drop { !$0.hasPrefix("|") }

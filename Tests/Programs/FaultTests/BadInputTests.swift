@@ -58,13 +58,13 @@ struct BadInputTests {
         #expect(outcomes.filter { $0.kind == .stored }.count == 10)
         #expect(outcomes.allSatisfy { $0.kind == .stored || $0.failure?.message.hasSuffix(".") == true })
 
-        let letters = try await place.records(.dead).map { try DeadLetter($0) }
+        let deadLetters = try await place.records(.dead).map { try DeadLetter($0) }
         for (body, code) in Self.records {
-            let letter = try #require(letters.first { $0.body == Array(body.utf8) }, "\(body)")
-            #expect(letter.cause.code.hasPrefix(code), "\(body): \(letter.cause.code)")
-            #expect(!letter.cause.message.contains("secret"))
+            let deadLetter = try #require(deadLetters.first { $0.body == Array(body.utf8) }, "\(body)")
+            #expect(deadLetter.cause.code.hasPrefix(code), "\(body): \(deadLetter.cause.code)")
+            #expect(!deadLetter.cause.message.contains("secret"))
         }
-        let prefix = try #require(letters.first { $0.cause.code == "job.too-large" })
+        let prefix = try #require(deadLetters.first { $0.cause.code == "job.too-large" })
         #expect(prefix.body == Array(large.prefix(RecordLimits.keptPrefix)) && prefix.whole?.bytes == large.count)
     }
 

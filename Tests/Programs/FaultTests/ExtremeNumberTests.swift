@@ -59,8 +59,8 @@ struct ExtremeNumberTests {
         #expect(outcome("down")?.kind == .dead && outcome("down")?.failure?.code == "fetch.server-error")
         if number.hasPrefix("-") { #expect(outcome("before")?.kind == .stored) }
         #expect(outcomes.count { $0.job.hasPrefix("job-") && $0.kind == .stored } == 3)
-        let letters = try await place.records(.dead).map { try DeadLetter($0) }
-        #expect(letters.first { $0.id == "down" }?.attempts == 1_000_001)
+        let deadLetters = try await place.records(.dead).map { try DeadLetter($0) }
+        #expect(deadLetters.first { $0.id == "down" }?.attempts == 1_000_001)
         // Nothing of it trips a person's tools either.
         for words in [["dead", "list"], ["lag"], ["variants", urls[3]]] { #expect(try place.run(words).status == 0) }
     }

@@ -78,10 +78,11 @@ struct FickleOrigin {
         if published >= 400 {
             #expect(byTurns.contains(.stored) && byTurns.count > 1, "\(kinds)")
         }
-        let letters = Set(try await place.records(.dead).map { try DeadLetter($0).id })
+        let deadLetters = Set(try await place.records(.dead).map { try DeadLetter($0).id })
         let dead = Set(byJob.filter { $0.value.contains { $0.kind == .dead } }.keys)
         #expect(
-            letters == dead, "letters alone: \(letters.subtracting(dead)), outcomes alone: \(dead.subtracting(letters))"
+            deadLetters == dead,
+            "letters alone: \(deadLetters.subtracting(dead)), outcomes alone: \(dead.subtracting(deadLetters))"
         )
         let repeats = outcomes.count - published
         #expect(repeats <= published / 50 + underWay, "\(repeats) of \(published) jobs")

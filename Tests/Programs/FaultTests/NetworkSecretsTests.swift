@@ -31,8 +31,9 @@ struct NetworkSecretsTests {
         }
         // Whoever runs the worker is told.
         for code in ["fetch.refused-name", "fetch.connection"] { #expect(ended.errors.contains(code)) }
-        let letters = try await place.records(.dead).map { try DeadLetter($0) }
-        #expect(letters.contains { $0.cause.code == "fetch.refused-name" && $0.cause.message.contains("leads to ") })
+        let deadLetters = try await place.records(.dead).map { try DeadLetter($0) }
+        #expect(
+            deadLetters.contains { $0.cause.code == "fetch.refused-name" && $0.cause.message.contains("leads to ") })
         for record in try await place.records(.outcomes) {
             let text = String(decoding: record.value ?? [], as: UTF8.self)
             #expect(!text.contains("127.0.0.1") && !text.contains("took too long") && !text.contains("connect"))

@@ -37,8 +37,8 @@ struct PoisonJobTests {
         let line = ended.errors.split(separator: "\n").first { $0.contains("job.poison") } ?? ""
         #expect(line.contains(url) && line.contains("mezzotint dead show job-5"), "\(ended.errors)")
 
-        let letters = try await place.records(.dead).map { try DeadLetter($0) }
-        #expect(letters.map(\.cause.code) == ["job.poison"] && letters.map { $0.url.map { "\($0)" } } == [url])
+        let deadLetters = try await place.records(.dead).map { try DeadLetter($0) }
+        #expect(deadLetters.map(\.cause.code) == ["job.poison"] && deadLetters.map { $0.url.map { "\($0)" } } == [url])
         let outcomes = try await place.outcomes()
         for (job, told) in Dictionary(grouping: outcomes, by: \.job) where job != "job-5" {
             #expect(told.allSatisfy { [.stored, .unchanged].contains($0.kind) }, "\(job): \(told.map(\.kind))")

@@ -36,15 +36,17 @@ struct RetryTests {
         #expect(place.origin.requestCount == 3)
 
         let listed = try place.run("dead", "list", "--json")
-        let letters = try #require(try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [NSDictionary])
-        let letter = try #require(letters.first)
+        let deadLetters = try #require(
+            try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [NSDictionary])
+        let deadLetter = try #require(deadLetters.first)
         #expect(
-            letters.count == 1 && letter["code"] as? String == "fetch.server-error" && letter["attempts"] as? Int == 3)
-        #expect(letter["url"] as? String == url)
+            deadLetters.count == 1 && deadLetter["code"] as? String == "fetch.server-error"
+                && deadLetter["attempts"] as? Int == 3)
+        #expect(deadLetter["url"] as? String == url)
         let message = "The origin answered 500 for \(url). Gave up after 3 attempts (retry.attempts)."
-        #expect(letter["message"] as? String == message)
+        #expect(deadLetter["message"] as? String == message)
         #expect(try await place.outcomes().first?.failure?.message == message)
-        let id = try #require(letter["id"] as? String)
+        let id = try #require(deadLetter["id"] as? String)
         #expect(try place.run("dead", "show", id).output.contains(String(decoding: original, as: UTF8.self)))
         #expect(try place.run("dead", "discard", id).status == 0)
         #expect(try place.run("dead", "list", "--json").output.trimmingCharacters(in: .whitespacesAndNewlines) == "[]")
@@ -61,8 +63,8 @@ struct RetryTests {
         try place.publish([(place.origin.url("/a.png"), ["32x32-q80.webp"], .fast)])
         #expect(try await place.work()["dead"] == 1)
         let listed = try place.run("dead", "list", "--json")
-        let letters = try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [NSDictionary]
-        let id = try #require(letters?.first?["id"] as? String)
+        let deadLetters = try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [NSDictionary]
+        let id = try #require(deadLetters?.first?["id"] as? String)
         let replayed = try place.run("dead", "replay", id, "--json")
         let report = try JSONSerialization.jsonObject(with: Data(replayed.output.utf8)) as? [String: Any]
         let job = try #require((report?["ids"] as? [[String: String]])?.first?["id"])

@@ -48,9 +48,9 @@ struct SecretURLTests {
             let shown = try place.run(words)
             #expect(!(shown.output + shown.errors).contains("hush"), "\(words): \(shown.output)\(shown.errors)")
         }
-        let letter = try #require(try await place.records(.dead).first)
-        #expect(letter.header("mz_url") == place.origin.url("/down.png") + "?w=1&…")
-        #expect(String(decoding: letter.value ?? [], as: UTF8.self).contains(query))
+        let deadLetter = try #require(try await place.records(.dead).first)
+        #expect(deadLetter.header("mz_url") == place.origin.url("/down.png") + "?w=1&…")
+        #expect(String(decoding: deadLetter.value ?? [], as: UTF8.self).contains(query))
     }
 
     @Test("A letter of an older worker, which has them, is listed without them")
@@ -58,11 +58,11 @@ struct SecretURLTests {
         let place = try Workplace("canonical.volatile=[stamp]")
         try place.publish([("http://a.example/", ["16x16.png"], .fast)])
         let record = try #require(try await place.records(.jobsFast).first)
-        let letter = DeadLetter(
+        let deadLetter = DeadLetter(
             of: record, id: "old",
             cause: .init(code: "c", message: "No: http://a/?stamp=hush&sig=hush.", verdict: .fail),
             attempts: 1, url: nil, at: 1)
-        var new = letter.newRecord(partition: record.partition)
+        var new = deadLetter.newRecord(partition: record.partition)
         new.headers.append("mz_url", "http://a/?w=1&stamp=hush&sig=hush")
         try await place.append([new])
         for words in [["dead", "list"], ["dead", "list", "--json"], ["dead", "show", "old"]] {

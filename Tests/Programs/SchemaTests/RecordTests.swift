@@ -134,7 +134,7 @@ struct RecordTests {
             topic: .jobsFast, partition: PartitionID(0), offset: 4, timestamp: 1, key: [],
             value: [UInt8](repeating: 97, count: 1 << 20),
             headers: [])
-        let letter = DeadLetter(
+        let deadLetter = DeadLetter(
             of: huge, id: "x", cause: FailureNote(code: "job.too-large", message: "m", verdict: .deadLetter),
             attempts: 0,
             url: nil, at: 1)
@@ -153,7 +153,7 @@ struct RecordTests {
                     parked: .init(epoch: 9, lanes: ByLane { $0 == .fast ? .init(7, oldest: 1) : .none }),
                     lost: .init(records: 3, at: 1), at: 1
                 ).newRecord(),
-                letter.newRecord(partition: partition), letter.discard(partition: partition, at: 2, replayedAs: "new"),
+                deadLetter.newRecord(partition: partition), deadLetter.discard(partition: partition, at: 2, replayedAs: "new"),
                 SourceRow.drop(source, partition: partition),
                 VariantRow.drop(VariantSpec(width: 10, height: 10, format: .png), of: source, partition: partition),
             ]) == [])

@@ -32,7 +32,7 @@ final class Ledger {
         /// The simulator took a record of it away: it may be answered or not.
         var isExcused = false
         var answers: [Ownerships.Answer] = []
-        var letters: [Ownerships.Answer] = []
+        var deadLetters: [Ownerships.Answer] = []
 
         init(_ id: String, _ partition: PartitionID) { (self.id, self.partition) = (id, partition) }
     }
@@ -59,7 +59,7 @@ final class Ledger {
         case .outcomes: answered(new, String(id.dropLast("/outcome".count)), log.partition, epoch, by: process)
         case .dead:
             world.count(.deadLetter)
-            if let letter = answer(new, log.partition, epoch) { byID[id]?.letters.append(letter) }
+            if let deadLetter = answer(new, log.partition, epoch) { byID[id]?.deadLetters.append(deadLetter) }
         case .events: world.promises.tell(new, id, isOld: isOld(epoch, log.partition))
         case .parked where process != nil && new.value != nil:
             // A row that comes too late finishes nothing.
@@ -158,7 +158,7 @@ final class Ledger {
         for record in records where record.topic == .outcomes || record.topic == .dead {
             let id = record.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
             if record.topic == .dead {
-                byID[id]?.letters.doubtLast()
+                byID[id]?.deadLetters.doubtLast()
             } else {
                 byID[String(id.dropLast("/outcome".count))]?.answers.doubtLast()
             }
@@ -216,7 +216,7 @@ final class Ledger {
             }
         }
         if report.kind != .dead,
-            let objection = answer.flatMap({ world.ownerships.objection(to: $0, answered: fate.letters) })
+            let objection = answer.flatMap({ world.ownerships.objection(to: $0, answered: fate.deadLetters) })
         {
             world.fail(.repeated, "\(id) is \(report.kind.rawValue), has a dead letter, and \(objection)")
         }

@@ -41,9 +41,9 @@ struct DiagnosisTests {
         scene.look()
         scene.head(.jobsFast, 0, seconds: 60)
         // Its job is set aside: that is over.
-        var change = LetterChange(PartitionID(0), isWhole: true)
+        var change = DeadLetterChange(PartitionID(0), isWhole: true)
         change.added = [.init(id: "evil", code: "job.poison", host: "", at: scene.now)]
-        scene.apply(.letters(change))
+        scene.apply(.deadLetters(change))
         #expect(scene.report.diagnosis.cause == .saturated)
         scene.sample(.jobsFast, 0, 9, code: nil, host: "https://b.example")
         scene.tell("https://b.example", .blocked, code: "fetch.server-error")
@@ -331,15 +331,15 @@ struct DiagnosisTests {
             scene.report.diagnosis.sentence == "Jobs are begun in time. Fast has nothing to do. Slow has nothing to do."
         )
         for number in 0..<4 {
-            var change = LetterChange(PartitionID(Int32(number)), isWhole: true)
+            var change = DeadLetterChange(PartitionID(Int32(number)), isWhole: true)
             if number == 0 { change.added = [.init(id: "a", code: "job.not-json", host: "", at: scene.now)] }
-            scene.apply(.letters(change))
+            scene.apply(.deadLetters(change))
         }
         #expect(scene.report.diagnosis.sentence.hasPrefix("1 dead letter waits for an operator, the newest since "))
         #expect(scene.report.metrics.text.contains("\nmezzotint_dead_letters{partition=\"0\"} 1\n"))
-        var change = LetterChange(PartitionID(0), isWhole: true)
+        var change = DeadLetterChange(PartitionID(0), isWhole: true)
         change.discarded = ["a"]
-        scene.apply(.letters(change))
-        #expect(scene.report.diagnosis.cause == .fine && scene.report.letters == 0)
+        scene.apply(.deadLetters(change))
+        #expect(scene.report.diagnosis.cause == .fine && scene.report.deadLetters == 0)
     }
 }

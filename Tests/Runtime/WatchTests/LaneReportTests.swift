@@ -214,9 +214,9 @@ struct LaneReportTests {
         #expect(Words.clock(0, at: scene.now) == "1970-01-01 00:00:00 UTC")
         #expect(fields["deadLetters"] is NSNull && fields["moreDeadLetters"] as? Bool == false)
         for number in 0..<4 {
-            var change = LetterChange(PartitionID(Int32(number)), isWhole: true)
+            var change = DeadLetterChange(PartitionID(Int32(number)), isWhole: true)
             if number == 0 { change.added = [.init(id: "a", code: "job.not-json", host: "", at: scene.now)] }
-            scene.apply(.letters(change))
+            scene.apply(.deadLetters(change))
         }
         let told = try Self.json(scene.report)
         #expect(told["deadLetters"] as? Int == 1)

@@ -84,27 +84,27 @@ struct PageTests {
     @Test(
         "A failed job is one row, whatever the codes of its outcome and its dead letter",
         arguments: [
-            (letter: "fetch.connection", told: "fetch.unreachable", rows: ["fetch.unreachable 1 1"]),
-            (letter: "retry.host-given-up", told: "fetch.unreachable", rows: ["fetch.unreachable 1 1"]),
-            (letter: "fetch.server-error", told: "fetch.server-error", rows: ["fetch.server-error 1 1"]),
-            (letter: "fetch.connection", told: nil, rows: ["fetch.connection 0 1"]),
-            (letter: "job.not-json", told: "fetch.unreachable", rows: ["fetch.unreachable 1 0", "job.not-json 0 1"]),
-        ] as [(letter: String, told: String?, rows: [String])])
-    func oneRow(letter: String, told: String?, rows: [String]) {
+            (deadLetter: "fetch.connection", told: "fetch.unreachable", rows: ["fetch.unreachable 1 1"]),
+            (deadLetter: "retry.host-given-up", told: "fetch.unreachable", rows: ["fetch.unreachable 1 1"]),
+            (deadLetter: "fetch.server-error", told: "fetch.server-error", rows: ["fetch.server-error 1 1"]),
+            (deadLetter: "fetch.connection", told: nil, rows: ["fetch.connection 0 1"]),
+            (deadLetter: "job.not-json", told: "fetch.unreachable", rows: ["fetch.unreachable 1 0", "job.not-json 0 1"]),
+        ] as [(deadLetter: String, told: String?, rows: [String])])
+    func oneRow(deadLetter: String, told: String?, rows: [String]) {
         let host = "http://127.0.0.1:51255"
         var scene = Scene()
         scene.look()
         for number in 0..<4 {
-            var change = LetterChange(PartitionID(Int32(number)), isWhole: true)
+            var change = DeadLetterChange(PartitionID(Int32(number)), isWhole: true)
             if number == 0 {
                 change.added = [
                     .init(
-                        id: "j1", code: letter, host: host, at: scene.now,
+                        id: "j1", code: deadLetter, host: host, at: scene.now,
                         origin: RecordOrigin(topic: .jobsFast, partition: PartitionID(0), offset: 0), offset: 0,
                         message: "It is not there.")
                 ]
             }
-            scene.apply(.letters(change))
+            scene.apply(.deadLetters(change))
         }
         if let told { scene.end(.dead, 1, code: told, host: host, message: "It is not there.") }
         let failures = scene.report.failures

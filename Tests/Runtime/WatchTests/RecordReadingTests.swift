@@ -158,8 +158,8 @@ struct RecordReadingTests {
     }
 
     @Test("Letters are folded as they came: what was taken back does not stand")
-    func letters() {
-        func letter(_ id: String) -> Record {
+    func deadLetters() {
+        func deadLetter(_ id: String) -> Record {
             record(
                 .dead, "x",
                 [
@@ -167,19 +167,19 @@ struct RecordReadingTests {
                     ("mz_origin", "jobs.fast-0-1"),
                 ])
         }
-        let change = reading.letters(
-            [letter("a"), letter("b"), record(.dead, nil, [("mz_discards", "a")]), letter("c"), record(.dead, nil)],
+        let change = reading.deadLetters(
+            [deadLetter("a"), deadLetter("b"), record(.dead, nil, [("mz_discards", "a")]), deadLetter("c"), record(.dead, nil)],
             of: partition, isWhole: true)
         #expect(change.added.map(\.id) == ["b", "c"] && change.discarded == ["a"])
-        var table = LetterTable(partitions: 1)
+        var table = DeadLetterTable(partitions: 1)
         table.take(change)
         #expect(table.count == 2)
-        table.take(reading.letters([record(.dead, nil, [("mz_discards", "b")])], of: partition, isWhole: true))
+        table.take(reading.deadLetters([record(.dead, nil, [("mz_discards", "b")])], of: partition, isWhole: true))
         #expect(table.count == 1 && table.newest?.id == "c")
     }
 
-    private func letters(_ offsets: Range<Int64>, id: String? = nil) -> LetterChange {
-        var change = LetterChange(partition, isWhole: true)
+    private func deadLetters(_ offsets: Range<Int64>, id: String? = nil) -> DeadLetterChange {
+        var change = DeadLetterChange(partition, isWhole: true)
         change.added = offsets.map { offset in
             .init(
                 id: id ?? "\(offset)", code: "c", host: "", at: WallTime(milliseconds: offset),
@@ -190,11 +190,11 @@ struct RecordReadingTests {
 
     @Test("Jobs of one id are letters of their own, taken back together; a letter that comes twice is one")
     func sameID() {
-        var table = LetterTable(partitions: 1)
-        table.take(letters(0..<3, id: "a"))
-        table.take(letters(0..<1, id: "a"))
+        var table = DeadLetterTable(partitions: 1)
+        table.take(deadLetters(0..<3, id: "a"))
+        table.take(deadLetters(0..<1, id: "a"))
         #expect(table.count == 3 && table.counts[partition] == 3 && table.byKey.values.joined().count == 3)
-        var change = LetterChange(partition, isWhole: true)
+        var change = DeadLetterChange(partition, isWhole: true)
         change.discarded = ["a"]
         table.take(change)
         #expect(table.count == 0 && table.newest == nil)
@@ -202,31 +202,31 @@ struct RecordReadingTests {
 
     @Test("Letters that retention took, and those of a topic that was recreated, stand no longer")
     func gone() {
-        var table = LetterTable(partitions: 1)
+        var table = DeadLetterTable(partitions: 1)
         table.keep(0..<5, of: partition)
-        table.take(letters(0..<5))
+        table.take(deadLetters(0..<5))
         table.keep(0..<5, of: partition)
         #expect(table.count == 5)
         table.keep(3..<6, of: partition)
         #expect(table.count == 2 && table.newest?.id == "4")
         table.keep(0..<4, of: partition)
         #expect(table.count == nil && table.newest == nil)
-        table.take(LetterChange(partition, isWhole: true))
+        table.take(DeadLetterChange(partition, isWhole: true))
         #expect(table.count == 0)
     }
 
     @Test("Letters that were passed over are told once there is room")
     func room() {
-        var table = LetterTable(partitions: 1, limit: 10)
-        table.take(letters(0..<30))
-        var change = LetterChange(partition, isWhole: true)
+        var table = DeadLetterTable(partitions: 1, limit: 10)
+        table.take(deadLetters(0..<30))
+        var change = DeadLetterChange(partition, isWhole: true)
         for id in 0..<5 { change.discarded.append("\(id)") }
         table.take(change)
         #expect(table.count == 5 && table.isMore && !table.forgot())
         change.discarded = ["5"]
         table.take(change)
         #expect(table.forgot() && !table.isMore && table.count == nil)
-        table.take(letters(6..<9))
+        table.take(deadLetters(6..<9))
         #expect(table.count == 3 && !table.isMore && !table.forgot())
     }
 

@@ -6,7 +6,7 @@ import Records
 import TestSupport
 @testable import Watch
 
-extension LetterChange.Letter {
+extension DeadLetterChange.Entry {
     init(id: String, code: String, host: String, at: WallTime) {
         self.init(
             id: id, code: code, host: host, at: at,

@@ -216,12 +216,12 @@ extension StagedFault {
             asks: "discard them once they are fixed: mezzotint dead discard --all"
         ) {
             for number in 0..<4 {
-                var change = LetterChange(PartitionID(Int32(number)), isWhole: true)
+                var change = DeadLetterChange(PartitionID(Int32(number)), isWhole: true)
                 if number == 0 {
                     let now = $0.now
                     change.added = (0..<875).map { .init(id: "\($0)", code: "job.not-json", host: "", at: now) }
                 }
-                $0.apply(.letters(change))
+                $0.apply(.deadLetters(change))
             }
             $0.end(.dead, 875, code: "job.not-json", host: "")
         },
@@ -231,14 +231,14 @@ extension StagedFault {
             asks: "mezzotint dead list shows the records"
         ) {
             for number in 0..<4 {
-                var change = LetterChange(PartitionID(Int32(number)), isWhole: true)
+                var change = DeadLetterChange(PartitionID(Int32(number)), isWhole: true)
                 if number == 0 {
                     change.added = [
                         .init(id: "1", code: "job.not-json", host: "", at: $0.now - 9),
                         .init(id: "2", code: "job.unsigned", host: "", at: $0.now),
                     ]
                 }
-                $0.apply(.letters(change))
+                $0.apply(.deadLetters(change))
             }
             $0.end(.dead, 30, code: "job.not-json", host: "")
             $0.end(.dead, 10, code: "job.unsigned", host: "")
@@ -271,9 +271,9 @@ extension StagedFault {
             asks: "mezzotint dead show evil"
         ) {
             $0.look(14)
-            var change = LetterChange(PartitionID(0), isWhole: true)
+            var change = DeadLetterChange(PartitionID(0), isWhole: true)
             change.added = [.init(id: "evil", code: "job.poison", host: "", at: $0.now)]
-            $0.apply(.letters(change))
+            $0.apply(.deadLetters(change))
         },
         StagedFault(
             "fast late with idle renderers", .saturated,

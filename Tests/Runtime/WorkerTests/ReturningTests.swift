@@ -43,9 +43,9 @@ struct ReturningTests {
     func answeredAhead() async throws {
         let (bench, gate) = (try Bench(), Gate())
         let (log, partition) = try await Self.aheadOfAJob(bench, gate)
-        let letters = Mutex(0)
+        let deadLetters = Mutex(0)
         let moving = MovingLog(log) { records in
-            if records.contains(where: { $0.topic == .dead }) { letters.withLock { $0 += 1 } }
+            if records.contains(where: { $0.topic == .dead }) { deadLetters.withLock { $0 += 1 } }
             return nil
         }
         try await bench.work(
@@ -61,7 +61,7 @@ struct ReturningTests {
                     try await eventually { try await log.committed(.jobsFast, partition) == 2 }
                 }
             })
-        #expect(letters.withLock { $0 } == 1)
+        #expect(deadLetters.withLock { $0 } == 1)
         #expect(try await bench.outcomes().map(\.kind).sorted { $0.rawValue < $1.rawValue } == [.dead, .stored])
     }
 
@@ -150,12 +150,12 @@ struct ReturningTests {
         // Answered without a fetch, once the job before it has asked for its permit.
         try await bench.append([Self.noJob(source, partition)], to: log)
         let (told, moved, ended) = (Gate(), Gate(), Gate())
-        let letters = Mutex(0)
+        let deadLetters = Mutex(0)
         let moving = MovingLog(log) { records in
             guard records.contains(where: { $0.topic == .dead }) else { return nil }
             // Each ownership answers it: of the first the log takes nothing any more.
             let isFirst =
-                letters.withLock {
+                deadLetters.withLock {
                     $0 += 1
                     return $0
                 } == 1

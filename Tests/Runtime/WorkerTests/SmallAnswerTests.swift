@@ -28,14 +28,14 @@ struct SmallAnswerTests {
             { $0.partition.retry = RetryPolicy(attempts: 2, base: 20, cap: 20) }, log: log, moving: moving)
     }
 
-    private func letters(_ bench: Bench) async throws -> [DeadLetter] {
+    private func deadLetters(_ bench: Bench) async throws -> [DeadLetter] {
         let log = try bench.log
-        var letters: [DeadLetter] = []
+        var deadLetters: [DeadLetter] = []
         for number in 0..<Int32(log.partitionCount) {
-            letters += DeadLetter.standing(try await log.read(.dead, PartitionID(number), from: 0, limit: 100)).letters
+            deadLetters += DeadLetter.standing(try await log.read(.dead, PartitionID(number), from: 0, limit: 100)).deadLetters
         }
         await log.close()
-        return letters
+        return deadLetters
     }
 
     private func append(_ bench: Bench, _ record: NewRecord) async throws {
@@ -58,9 +58,9 @@ struct SmallAnswerTests {
             bench, NewRecord(topic: .jobsFast, partition: PartitionID(2), key: key, value: Array("none".utf8)))
         let counters = try await work(bench, limit: 2 << 20)
         #expect(counters.dead == 1 && counters.failures.isEmpty)
-        let letter = try #require(try await letters(bench).first)
-        #expect(letter.wholeKey == DeadLetter.Whole(bytes: key.count, digest: SHA256.digest(of: key)))
-        #expect(letter.body == Array("none".utf8) && letter.origin.partition == PartitionID(2))
+        let deadLetter = try #require(try await deadLetters(bench).first)
+        #expect(deadLetter.wholeKey == DeadLetter.Whole(bytes: key.count, digest: SHA256.digest(of: key)))
+        #expect(deadLetter.body == Array("none".utf8) && deadLetter.origin.partition == PartitionID(2))
         #expect(try await bench.outcomes().map(\.job) == ["jobs.fast-2-0"])
     }
 
@@ -74,7 +74,7 @@ struct SmallAnswerTests {
         try await append(bench, record)
         let counters = try await work(bench, limit: 2 << 20)
         #expect(counters.retries == 1 && counters.dead == 1 && counters.failures == ["fetch.server-error": 2])
-        #expect(try await letters(bench).map(\.cause.code) == ["fetch.server-error"])
+        #expect(try await deadLetters(bench).map(\.cause.code) == ["fetch.server-error"])
     }
 
     @Test("A job of another partition with headers of 3 MB is appended again with those that mean something")
@@ -116,23 +116,23 @@ struct SmallAnswerTests {
         try await append(bench, record)
         let counters = try await work(bench, limit: 16 << 10)
         #expect(counters.jobs == 1 && counters.dead == 1)
-        let letter = try #require(try await letters(bench).first)
-        #expect(letter.cause.code == "log.too-large" && letter.id == "job" && letter.url == job.url.shown)
-        #expect(letter.key == RecordKey.job(job.source).bytes && letter.body == record.value!.prefix(4_096).map { $0 })
-        #expect(letter.whole == DeadLetter.Whole(bytes: record.value!.count, digest: SHA256.digest(of: record.value!)))
+        let deadLetter = try #require(try await deadLetters(bench).first)
+        #expect(deadLetter.cause.code == "log.too-large" && deadLetter.id == "job" && deadLetter.url == job.url.shown)
+        #expect(deadLetter.key == RecordKey.job(job.source).bytes && deadLetter.body == record.value!.prefix(4_096).map { $0 })
+        #expect(deadLetter.whole == DeadLetter.Whole(bytes: record.value!.count, digest: SHA256.digest(of: record.value!)))
         let report = try #require(try await bench.outcomes().first)
         #expect(report.kind == .dead && report.source == job.source && report.failure?.code == "log.too-large")
     }
 
     @Test("The dead letter of a large body is cut where its topic finds it too large")
-    func letter() async throws {
+    func deadLetter() async throws {
         let bench = try Bench()
         let body = [UInt8](repeating: 0x7B, count: 60_000)
         try await append(bench, NewRecord(topic: .jobsSlow, partition: PartitionID(0), key: [], value: body))
         let counters = try await work(bench, limit: 16 << 10)
         #expect(counters.dead == 1)
-        let letter = try #require(try await letters(bench).first)
-        #expect(letter.body.count == 4_096)
-        #expect(letter.whole == DeadLetter.Whole(bytes: body.count, digest: SHA256.digest(of: body)))
+        let deadLetter = try #require(try await deadLetters(bench).first)
+        #expect(deadLetter.body.count == 4_096)
+        #expect(deadLetter.whole == DeadLetter.Whole(bytes: body.count, digest: SHA256.digest(of: body)))
     }
 }

@@ -145,11 +145,11 @@ private struct DrawingRandom {
         return saturated[below(saturated.count)]
     }
 
-    mutating func words(_ letters: Int) -> String {
+    mutating func words(_ deadLetters: Int) -> String {
         let alphabet = Array("etaoinshrdlucmfwypvbgkjqxz.0123456789-AEMRT")
         var text = ""
-        while text.count < letters {
-            for _ in 0..<(2 + below(8)) where text.count < letters {
+        while text.count < deadLetters {
+            for _ in 0..<(2 + below(8)) where text.count < deadLetters {
                 text.append(alphabet[below(2) == 0 ? below(12) : below(alphabet.count)])
             }
             text.append(" ")

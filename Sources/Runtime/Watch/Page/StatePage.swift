@@ -158,16 +158,16 @@ extension HTML {
 
     fileprivate mutating func failures(_ report: WatchReport) {
         raw("<h2>Failures</h2>")
-        let letters =
-            report.letters.map { count in
-                "\(report.hasMoreLetters ? "at least " : "")\(Words.count(count))"
+        let deadLetters =
+            report.deadLetters.map { count in
+                "\(report.hasMoreDeadLetters ? "at least " : "")\(Words.count(count))"
             } ?? "unknown"
         let (jobs, failed, expired) = report.ended
         let bad = [(failed, "failed"), (expired, "expired")].filter { $0.0 > 0 }.map {
             "\(Words.count($0.0)) \($0.1) (\(Words.percent(Double($0.0), of: Double(jobs))))"
         }
         note(
-            "Last 5 minutes: \(Words.counted(jobs, "outcome")) read, \(bad.isEmpty ? "none failed" : bad.joined(separator: ", ")). Open dead letters: \(letters). The table counts since lagwatch started."
+            "Last 5 minutes: \(Words.counted(jobs, "outcome")) read, \(bad.isEmpty ? "none failed" : bad.joined(separator: ", ")). Open dead letters: \(deadLetters). The table counts since lagwatch started."
         )
         guard !report.failures.isEmpty else { return }
         table(

@@ -65,7 +65,9 @@ struct ExtremeTimeTests {
             }
         }
         let answers = world.answers.map(\.disposition)
-        let dead = answers.count { if case .dead(let letter, _) = $0 { letter.attempts == 1_000_001 } else { false } }
+        let dead = answers.count {
+            if case .dead(let deadLetter, _) = $0 { deadLetter.attempts == 1_000_001 } else { false }
+        }
         let isFar = time > Self.now
         // A job that is not due for eight thousand years stays parked.
         #expect(dead == (isFar ? 2 : 3), "\(answers)")

@@ -97,10 +97,10 @@ extension OutageTests {
                 }
                 parked.delete(record)
                 switch disposition {
-                case .dead(let letter, let outcome):
+                case .dead(let deadLetter, let outcome):
                     dead_ += 1
                     failures.formUnion(outcome.variants.map { $0.failure?.code })
-                    causes.insert("\(letter.cause.code): \(letter.cause.message)")
+                    causes.insert("\(deadLetter.cause.code): \(deadLetter.cause.message)")
                 case .outcome(let outcome):
                     done += 1
                     if let begin = published.removeValue(forKey: outcome.job) { took.append(now.wall - begin) }

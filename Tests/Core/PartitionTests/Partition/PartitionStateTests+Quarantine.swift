@@ -41,12 +41,12 @@ extension PartitionStateTests {
             var driver = driver(.alone, crashes: 2)
             let effects = driver.feed(.arrived(driver.pending("j", tests.source, [PartitionStateTests.large])))
             #expect(tests.kinds(effects) == [.dead] && effects.count == 1)
-            guard case .dead(let letter, let outcome) = try #require(tests.settled(effects).first) else {
+            guard case .dead(let deadLetter, let outcome) = try #require(tests.settled(effects).first) else {
                 Issue.record("no dead letter")
                 return
             }
-            #expect(letter.cause.code == "job.poison" && letter.cause.message.contains("mezzotint dead show j"))
-            #expect(outcome.failure == letter.cause)
+            #expect(deadLetter.cause.code == "job.poison" && deadLetter.cause.message.contains("mezzotint dead show j"))
+            #expect(outcome.failure == deadLetter.cause)
             // The next is any job.
             #expect(tests.flight(driver.feed(.arrived(driver.pending("k", other, [PartitionStateTests.large])))) != nil)
         }

@@ -53,7 +53,7 @@ extension PartitionStateTests {
         let least = min(first, second).rawValue
         switch try #require(settled(effects).first) {
         case .outcome(let outcome): #expect(outcome.kind.rawValue == ends && outcome.failure?.code == least)
-        case .dead(let letter, _): #expect(ends == "dead" && letter.cause.code == least)
+        case .dead(let deadLetter, _): #expect(ends == "dead" && deadLetter.cause.code == least)
         case .park(let later, _, let cause): #expect(ends == "retry \(later.attempts)" && cause.code == least)
         case .owing, .paid, .changed, .unpark, .rekey: Issue.record("\(effects)")
         }

@@ -35,7 +35,7 @@ struct AnswerTailTests {
 
     private static let cause = FailureNote(FetchFailure.resolution(url: "http://o/a"))
 
-    private func letter(to answered: Record) -> DeadLetter {
+    private func deadLetter(to answered: Record) -> DeadLetter {
         DeadLetter(of: answered, id: "job", cause: Self.cause, attempts: 1, url: nil, at: 0)
     }
 
@@ -71,18 +71,18 @@ struct AnswerTailTests {
     }
 
     @Test("A dead letter without its outcome is kept with its cause; what another partition's record answers is not")
-    func letters() {
+    func deadLetters() {
         var tail = AnswerTail(after: nil, committed: [.jobsFast: 1, .jobsSlow: 7])
         for offset in [0, 1] as [Int64] { tail.read(answer(.outcomes, to: record(.jobsFast, offset))) }
         tail.read(answer(.retry1m, to: record(.jobsSlow, 7, at: 5)))
         for offset in [0, 1, 2] as [Int64] {
             let answered = record(.jobsFast, offset)
-            var new = letter(to: answered).newRecord(partition: Self.partition)
+            var new = deadLetter(to: answered).newRecord(partition: Self.partition)
             new.headers.append(answered: answered)
             tail.read(record(.dead, 0, new.headers))
         }
         tail.read(answer(.dead, to: record(.jobsFast, 3)))
-        #expect(tail.letters(.jobsFast) == [2: LoneLetter(letter(to: record(.jobsFast, 2)), appended: 1_000)])
+        #expect(tail.deadLetters(.jobsFast) == [2: LoneDeadLetter(deadLetter(to: record(.jobsFast, 2)), appended: 1_000)])
         var other = record(.jobsFast, 9)
         other.partition = PartitionID(0)
         tail.read(answer(.outcomes, to: other))
@@ -92,7 +92,7 @@ struct AnswerTailTests {
         tail.drop(.jobsSlow)
         #expect(tail.count == 1)
         tail.drop(.jobsFast)
-        #expect(tail.count == 0 && tail.letters(.jobsFast).isEmpty)
+        #expect(tail.count == 0 && tail.deadLetters(.jobsFast).isEmpty)
     }
 
     @Test("What was answered between the row and the group's offset is counted, each record once, and not done again")
@@ -232,7 +232,7 @@ struct AnswerTailTests {
     }
 
     @Test("A row tells of a letter only once its outcome is there")
-    func letterEnds() {
+    func deadLetterEnds() {
         var tail = AnswerTail(after: [:])
         tail.finish(.dead, at: 5)
         tail.note([(.dead, 5), (.outcomes, 1), (.dead, 6)], isAll: true)
@@ -255,8 +255,8 @@ struct AnswerTailTests {
     func lone(appended: WallTime, isLone: Bool) throws {
         let rules = PartitionRules(reuse: ReuseRules(), retry: RetryPolicy())
         var state = PartitionState(Self.partition, rules: rules, seed: 1)
-        let old = LoneLetter(letter(to: record(.jobsFast, 4)), appended: 1_000)
-        state.begin(.jobsFast, at: 0, letters: [4: old])
+        let old = LoneDeadLetter(deadLetter(to: record(.jobsFast, 4)), appended: 1_000)
+        state.begin(.jobsFast, at: 0, deadLetters: [4: old])
         var isUnproved = [state.hasUnprovedAnswers]
         let job = Job(
             id: "job", url: "http://o/a", source: SourceKey(SHA256.digest(of: [])),

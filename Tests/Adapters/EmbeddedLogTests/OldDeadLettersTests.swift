@@ -4,7 +4,7 @@ import Testing
 @testable import EmbeddedLog
 
 @Suite("Embedded log: which dead letters are old")
-struct OldLettersTests {
+struct OldDeadLettersTests {
     private static let hour = Duration.hours(1)
 
     @Test(
@@ -18,26 +18,26 @@ struct OldLettersTests {
             ([[1, 1], nil, [9, 9]], [1, 1]),
         ] as [([[Int64]?], [Int64])])
     func ends(looks: [[Int64]?], ends: [Int64]) {
-        var letters = OldLetters(every: Self.hour)
+        var deadLetters = OldDeadLetters(every: Self.hour)
         for (hour, found) in looks.enumerated() {
-            let isDue = letters.beginLook(at: Instant(nanoseconds: 0) + Self.hour * hour)
+            let isDue = deadLetters.beginLook(at: Instant(nanoseconds: 0) + Self.hour * hour)
             #expect(isDue)
-            if let found { letters.look(found) }
+            if let found { deadLetters.look(found) }
         }
-        #expect(letters.ends == ends)
+        #expect(deadLetters.ends == ends)
     }
 
     @Test("A look is due once in an hour, also after one that failed; then what it found is done once")
     func due() {
-        var letters = OldLetters(every: Self.hour)
+        var deadLetters = OldDeadLetters(every: Self.hour)
         var due: [Int64] = []
-        for minute: Int64 in 0..<180 where letters.beginLook(at: Instant(milliseconds: 500) + .minutes(minute)) {
+        for minute: Int64 in 0..<180 where deadLetters.beginLook(at: Instant(milliseconds: 500) + .minutes(minute)) {
             due.append(minute)
-            if minute != 60 { letters.look([1]) }
+            if minute != 60 { deadLetters.look([1]) }
         }
         #expect(due == [0, 60, 120])
-        #expect(letters.ends == [1])
-        letters.finish()
-        #expect(letters.ends == [])
+        #expect(deadLetters.ends == [1])
+        deadLetters.finish()
+        #expect(deadLetters.ends == [])
     }
 }

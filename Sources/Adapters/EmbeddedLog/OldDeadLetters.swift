@@ -4,7 +4,7 @@ internal import Clocks
 /// for less than the time between the looks takes none away. The log keeps what the last look found for the next program
 /// (`OpenLog.saveLook`): one that is restarted more often would take none away either. It counts until the machine is started
 /// again, since its clock may be wrong at each start. A clock that was behind when a letter was written is not noticed.
-struct OldLetters: Sendable {
+struct OldDeadLetters: Sendable {
     private let interval: Duration
     private var lookedAt: Instant?
     /// By partition, what the last look found: letters below it were old.

@@ -3,11 +3,11 @@ internal import Records
 
 /// Open dead letters from `dead`, by the rules of `DeadLetter.standing`. A dead letter that retention removed is not
 /// open any more.
-struct LetterTable: Sendable {
-    private typealias Letter = LetterChange.Letter
+struct DeadLetterTable: Sendable {
+    private typealias Entry = DeadLetterChange.Entry
 
     /// Dead letters by id, which a discard names, then by the record that each belongs to.
-    private var letters: [PartitionID: [String: [RecordOrigin: LetterChange.Letter]]] = [:]
+    private var deadLetters: [PartitionID: [String: [RecordOrigin: DeadLetterChange.Entry]]] = [:]
     private var bounds: [PartitionID: Range<Int64>] = [:]
     private var whole: Set<PartitionID> = []
     private let partitionCount: Int
@@ -18,15 +18,15 @@ struct LetterTable: Sendable {
 
     init(partitions: Int, limit: Int = 10_000) { (partitionCount, self.limit) = (partitions, limit) }
 
-    mutating func take(_ change: LetterChange) {
+    mutating func take(_ change: DeadLetterChange) {
         if change.isWhole { whole.insert(change.partition) }
-        for id in change.discarded { kept -= letters[change.partition]?.removeValue(forKey: id)?.count ?? 0 }
-        for letter in change.added where letters[change.partition]?[letter.id]?[letter.origin] == nil {
+        for id in change.discarded { kept -= deadLetters[change.partition]?.removeValue(forKey: id)?.count ?? 0 }
+        for deadLetter in change.added where deadLetters[change.partition]?[deadLetter.id]?[deadLetter.origin] == nil {
             guard kept < limit else {
                 isMore = true
                 return
             }
-            letters[change.partition, default: [:]][letter.id, default: [:]][letter.origin] = letter
+            deadLetters[change.partition, default: [:]][deadLetter.id, default: [:]][deadLetter.origin] = deadLetter
             kept += 1
         }
     }
@@ -36,40 +36,42 @@ struct LetterTable: Sendable {
         let old = bounds.updateValue(new, forKey: partition)
         guard let old, old.lowerBound != new.lowerBound || old.upperBound > new.upperBound else { return }
         if old.upperBound > new.upperBound { whole.remove(partition) }
-        let isGone = { (letter: Letter) in old.upperBound > new.upperBound || letter.offset < new.lowerBound }
-        for (id, own) in letters[partition] ?? [:] {
+        let isGone = { (deadLetter: Entry) in old.upperBound > new.upperBound || deadLetter.offset < new.lowerBound }
+        for (id, own) in deadLetters[partition] ?? [:] {
             let left = own.filter { !isGone($0.value) }
             kept -= own.count - left.count
-            letters[partition]?[id] = left.isEmpty ? nil : left
+            deadLetters[partition]?[id] = left.isEmpty ? nil : left
         }
     }
 
     /// Whether skipped dead letters can be read now. Nothing is kept then, so that all can be read from the beginning.
     mutating func forgot() -> Bool {
         guard isMore, kept * 2 < limit else { return false }
-        (letters, whole, kept, isMore) = ([:], [], 0, false)
+        (deadLetters, whole, kept, isMore) = ([:], [], 0, false)
         return true
     }
 
     /// Counts of the partitions whose topic was read to its end.
     var counts: [PartitionID: Int] {
         Dictionary(
-            uniqueKeysWithValues: whole.map { ($0, letters[$0]?.values.reduce(0) { $0 + $1.count } ?? 0) })
+            uniqueKeysWithValues: whole.map { ($0, deadLetters[$0]?.values.reduce(0) { $0 + $1.count } ?? 0) })
     }
 
     /// nil until every partition's topic was read to its end.
     var count: Int? { partitionCount > 0 && whole.count == partitionCount ? kept : nil }
 
-    private var all: some Sequence<LetterChange.Letter> { letters.values.lazy.flatMap(\.values).flatMap(\.values) }
+    private var all: some Sequence<DeadLetterChange.Entry> {
+        deadLetters.values.lazy.flatMap(\.values).flatMap(\.values)
+    }
 
-    var newest: LetterChange.Letter? { all.max { $0.at < $1.at } }
+    var newest: DeadLetterChange.Entry? { all.max { $0.at < $1.at } }
 
     /// The newest dead letter since `since` with this code.
-    func newest(_ code: String, since: WallTime) -> LetterChange.Letter? {
+    func newest(_ code: String, since: WallTime) -> DeadLetterChange.Entry? {
         all.filter { $0.code == code && $0.at >= since }.max { $0.at < $1.at }
     }
 
-    var byKey: [FailureTable.Key: [LetterChange.Letter]] {
+    var byKey: [FailureTable.Key: [DeadLetterChange.Entry]] {
         Dictionary(grouping: all) { FailureTable.Key(code: $0.code, host: $0.host) }
     }
 }
