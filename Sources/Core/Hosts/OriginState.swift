@@ -40,7 +40,7 @@ package struct OriginState: Sendable {
     /// When a flight last started.
     package private(set) var begunAt = Instant.distantPast
     /// Whether the last flight that started was slow.
-    private var owesFast = false
+    private var isFastNext = false
     /// The cluster's limit of concurrent fetches.
     private let slotCount: Int
     private let rules: OriginRules
@@ -95,8 +95,8 @@ package struct OriginState: Sendable {
     /// Whether an aged slow flight lets fast ones go first, once. It does if a slow flight last had the only fetch that
     /// this worker may have. Otherwise fast flights would never get a turn while an old slow backlog waits.
     package mutating func yieldsOnce() -> Bool {
-        defer { owesFast = false }
-        return owesFast && share == 1
+        defer { isFastNext = false }
+        return isFastNext && share == 1
     }
 
     /// Concurrent fetches of the host that this worker may have.
@@ -148,7 +148,7 @@ package struct OriginState: Sendable {
         begun[flight] = count
         count += 1
         inUse = (inUse.all + 1, inUse.slow + (isSlow ? 1 : 0))
-        (begunAt, owesFast) = (now, isSlow)
+        (begunAt, isFastNext) = (now, isSlow)
         if let interval { next = max(next, now) + interval * part }
         if case .blocked = phase { phase = .probing(flight) }
     }

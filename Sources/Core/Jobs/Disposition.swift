@@ -9,12 +9,13 @@ package import Records
 /// Result of a record, which is appended before its offset counts as finished.
 package indirect enum Disposition: Sendable {
     case outcome(Outcome)
-    /// A stored outcome whose source will be fetched again; nil: an earlier debt already covers that.
+    /// A stored outcome whose source will be fetched again; nil: an earlier pending refresh already covers that.
     ///
-    /// The outcome is in the log after all debts that were decided before it. A kill between the two leaves a job that
-    /// is done again and owes the same.
-    case owing(Outcome, Debt?)
-    /// Outcome that pays a debt: `events` reports the refreshed variants before the outcome ends the debt.
+    /// The outcome is in the log after all pending refreshes that were decided before it. A kill between the two leaves
+    /// a job that is done again and owes the same.
+    case refreshing(Outcome, PendingRefresh?)
+    /// Outcome that pays a pending refresh: `events` reports the refreshed variants before the outcome ends the pending
+    /// refresh.
     case paid(Outcome)
     /// The rest of a source's change that a crashed owner left. `events` reports it before the outcome ends its job.
     case changed(SourceChange, [SourceChange.Variant], Outcome)
@@ -32,7 +33,7 @@ extension Disposition {
     /// The job's outcome. nil: the job is not over.
     package var outcome: Outcome? {
         switch self {
-        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome),
+        case .outcome(let outcome), .refreshing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome),
             .dead(_, let outcome):
             outcome
         case .park, .unpark, .rekey: nil
@@ -55,12 +56,12 @@ package struct Parking: Sendable, Hashable {
 }
 
 /// A job of the worker's own, which is parked and runs later.
-package struct Debt: Sendable {
+package struct PendingRefresh: Sendable {
     package let job: Job
     package let notBefore: WallTime
     package let parking: Parking
     package let cause: FailureNote
-    /// Record of the job that caused the debt.
+    /// Record of the job that caused the pending refresh.
     package let record: Record
     /// Earlier state of a source that has changed. The change is split into one job for each part.
     package var change: SourceChange?

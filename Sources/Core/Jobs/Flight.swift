@@ -44,8 +44,8 @@ struct Flight: Sendable {
         var position: Int64 = 0
         /// Change of the source's bytes that is not yet reported.
         var change: SourceChange?
-        /// Whether the log has the debt for rendering the remaining variants again.
-        var isOwed = false
+        /// Whether the log has the pending refresh for rendering the remaining variants again.
+        var hasPendingRefresh = false
     }
 
     struct Fetched: Sendable {

@@ -225,7 +225,7 @@ extension [JobEffect] {
         at now: Moment
     ) {
         let outcome = pending.outcome(kind, variants: variants, failure: failure, at: now.wall)
-        let isPaid = kind.isFresh && pending.job.isOwed
+        let isPaid = kind.isFresh && pending.job.isStaleRefresh
         append(.work(.answer(pending.record, isPaid ? .paid(outcome) : .outcome(outcome))))
     }
 

@@ -150,17 +150,17 @@ extension Flight {
         return left.isEmpty ? course?.change : nil
     }
 
-    /// Debt that another owner must pay if this one crashes after the batch is announced.
+    /// PendingRefresh that another owner must pay if this one crashes after the batch is announced.
     ///
     /// - Parameter life: how long its origin may be unavailable.
-    func debt(after batch: RenderBatch?, at now: WallTime, life: Duration) -> Debt? {
-        guard let course, !course.isOwed, let change = course.change, let pending = pendingJobs.first,
+    func pendingRefresh(after batch: RenderBatch?, at now: WallTime, life: Duration) -> PendingRefresh? {
+        guard let course, !course.hasPendingRefresh, let change = course.change, let pending = pendingJobs.first,
             let left = outdated.first(where: { spec in batch?.orders.contains { $0.spec == spec } != true })
         else { return nil }
         let job = Job(
             id: "\(Job.changePrefix)\(source.hex)-\(change.id)-\(change.at.milliseconds)", url: url, source: source,
             variants: [left], lane: .background, expires: RecordLimits.time(now + life))
-        return Debt(
+        return PendingRefresh(
             job: job, notBefore: now, for: origin, cause: FailureNote(RetryCause.sourceChanged), after: pending.record,
             change: change)
     }

@@ -59,7 +59,7 @@ extension Jobs {
             return effects.append(.work(.answer(pending.record, .outcome(outcome))))
         }
         effects.append(.work(.stoodIn(origin(of: pending))))
-        owe(pending, outcome, Job.owedPrefix, failure, now, &effects)
+        scheduleRefresh(pending, outcome, Job.staleRefreshPrefix, failure, now, &effects)
     }
 
     /// Completes the job with stale variants that its origin allows during revalidation, and schedules that.
@@ -75,31 +75,31 @@ extension Jobs {
         guard plan.isUnchanged else { return false }
         let variants = VariantOutcomes(unchanged: snapshot, plan.unchangedPlaces)
         let outcome = pending.outcome(.unchanged, variants: variants, at: now.wall)
-        owe(pending, outcome, Job.refreshPrefix, FailureNote(RetryCause.deferred), now, &effects)
+        scheduleRefresh(pending, outcome, Job.refreshPrefix, FailureNote(RetryCause.deferred), now, &effects)
         return true
     }
 
     /// Schedules a refresh once for each variant of a source, because one refresh may serve many jobs. An owner that
     /// does not know another's refresh schedules it again. Both have the same id, and the second asks the origin only
     /// if forced.
-    private mutating func owe(
+    private mutating func scheduleRefresh(
         _ pending: PendingJob, _ outcome: Outcome, _ prefix: String, _ cause: FailureNote,
         _ now: Moment, _ effects: inout [JobEffect]
     ) {
         var job = pending.job
-        if owed.count >= Self.owedLimit { owed = owed.filter { $0.value.until > now.wall } }
-        let isTold = prefix == Job.owedPrefix
+        if scheduled.count >= Self.scheduledLimit { scheduled = scheduled.filter { $0.value.until > now.wall } }
+        let isTold = prefix == Job.staleRefreshPrefix
         let isForced = job.freshness == .force
         // A job that only refreshes has no consumer to inform. A job that is not forced requests nothing that is fresh
         // again.
-        let known = owed[job.source].flatMap {
+        let known = scheduled[job.source].flatMap {
             $0.until > now.wall && $0.until - now.wall <= rules.ownLife && ($0.isTold || !isTold)
                 && ($0.isForced || !isForced) ? $0 : nil
         }
         job.variants = outcome.variants.filter { !isTold || !$0.kind.isFresh }.map(\.spec)
         if let known { job.variants = isTold ? job.variants.filter { !known.specs.contains($0) } : [] }
-        if job.variants.isEmpty { return effects.append(.work(.answer(pending.record, .owing(outcome, nil)))) }
-        guard owed.count < Self.owedLimit || owed[job.source] != nil else {
+        if job.variants.isEmpty { return effects.append(.work(.answer(pending.record, .refreshing(outcome, nil)))) }
+        guard scheduled.count < Self.scheduledLimit || scheduled[job.source] != nil else {
             return effects.append(.work(.answer(pending.record, .outcome(outcome))))
         }
         // An owner that repeats the job after a crash schedules the same refresh.
@@ -109,30 +109,33 @@ extension Jobs {
         let until = RecordLimits.time(now.wall + rules.ownLife)
         job.expires = until
         let specs = (known?.specs ?? []).union(job.variants)
-        // A plain debt beside a forced one for other variants makes the entry plain. One request too many does no harm.
-        owed[job.source] = Owed(until: known?.until ?? until, isTold: isTold, isForced: isForced, specs: specs)
+        // A plain pending refresh beside a forced one for other variants makes the entry plain. One request too many
+        // does no harm.
+        scheduled[job.source] = ScheduledRefresh(
+            until: known?.until ?? until, isTold: isTold, isForced: isForced, specs: specs)
         // Refreshes of jobs that were completed together are spread out.
         let wait = Duration.minutes(1) + Duration.minutes(1).part(jitter())
-        let debt = Debt(
+        let pendingRefresh = PendingRefresh(
             job: job, notBefore: now.wall + wait, for: origin(of: pending), cause: cause, after: pending.record)
-        effects.append(.work(.answer(pending.record, .owing(outcome, debt))))
+        effects.append(.work(.answer(pending.record, .refreshing(outcome, pendingRefresh))))
     }
 
-    /// Ends the debt of a job of the worker's own, with any result.
+    /// Ends the pending refresh of a job of the worker's own, with any result.
     mutating func settle(_ job: Job) {
-        guard let known = owed[job.source], job.isOwed || (job.isRefresh && !known.isTold),
+        guard let known = scheduled[job.source], job.isStaleRefresh || (job.isRefresh && !known.isTold),
             job.freshness == .force || !known.isForced
         else { return }
-        owed[job.source]?.specs.subtract(job.variants)
-        if owed[job.source]?.specs.isEmpty == true { owed[job.source] = nil }
+        scheduled[job.source]?.specs.subtract(job.variants)
+        if scheduled[job.source]?.specs.isEmpty == true { scheduled[job.source] = nil }
     }
 
-    /// Number of sources whose debts are remembered. Above that, a job that wants a source causes its own request.
-    private static let owedLimit = 10_000
+    /// Number of sources whose pending refreshes are remembered. Above that, a job that wants a source causes its own
+    /// request.
+    private static let scheduledLimit = 10_000
 }
 
 /// Scheduled refresh of a source by a job of the worker's own.
-struct Owed: Sendable {
+struct ScheduledRefresh: Sendable {
     let until: WallTime
     /// Whether consumers that got stored variants are informed once these are fresh again.
     let isTold: Bool

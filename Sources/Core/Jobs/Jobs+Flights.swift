@@ -157,7 +157,7 @@ extension Jobs {
         if let known, known.version != row.version {
             course.change = flight.change(from: known, to: row)
         } else if let left = flight.left, left.to == row.version {
-            (course.change, course.isOwed) = (left, true)
+            (course.change, course.hasPendingRefresh) = (left, true)
         }
         effects.append(
             .work(.checked(flight.origin, known.map { $0.version == row.version ? .same : .changed } ?? .new)))
@@ -206,7 +206,7 @@ extension Jobs {
             batch: batch, fetched: fetched.map { ($0.row, $0.picture) }, renewed: renewed,
             replaced: flight.replaced(by: batch), standing: flight.snapshot.variants,
             change: flight.change(completedBy: batch),
-            debt: flight.debt(after: batch, at: now.wall, life: rules.ownLife), lane: flight.lane,
+            pendingRefresh: flight.pendingRefresh(after: batch, at: now.wall, life: rules.ownLife), lane: flight.lane,
             traceparent: flight.traceparent, origin: flight.host,
             made: flight.made.flatMap { $0.source == batch?.renderSource ? $0.variants : nil } ?? [],
             isLate: flight.results.values.contains { $0.failure?.code == RenderFailure.Code.deadline.rawValue })
@@ -242,7 +242,7 @@ extension Jobs {
             if flight.left == nil { noteTold(change) }
             course.change = nil
         }
-        if task.debt != nil { course.isOwed = true }
+        if task.pendingRefresh != nil { course.hasPendingRefresh = true }
         flight.snapshot.renew(rows + task.renewed)
         // Variants that the fetch confirmed are done. A new plan might find them expired again, without end.
         if let fetched = task.fetched?.row {

@@ -31,7 +31,7 @@ package struct Jobs: ~Copyable, Sendable {
     /// Times when a flight's results were last stored and announced: by this worker, and in this partition.
     package internal(set) var lastPass: (worker: WallTime, partition: WallTime) = (.distantPast, .distantPast)
     /// Sources for which stale variants were returned, and which a job of the worker's own requests again.
-    var owed: [SourceKey: Owed] = [:]
+    var scheduled: [SourceKey: ScheduledRefresh] = [:]
     /// Changes of sources that this owner has reported.
     var toldChanges: Set<String> = []
     /// Whether the partition goes to another owner.

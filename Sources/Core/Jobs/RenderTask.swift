@@ -20,9 +20,9 @@ package struct RenderTask: Sendable {
     package let standing: [VariantRow]
     /// Change that is reported with its rows, because it completes the render of all stored variants.
     package let change: SourceChange?
-    /// Debt that is written before its rows if more variants must be rendered again. Otherwise nobody would do that
-    /// after a crash of the worker.
-    package let debt: Debt?
+    /// PendingRefresh that is written before its rows if more variants must be rendered again. Otherwise nobody would
+    /// do that after a crash of the worker.
+    package let pendingRefresh: PendingRefresh?
     package let lane: Lane
     /// Trace of the first of its jobs that has one. Announced records belong to it.
     package let traceparent: String?

@@ -37,7 +37,7 @@ extension Outcome {
 
 extension Job {
     /// Id prefix of the workers' own jobs that refresh variants which completed a job although they were stale.
-    package static let owedPrefix = "mezzotint.owed/"
+    package static let staleRefreshPrefix = "mezzotint.owed/"
     /// Id prefix of such jobs if the origin allows the stale variants (`stale-while-revalidate`).
     package static let refreshPrefix = "mezzotint.refresh/"
 
@@ -47,8 +47,8 @@ extension Job {
     /// Id prefix of the workers' own jobs that re-render the stored variants of a changed source.
     package static let changePrefix = "mezzotint.change/"
 
-    package var isOwn: Bool { isOwed || isRefresh || isChange }
+    package var isOwn: Bool { isStaleRefresh || isRefresh || isChange }
     package var isRefresh: Bool { id.hasPrefix(Self.refreshPrefix) }
     package var isChange: Bool { id.hasPrefix(Self.changePrefix) }
-    package var isOwed: Bool { id.hasPrefix(Self.owedPrefix) }
+    package var isStaleRefresh: Bool { id.hasPrefix(Self.staleRefreshPrefix) }
 }

@@ -198,7 +198,9 @@ extension Worker {
             before = change.newRecords(
                 change.variants(by: task.standing + rows), partition: flight.partition, traceparent: task.traceparent)
         }
-        if let debt = task.debt { before += debt.newRecords(at: now, signedBy: configuration.keys) }
+        if let pendingRefresh = task.pendingRefresh {
+            before += pendingRefresh.newRecords(at: now, signedBy: configuration.keys)
+        }
         if !before.isEmpty { _ = try await append(before, of: flight) }
         if let fetched = task.fetched {
             let source = fetched.row.kept(at: original, fetched.picture).checked(by: rows)

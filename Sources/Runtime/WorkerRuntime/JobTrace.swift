@@ -44,7 +44,7 @@ package struct JobTrace: Sendable {
         ]
         var failure: String?
         switch disposition {
-        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome),
+        case .outcome(let outcome), .refreshing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome),
             .dead(_, let outcome):
             attributes += [
                 ("mezzotint.outcome", .string(outcome.kind.rawValue)),

@@ -25,8 +25,8 @@ extension Outbox {
             /// Key of the row or tombstone of `parked` that the entry is.
             var parked: RecordKey?
 
-            /// Whether `next` waits for all such entries of its batch, because the debt may belong to another job. A
-            /// dead letter belongs to its own job alone.
+            /// Whether `next` waits for all such entries of its batch, because the pending refresh may belong to
+            /// another job. A dead letter belongs to its own job alone.
             let waitsForAll: Bool
 
             /// The entry after its own records are durable, while those of another entry are not.
@@ -84,9 +84,9 @@ extension Outbox {
                 let key = answer.parked.map { RecordKey.job($0.source).bytes } ?? record.key
                 records.append(outcome.newRecord(partition: record.partition, key: key, by: &json))
                 if answer.parked != nil { next = Answer(record, .unpark, at: answer.at) }
-            case .owing(let outcome, let debt):
-                if let debt {
-                    records += debt.newRecords(at: answer.at, signedBy: keys).map { $0.announced(in: epoch) }
+            case .refreshing(let outcome, let pendingRefresh):
+                if let pendingRefresh {
+                    records += pendingRefresh.newRecords(at: answer.at, signedBy: keys).map { $0.announced(in: epoch) }
                 }
                 (isAnswer, waitsForAll) = (false, true)
                 next = Answer(record, .outcome(outcome), at: answer.at)
@@ -146,7 +146,7 @@ extension Outbox.Answer {
     /// outcome. A job that cannot be republished is dead, because it would never be read again.
     func small(_ refusal: FailureNote) -> Outbox.Answer {
         switch disposition {
-        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome):
+        case .outcome(let outcome), .refreshing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome):
             Outbox.Answer(record, .outcome(outcome.withoutVariants), key: record.key, at: at)
         case .dead(let deadLetter, let outcome):
             Outbox.Answer(record, .dead(deadLetter.small(), outcome.withoutVariants), at: at)
@@ -181,7 +181,7 @@ extension ParkedRow {
     }
 }
 
-extension Debt {
+extension PendingRefresh {
     /// Rows of `parked`, signed if workers accept signed jobs alone. Their epoch is still to be added.
     func newRecords(at now: WallTime, signedBy keys: JobKeys?) -> [NewRecord] {
         guard let change else { return [newRecord(of: job, at: now, signedBy: keys)] }

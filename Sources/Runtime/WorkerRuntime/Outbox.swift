@@ -32,7 +32,7 @@ struct Outbox {
             // The key of a parked record is kept, since its answers name the row by it.
             record.key = record.topic == .parked ? record.key : key
             switch disposition {
-            case .outcome, .owing, .paid, .changed, .dead, .unpark: (record.value, record.headers) = (nil, [])
+            case .outcome, .refreshing, .paid, .changed, .dead, .unpark: (record.value, record.headers) = (nil, [])
             case .park, .rekey: break
             }
             (self.record, self.disposition, at) = (record, disposition, now)
@@ -40,8 +40,8 @@ struct Outbox {
 
         /// Whether it appends to `parked`, or its tombstone there follows. Only an owner that has opened its epoch may do that.
         fileprivate var needsParked: Bool {
-            // An outcome may rely on the debt of another that waits.
-            if case .owing = disposition { return true }
+            // An outcome may rely on the pending refresh of another that waits.
+            if case .refreshing = disposition { return true }
             return parked != nil
         }
     }

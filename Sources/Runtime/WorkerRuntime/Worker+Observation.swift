@@ -58,7 +58,7 @@ extension Worker {
         let steps = owned.steps.removeValue(forKey: RecordPlace(record)) ?? []
         let job: (id: String, traceparent: String?) =
             switch disposition {
-            case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome),
+            case .outcome(let outcome), .refreshing(let outcome, _), .paid(let outcome),
                 .changed(_, _, let outcome), .dead(_, let outcome):
                 (outcome.job, outcome.traceparent)
             case .park(let pending, _, _): (pending.job.id, pending.job.traceparent)

@@ -249,8 +249,8 @@ struct RecordsJobTests {
     func reserved() throws {
         let body = #"{"url":"\#(Self.url)","variants":["full.png"]}"#
         let own = Array(#"{"url":"\#(Self.url)","variants":["full.png"],"id":"mezzotint.refresh/1"}"#.utf8)
-        let header: RecordHeaders = [RecordHeader("ce_id", Job.owedPrefix + "1")]
-        let refused = JobFailure.reservedID(Job.owedPrefix + "1")
+        let header: RecordHeaders = [RecordHeader("ce_id", Job.staleRefreshPrefix + "1")]
+        let refused = JobFailure.reservedID(Job.staleRefreshPrefix + "1")
         #expect(throws: refused) { try job(body, headers: header) }
         // Whatever else is wrong: the outcome of what is refused goes under the header's id.
         for wrong in [
@@ -266,7 +266,7 @@ struct RecordsJobTests {
             try intake.job(line: own, id: "x", lane: .fast)
         }
         let retried = try intake.job(from: Fixture.record(.retry1m, value: Array(body.utf8), headers: header))
-        #expect(retried.isOwed)
+        #expect(retried.isStaleRefresh)
     }
 
     @Test("A record without a value, with a wrong id in its header, or too large is refused")

@@ -119,7 +119,7 @@ struct RecordTests {
         let source = SourceKey(SHA256.digest(of: [1]))
         let row = variant(of: source, at: "b/1")
         let outcome = Outcome(
-            job: Job.owedPrefix + "1", source: source, url: SourceURL("http://a.example/b"), lane: .slow,
+            job: Job.staleRefreshPrefix + "1", source: source, url: SourceURL("http://a.example/b"), lane: .slow,
             kind: .unchanged,
             variants: [VariantOutcome(spec: row.spec, kind: .unchanged, row: row)], at: 5)
         let events = outcome.refreshed(partition: PartitionID(0))

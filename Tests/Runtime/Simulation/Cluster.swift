@@ -144,7 +144,7 @@ final class Cluster {
     private func loses(_ record: NewRecord) -> Bool {
         if world.plants(.skipFence), case .epoch? = RecordKey(record.key) { return true }
         if world.plants(.loseTombstone), record.topic == .parked, record.value == nil { return true }
-        if world.plants(.loseDebt), record.isOwed { return true }
+        if world.plants(.loseDebt), record.isStaleRefresh { return true }
         return world.plants(.loseAnswer) && record.topic == .outcomes && world.chance.isOne(in: 50)
     }
 
@@ -162,9 +162,10 @@ final class Cluster {
 }
 
 extension NewRecord {
-    fileprivate var isOwed: Bool {
+    fileprivate var isStaleRefresh: Bool {
         topic == .parked
-            && headers[EventHeader.id].map { String(decoding: $0, as: UTF8.self).hasPrefix(Job.owedPrefix) } ?? false
+            && headers[EventHeader.id].map { String(decoding: $0, as: UTF8.self).hasPrefix(Job.staleRefreshPrefix) }
+                ?? false
     }
 
     var isProgress: Bool { if topic == .variants, case .progress? = RecordKey(key) { true } else { false } }

@@ -28,8 +28,8 @@ final class ParkedOrder {
         let waiting = table.oldest(of: share, from: 0, limit: .max).filter { !starts.isStarted($0.row.key) }
         let hasRoom = process.worker.assumeIsolated { $0.room(for: HostLane(share.host, .fast), in: partition) > 0 }
         // A fast job that could start has started by now, if none took the room of its lane.
-        let isOwed = share.lane == .slow && hasRoom && starts.count(.fast) == 0
-        let fast = isOwed ? fastJob(of: share.host, in: table) : nil
+        let isStaleRefresh = share.lane == .slow && hasRoom && starts.count(.fast) == 0
+        let fast = isStaleRefresh ? fastJob(of: share.host, in: table) : nil
         world.after(0) { [self] in look(at: waiting, of: share, partition, process, fast) }
     }
 

@@ -6,7 +6,7 @@ internal import Records
 /// What workers promise beside answers: who is answered by something stale is told once it is fresh again, and who reads of
 /// changes knows by an event's id what it names.
 final class Promises {
-    private struct Debt {
+    private struct PendingRefresh {
         let id: String
         /// When it was answered, microseconds; nil if it is owed still.
         var paid: Int64?
@@ -18,7 +18,7 @@ final class Promises {
     /// Jobs that could expire, though never here, and jobs that want what is stored alone: nothing is owed to them.
     private var hasTime: Set<String> = []
     private var wantsStored: Set<String> = []
-    private var debts: [SourceKey: [Debt]] = [:]
+    private var pendingRefreshes: [SourceKey: [PendingRefresh]] = [:]
     /// When it was last told that a variant is fresh again, by source and spec, microseconds.
     private var refreshed: [String: Int64] = [:]
     /// By source and its two versions, what was named as changed, by the event's id.
@@ -41,13 +41,13 @@ final class Promises {
     func accept(_ id: String) {
         published[id] = world.now
         if id.hasPrefix(Job.refreshPrefix) { world.count(.revalidating) }
-        guard id.hasPrefix(Job.owedPrefix), let source = Self.source(of: id) else { return }
+        guard id.hasPrefix(Job.staleRefreshPrefix), let source = Self.source(of: id) else { return }
         world.count(.owed)
-        debts[source, default: []].append(Debt(id: id))
+        pendingRefreshes[source, default: []].append(PendingRefresh(id: id))
     }
 
     private static func source(of id: String) -> SourceKey? {
-        SourceKey(hex: String(id.dropFirst(Job.owedPrefix.count).prefix(64)))
+        SourceKey(hex: String(id.dropFirst(Job.staleRefreshPrefix.count).prefix(64)))
     }
 
     /// An event of an owner; what one says whose time is over, readers cannot tell from the others.
@@ -78,12 +78,12 @@ final class Promises {
         if report.kind == .expired, hasTime.contains(id) {
             world.fail(.promises, "\(id) is expired long before its time")
         }
-        if id.hasPrefix(Job.owedPrefix) { return paid(id, report) }
+        if id.hasPrefix(Job.staleRefreshPrefix) { return paid(id, report) }
         guard report.kind == .stale || report.kind == .degraded, !wantsStored.contains(id), !isOld,
             let source = report.source
         else { return }
         let since = published[id] ?? 0
-        if debts[source]?.contains(where: { $0.paid ?? .max >= since }) != true {
+        if pendingRefreshes[source]?.contains(where: { $0.paid ?? .max >= since }) != true {
             world.fail(.promises, "\(id) is \(report.kind.rawValue), and nothing is owed for that")
         }
     }
@@ -98,8 +98,8 @@ final class Promises {
         }
         // A dead one is owed all the same, until its time is over.
         guard report.kind != .dead, let source = Self.source(of: id),
-            let index = debts[source]?.firstIndex(where: { $0.id == id && $0.paid == nil })
+            let index = pendingRefreshes[source]?.firstIndex(where: { $0.id == id && $0.paid == nil })
         else { return }
-        debts[source]?[index].paid = world.now
+        pendingRefreshes[source]?[index].paid = world.now
     }
 }

@@ -81,11 +81,13 @@ struct SignedJobTests {
                 try? await eventually { await worker.counters.stale == 1 }
                 await worker.drain()
             })
-        let debts = try await bench.parkedRecords()
-        #expect(debts.count == 1 && debts.first?.header("ce_id")?.hasPrefix(Job.owedPrefix) == true)
-        for debt in debts {
-            try keys.check(debt)
-            var forged = debt
+        let pendingRefreshes = try await bench.parkedRecords()
+        #expect(
+            pendingRefreshes.count == 1
+                && pendingRefreshes.first?.header("ce_id")?.hasPrefix(Job.staleRefreshPrefix) == true)
+        for pendingRefresh in pendingRefreshes {
+            try keys.check(pendingRefresh)
+            var forged = pendingRefresh
             forged.value = second.body + [0x20]
             #expect(throws: JobFailure.self) { try keys.check(forged) }
         }

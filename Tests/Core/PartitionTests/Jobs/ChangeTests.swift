@@ -60,13 +60,13 @@ extension CachingTests {
         return (id, try #require(rules.renderTask(driver.feed(.granted(.render, id), at: now))))
     }
 
-    /// The jobs that a debt leaves, as the log has them.
+    /// The jobs that a pending refresh leaves, as the log has them.
     private func left(_ task: RenderTask, _ driver: inout Driver) throws -> [PendingJob] {
-        let debt = try #require(task.debt)
-        return try #require(debt.change).headers.map { header in
-            var record = driver.pending("r", source, debt.job.variants, topic: .parked).record
+        let pendingRefresh = try #require(task.pendingRefresh)
+        return try #require(pendingRefresh.change).headers.map { header in
+            var record = driver.pending("r", source, pendingRefresh.job.variants, topic: .parked).record
             record.headers.append(header)
-            var job = debt.job
+            var job = pendingRefresh.job
             job.id = SourceChange.id(job.id, telling: header)
             return PendingJob(job: job, record: record)
         }
@@ -95,8 +95,10 @@ extension CachingTests {
         first.stored = before
         let (_, task) = try finding(&first, [small])
         #expect(task.batch?.orders.map(\.spec) == [small] && task.change == nil)
-        let debt = try #require(task.debt)
-        #expect(debt.job.isOwn && !debt.job.isOwed && debt.job.variants == [large] && debt.job.lane == .slow)
+        let pendingRefresh = try #require(task.pendingRefresh)
+        #expect(
+            pendingRefresh.job.isOwn && !pendingRefresh.job.isStaleRefresh && pendingRefresh.job.variants == [large]
+                && pendingRefresh.job.lane == .slow)
         // Its own record comes while the first owner is at work: it waits for that.
         let own = try #require(try left(task, &first).first)
         #expect(rules.kinds(first.feed(.arrived(own), at: 61_001)).isEmpty)
@@ -110,8 +112,8 @@ extension CachingTests {
         #expect(try #require(request(second.feed(.granted(.fetch, again), at: 62_000))).known == nil)
         _ = second.feed(.fetched(again, changed), at: 62_000)
         let rest = try #require(rules.renderTask(second.feed(.granted(.render, again), at: 62_000)))
-        #expect(rest.batch?.orders.map(\.spec) == [large] && rest.debt == nil)
-        #expect(rest.change?.id == task.debt?.change?.id && told(rest) == all(before))
+        #expect(rest.batch?.orders.map(\.spec) == [large] && rest.pendingRefresh == nil)
+        #expect(rest.change?.id == task.pendingRefresh?.change?.id && told(rest) == all(before))
 
         // Another job is there when it comes: they share the flight, and its event.
         var other = Driver()
@@ -233,7 +235,7 @@ extension CachingTests {
         #expect(rules.parked(driver.feed(.tick, at: 63_000)).count == 1)
         _ = driver.feed(.fetched(id, changed), at: 63_000)
         let task = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: 63_000)))
-        #expect(task.batch?.orders.map(\.spec) == [small] && task.debt?.change?.stored.count == 2)
+        #expect(task.batch?.orders.map(\.spec) == [small] && task.pendingRefresh?.change?.stored.count == 2)
     }
 
     @Test("Jobs that are left of a change name each variant, and together tell of all", arguments: [40, 150])

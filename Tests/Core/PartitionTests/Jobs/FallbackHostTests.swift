@@ -40,11 +40,13 @@ extension CachingTests {
         var driver = PartitionStateTests.Driver()
         driver.stored = try stored([("cache-control", "max-age=60")])
         let specs = [PartitionStateTests.small]
-        let (first, debt) = try #require(
+        let (first, pendingRefresh) = try #require(
             outcome(try held(job(&driver, "1", specs, .stale), &driver, at: 61_000)))
-        #expect(first.kind == .stale && first.failure?.code == "retry.host-blocked" && debt?.job.isOwed == true)
+        #expect(
+            first.kind == .stale && first.failure?.code == "retry.host-blocked"
+                && pendingRefresh?.job.isStaleRefresh == true)
         let second = try #require(outcome(try held(job(&driver, "2", specs, .stale), &driver, at: 61_000)))
-        #expect(second.outcome.kind == .stale && second.debt == nil)
+        #expect(second.outcome.kind == .stale && second.pendingRefresh == nil)
         let third = try held(job(&driver, "3", specs, .none), &driver, at: 61_000)
         let row = try #require(rules.parked(third).first)
         #expect(row.pending.attempts == 0 && row.pending.notBefore == .epoch && row.pending.job.id == "3")
@@ -67,7 +69,7 @@ extension CachingTests {
 
     @Test(
         "Jobs of workers' own are never given up while their host is away; others are, after a day",
-        arguments: [(Job.owedPrefix, false), (Job.refreshPrefix, false), ("j", true)], [true, false])
+        arguments: [(Job.staleRefreshPrefix, false), (Job.refreshPrefix, false), ("j", true)], [true, false])
     func neverGivenUp(_ kind: (prefix: String, isDead: Bool), isHeld: Bool) throws {
         var driver = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 0))
         driver.stored = try stored([("cache-control", "max-age=60")])
@@ -144,28 +146,28 @@ extension CachingTests {
         driver.stored = try stored([("cache-control", "max-age=60, stale-if-error=99999999")])
         let specs = [PartitionStateTests.small]
         let first = try #require(outcome(try failing(job(&driver, "1", specs, .stale), &driver, at: 61_000)))
-        let owed = try #require(first.debt)
-        let end = try #require(owed.job.expires)
+        let scheduled = try #require(first.pendingRefresh)
+        let end = try #require(scheduled.job.expires)
         let before = try #require(outcome(try failing(job(&driver, "2", specs, .stale), &driver, at: Moment(end) - 1)))
-        #expect(before.outcome.kind == .stale && before.debt == nil)
-        let again = PendingJob(job: owed.job, record: driver.pending("r", source, specs, topic: .parked).record)
+        #expect(before.outcome.kind == .stale && before.pendingRefresh == nil)
+        let again = PendingJob(job: scheduled.job, record: driver.pending("r", source, specs, topic: .parked).record)
         #expect(rules.kinds(driver.feed(.arrived(again), at: Moment(end))) == [.expired])
         let after = try #require(outcome(try failing(job(&driver, "3", specs, .stale), &driver, at: Moment(end))))
-        #expect(after.debt != nil && after.debt?.job.id != owed.job.id)
+        #expect(after.pendingRefresh != nil && after.pendingRefresh?.job.id != scheduled.job.id)
     }
 
     @Test("A job that is done again after a kill owes by the same id, and another one by another")
-    func sameDebt() throws {
+    func sameRefresh() throws {
         let specs = [PartitionStateTests.small]
         var ids: [String] = []
         for number in [0, 0, 1] {
-            // Another owner, which knows of no debt.
+            // Another owner, which knows of no pending refresh.
             var driver = PartitionStateTests.Driver()
             driver.stored = try stored([("cache-control", "max-age=60")])
             for _ in 0..<number { _ = driver.pending("before", source, specs) }
             let pending = job(&driver, "j", specs, .stale)
             let end = try #require(outcome(try failing(pending, &driver, at: 61_000 + .milliseconds(ids.count))))
-            ids.append(try #require(end.debt).job.id)
+            ids.append(try #require(end.pendingRefresh).job.id)
         }
         #expect(ids[0] == ids[1] && ids[0] != ids[2])
     }
@@ -235,8 +237,9 @@ extension CachingTests {
         for isBegun in [false, true] {
             var driver = PartitionStateTests.Driver()
             driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=60")])
-            let debt = own(driver.pending("r", source, [PartitionStateTests.small], topic: .parked), Job.owedPrefix)
-            let id = try #require(rules.flight(driver.feed(.arrived(debt), at: 61_000)))
+            let pendingRefresh = own(
+                driver.pending("r", source, [PartitionStateTests.small], topic: .parked), Job.staleRefreshPrefix)
+            let id = try #require(rules.flight(driver.feed(.arrived(pendingRefresh), at: 61_000)))
             if isBegun { _ = driver.feed(.granted(.fetch, id), at: 61_000) }
             let left = driver.feed(.leaving, at: 61_000)
             #expect(rules.settled(left).isEmpty && driver.state.isUnderWay == isBegun)
@@ -254,25 +257,25 @@ extension CachingTests {
     }
 
     @Test("A job that refreshes what may stand in meanwhile tells nobody, so a stale answer owes one that does")
-    func refreshIsNoDebt() throws {
+    func refreshIsNotPending() throws {
         var driver = PartitionStateTests.Driver()
         driver.stored = try stored([("cache-control", "max-age=60, stale-while-revalidate=600")])
         let specs = [PartitionStateTests.small]
         let first = try #require(outcome(driver.feed(.arrived(job(&driver, "1", specs, .stale)), at: 61_000)))
-        #expect(first.outcome.kind == .unchanged && first.debt?.job.isOwed == false)
+        #expect(first.outcome.kind == .unchanged && first.pendingRefresh?.job.isStaleRefresh == false)
         let pending = job(&driver, "2", specs, .stale)
         var forced = pending.job
         forced.freshness = .force
         let asking = PendingJob(job: forced, record: pending.record)
         let second = try #require(outcome(try failing(asking, &driver, at: 62_000)))
-        #expect(second.outcome.kind == .stale && second.debt?.job.isOwed == true)
+        #expect(second.outcome.kind == .stale && second.pendingRefresh?.job.isStaleRefresh == true)
         // That one refreshes, too.
         let third = try #require(outcome(driver.feed(.arrived(job(&driver, "3", specs, .stale)), at: 63_000)))
-        #expect(third.outcome.kind == .unchanged && third.debt == nil)
+        #expect(third.outcome.kind == .unchanged && third.pendingRefresh == nil)
     }
 
     @Test("A forced job that was answered by what is stored owes a forced one: it asks though that be fresh")
-    func forcedDebt() throws {
+    func forcedRefresh() throws {
         var driver = PartitionStateTests.Driver()
         driver.stored = try stored([("cache-control", "max-age=60")])
         let specs = [PartitionStateTests.small]
@@ -283,23 +286,23 @@ extension CachingTests {
             return PendingJob(job: job, record: pending.record)
         }
         let plain = try #require(outcome(try failing(job(&driver, "1", specs, .stale), &driver, at: 61_000)))
-        #expect(plain.debt?.job.freshness == .ifStale)
-        // A debt that another job's fetch would pay does not stand for it.
+        #expect(plain.pendingRefresh?.job.freshness == .ifStale)
+        // A pending refresh that another job's fetch would pay does not stand for it.
         let first = try #require(outcome(try failing(forced("2", &driver), &driver, at: 61_001)))
-        let owed = try #require(first.debt).job
-        #expect(owed.freshness == .force && owed.isOwed && owed.fallback == .stale)
+        let scheduled = try #require(first.pendingRefresh).job
+        #expect(scheduled.freshness == .force && scheduled.isStaleRefresh && scheduled.fallback == .stale)
         // One that is known stands for all.
         for again in [forced("3", &driver), job(&driver, "4", specs, .stale)] {
             let other = try #require(outcome(try failing(again, &driver, at: 61_002)))
-            #expect(other.outcome.kind == .stale && other.debt == nil)
+            #expect(other.outcome.kind == .stale && other.pendingRefresh == nil)
         }
         driver.stored = try stored([("cache-control", "max-age=600000")])
         // A plain one that is done pays none that is forced.
-        let plainJob = try #require(plain.debt).job
+        let plainJob = try #require(plain.pendingRefresh).job
         _ = driver.feed(
             .arrived(PendingJob(job: plainJob, record: driver.pending("5", source, specs).record)), at: 150_000)
-        #expect(try #require(outcome(try failing(forced("6", &driver), &driver, at: 150_001))).debt == nil)
-        let paying = PendingJob(job: owed, record: driver.pending("7", source, specs).record)
+        #expect(try #require(outcome(try failing(forced("6", &driver), &driver, at: 150_001))).pendingRefresh == nil)
+        let paying = PendingJob(job: scheduled, record: driver.pending("7", source, specs).record)
         #expect(rules.flight(driver.feed(.arrived(paying), at: 200_000)) != nil)
     }
 
@@ -313,7 +316,7 @@ extension CachingTests {
             var job = pending.job
             job.freshness = freshness
             let asking = PendingJob(job: job, record: pending.record)
-            return try #require(outcome(try failing(asking, &driver, at: now))).debt != nil
+            return try #require(outcome(try failing(asking, &driver, at: now))).pendingRefresh != nil
         }
         #expect(try owes("1", PartitionStateTests.small, .force, at: 61_000))
         #expect(try owes("2", other, .ifStale, at: 61_001))

@@ -40,11 +40,11 @@ extension CachingTests {
         return driver.feed(.failed(id, note), at: now)
     }
 
-    func outcome(_ effects: [JobEffect]) -> (outcome: Outcome, debt: Debt?)? {
+    func outcome(_ effects: [JobEffect]) -> (outcome: Outcome, pendingRefresh: PendingRefresh?)? {
         for disposition in rules.settled(effects) {
             switch disposition {
             case .outcome(let outcome), .paid(let outcome), .changed(_, _, let outcome): return (outcome, nil)
-            case .owing(let outcome, let debt): return (outcome, debt)
+            case .refreshing(let outcome, let pendingRefresh): return (outcome, pendingRefresh)
             case .park, .unpark, .rekey, .dead: continue
             }
         }
@@ -74,15 +74,15 @@ extension CachingTests {
         let note = FailureNote(code: code, message: "m", verdict: .retry)
         let effects = try failing(pending, &driver, note, at: now)
         guard answers else { return #expect(outcome(effects) == nil && rules.putOff(effects).count == 1) }
-        let (end, debt) = try #require(outcome(effects))
+        let (end, pendingRefresh) = try #require(outcome(effects))
         #expect(end.kind == .stale && end.failure == note && end.variants.map(\.kind) == [.stale])
         #expect(end.variants.first?.row == driver.stored.variants.last)
-        let owed = try #require(debt)
+        let scheduled = try #require(pendingRefresh)
         #expect(
-            owed.job.isOwed && owed.job.lane == .slow && owed.notBefore >= now.wall + 60_000)
-        let body = String(decoding: owed.job.body, as: UTF8.self)
+            scheduled.job.isStaleRefresh && scheduled.job.lane == .slow && scheduled.notBefore >= now.wall + 60_000)
+        let body = String(decoding: scheduled.job.body, as: UTF8.self)
         #expect(!body.contains("fallback") && !body.contains("freshness") && !body.contains("retryFor"))
-        #expect(owed.job.variants == [PartitionStateTests.small])
+        #expect(scheduled.job.variants == [PartitionStateTests.small])
     }
 
     @Test("What is gone for good is not answered by what was there")
@@ -135,19 +135,19 @@ extension CachingTests {
     }
 
     @Test("A debt is recorded once for a source, costs no attempts, and is paid when the origin is back")
-    func debt() throws {
+    func pendingRefresh() throws {
         var driver = PartitionStateTests.Driver()
         driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=60")])
         let specs = [PartitionStateTests.small]
         let first = try #require(outcome(try failing(job(&driver, "1", specs, .stale), &driver, at: 61_000)))
         let second = try #require(outcome(try failing(job(&driver, "2", specs, .stale), &driver, at: 61_001)))
-        let owed = try #require(first.debt).job
-        #expect(second.debt == nil && second.outcome.kind == .stale)
+        let scheduled = try #require(first.pendingRefresh).job
+        #expect(second.pendingRefresh == nil && second.outcome.kind == .stale)
 
         func again(attempts: Int, failingSince: WallTime? = nil) -> PendingJob {
             let record = driver.pending("r", source, specs, lane: .slow, topic: .parked).record
             return PendingJob(
-                job: owed, record: record, attempts: attempts, firstSeen: 61_000, failingSince: failingSince)
+                job: scheduled, record: record, attempts: attempts, firstSeen: 61_000, failingSince: failingSince)
         }
         // More often than retry.attempts allows.
         let later = try failing(again(attempts: 0), &driver, at: 200_000)
@@ -174,9 +174,9 @@ extension CachingTests {
         #expect(end.kind == .unchanged && task.renewed.count == 2)
         let events = end.refreshed(partition: PartitionID(0))
         #expect(events.count == 1 && events.first?.topic == .events)
-        // Another debt of the same, of an owner that did not know of this one.
+        // Another pending refresh of the same, of an owner that did not know of this one.
         let record = driver.pending("r", source, specs, lane: .slow, topic: .parked).record
-        var twice = owed
+        var twice = scheduled
         twice.id += "-again"
         driver.stored = SourceSnapshot(source: task.fetched?.row, variants: task.renewed)
         let nothing = try #require(outcome(driver.feed(.arrived(PendingJob(job: twice, record: record)), at: 400_001)))
@@ -184,9 +184,9 @@ extension CachingTests {
         #expect(
             nothing.outcome.refreshed(partition: PartitionID(0)).map { $0.headers[EventHeader.id] }
                 == events.map { $0.headers[EventHeader.id] })
-        // The next outage is another debt.
+        // The next outage is another pending refresh.
         let third = try #require(outcome(try failing(job(&driver, "3", specs, .stale), &driver, at: 461_000)))
-        #expect(third.debt != nil)
+        #expect(third.pendingRefresh != nil)
     }
 
     @Test("Who is answered by other variants is owed those, and each is owed once")
@@ -194,13 +194,13 @@ extension CachingTests {
         var driver = PartitionStateTests.Driver()
         driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=60")])
         let (small, large) = (PartitionStateTests.small, PartitionStateTests.large)
-        func debt(_ id: String, _ specs: [VariantSpec], at now: Moment) throws -> Job? {
-            try #require(outcome(try failing(job(&driver, id, specs, .stale), &driver, at: now))).debt?.job
+        func pendingRefresh(_ id: String, _ specs: [VariantSpec], at now: Moment) throws -> Job? {
+            try #require(outcome(try failing(job(&driver, id, specs, .stale), &driver, at: now))).pendingRefresh?.job
         }
-        let first = try #require(try debt("1", [small], at: 61_000))
-        let second = try #require(try debt("2", [small, large], at: 61_001))
+        let first = try #require(try pendingRefresh("1", [small], at: 61_000))
+        let second = try #require(try pendingRefresh("2", [small, large], at: 61_001))
         #expect(first.variants == [small] && second.variants == [large] && first.id != second.id)
-        #expect(try debt("3", [large, small], at: 61_002) == nil)
+        #expect(try pendingRefresh("3", [large, small], at: 61_002) == nil)
         // One is paid: the other one is owed as it was.
         let record = driver.pending("r", source, [small], lane: .slow, topic: .parked).record
         let id = try #require(rules.flight(driver.feed(.arrived(PendingJob(job: first, record: record)), at: 200_000)))
@@ -211,8 +211,8 @@ extension CachingTests {
         #expect(
             outcome(driver.feed(.announced(id, original: nil, rows: [], position: 0), at: 200_000))?.outcome.kind
                 == .unchanged)
-        #expect(try debt("4", [large], at: 261_000) == nil)
-        #expect(try debt("5", [small], at: 261_001)?.variants == [small])
+        #expect(try pendingRefresh("4", [large], at: 261_000) == nil)
+        #expect(try pendingRefresh("5", [small], at: 261_001)?.variants == [small])
     }
 
     @Test("While it is asked for again, what an origin lets stand in answers at once; a job of ours asks")
@@ -221,12 +221,12 @@ extension CachingTests {
         driver.stored = try stored([("cache-control", "max-age=60, stale-while-revalidate=30")])
         let specs = [PartitionStateTests.small]
         let effects = driver.feed(.arrived(driver.pending("1", source, specs)), at: 70_000)
-        let (answer, debt) = try #require(outcome(effects))
+        let (answer, pendingRefresh) = try #require(outcome(effects))
         #expect(answer.kind == .unchanged && answer.failure == nil && rules.flight(effects) == nil)
-        let refresh = try #require(debt)
-        #expect((130_000...190_000).contains(refresh.notBefore) && refresh.job.isOwn && !refresh.job.isOwed)
+        let refresh = try #require(pendingRefresh)
+        #expect((130_000...190_000).contains(refresh.notBefore) && refresh.job.isOwn && !refresh.job.isStaleRefresh)
         let second = try #require(outcome(driver.feed(.arrived(driver.pending("2", source, specs)), at: 70_001)))
-        #expect(second.outcome.kind == .unchanged && second.debt == nil)
+        #expect(second.outcome.kind == .unchanged && second.pendingRefresh == nil)
         let record = driver.pending("r", source, specs, lane: .slow, topic: .parked).record
         let asking = PendingJob(job: refresh.job, record: record)
         #expect(rules.flight(driver.feed(.arrived(asking), at: 71_000)) != nil)
@@ -246,9 +246,11 @@ extension CachingTests {
             let effects =
                 isDown
                 ? try failing(asking, &driver, at: start) : driver.feed(.arrived(asking), at: start)
-            let debt = try #require(outcome(effects)?.debt)
-            #expect(debt.parking == Parking(OriginHost(of: "http://o/"), worksAs: .slow, ends: debt.job.expires))
-            waits.append(debt.notBefore - start.wall)
+            let pendingRefresh = try #require(outcome(effects)?.pendingRefresh)
+            #expect(
+                pendingRefresh.parking
+                    == Parking(OriginHost(of: "http://o/"), worksAs: .slow, ends: pendingRefresh.job.expires))
+            waits.append(pendingRefresh.notBefore - start.wall)
         }
         #expect(waits.allSatisfy { (60_000...120_000).contains($0) })
         let most = Dictionary(grouping: waits) { $0.milliseconds / 10_000 }.values.map(\.count).max() ?? 40
@@ -264,8 +266,8 @@ extension CachingTests {
             var own = pending.job
             own.freshness = .cacheOnly
             let effects = driver.feed(.arrived(PendingJob(job: own, record: pending.record)), at: 61_000)
-            let (answer, debt) = try #require(outcome(effects))
-            #expect(answer.kind == kind && answer.failure?.code == "cache.not-stored" && debt == nil)
+            let (answer, pendingRefresh) = try #require(outcome(effects))
+            #expect(answer.kind == kind && answer.failure?.code == "cache.not-stored" && pendingRefresh == nil)
         }
     }
 }

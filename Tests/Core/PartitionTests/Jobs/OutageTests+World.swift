@@ -104,7 +104,7 @@ extension OutageTests {
                 case .outcome(let outcome):
                     done += 1
                     if let begin = published.removeValue(forKey: outcome.job) { took.append(now.wall - begin) }
-                case .owing, .paid, .changed: done += 1
+                case .refreshing, .paid, .changed: done += 1
                 case .park, .unpark, .rekey: break
                 }
             }

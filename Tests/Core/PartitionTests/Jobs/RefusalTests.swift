@@ -204,9 +204,9 @@ extension CachingTests {
         driver.stored = try stored([("cache-control", "max-age=600")])
         let wanted = [PartitionStateTests.small, VariantSpec(width: 900, height: 900, format: .webp)]
         let pending = job(&driver, "1", wanted, .degraded)
-        let (outcome, debt) = try #require(outcome(try failing(pending, &driver, at: 1_000)))
+        let (outcome, pendingRefresh) = try #require(outcome(try failing(pending, &driver, at: 1_000)))
         #expect(outcome.kind == .degraded && outcome.variants.map(\.kind) == [.unchanged, .degraded])
-        #expect(debt?.job.variants == [wanted[1]])
+        #expect(pendingRefresh?.job.variants == [wanted[1]])
     }
 
     @Test("Redirects limit the freshness of a source")
