@@ -86,7 +86,10 @@ extension FuzzTarget {
             expires: WallTime(milliseconds: 253_402_300_799_999))
         let progress = ProgressRow(
             partition: PartitionID(0),
-            topics: [.jobsFast: TopicProgress(next: 9, committed: 6, anchor: LogAnchor(offset: 5, timestamp: .epoch))],
+            topics: [
+                .jobsFast: TopicProgress(
+                    next: 9, committed: 6, fingerprint: RecordFingerprint(offset: 5, timestamp: .epoch))
+            ],
             answers: [.outcomes: 7], isClean: false, crashes: 2, away: [.init("https://a.example", ByLane([.fast: 7]))],
             lost: .init(records: 3, at: .epoch), at: .epoch)
         let headers = RecordHeaders(

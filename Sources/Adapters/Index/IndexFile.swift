@@ -21,8 +21,8 @@ final class IndexFile {
 
     /// Version of the tables and of the rows' bytes. Files of `convertible` versions are converted; others are rebuilt.
     private static let version: Int64 = 4
-    /// Commit 454fb1b wrote version 2: it has no anchors, and larger rows (`RowCoding.Form`). Commit 43cee9c wrote version
-    /// 3: its programs call newer forms of rows damaged.
+    /// Commit 454fb1b wrote version 2: it has no fingerprints, and larger rows (`RowCoding.Form`). Commit 43cee9c wrote
+    /// version 3: its programs call newer forms of rows damaged.
     private static let convertible: [Int64] = [2, 3]
 
     private init(_ connection: Connection) throws(SQLiteFailure) {
@@ -81,11 +81,11 @@ final class IndexFile {
         defer { row.reset() }
         guard try row.step() else { return .some(nil) }
         let (position, inverse) = (row.integer(0), row.integer(1))
-        let anchors = row.isNull(4) ? nil : row.withBytes(4) { ChangelogAnchors(packed: $0) }
-        let isWhole = row.isNull(4) || anchors != nil
+        let fingerprints = row.isNull(4) ? nil : row.withBytes(4) { ChangelogFingerprints(packed: $0) }
+        let isWhole = row.isNull(4) || fingerprints != nil
         let checkpoint = IndexCheckpoint(
             position: position, epoch: row.integer(2), isOpened: row.integer(5) == 1,
-            at: WallTime(milliseconds: row.integer(3)), anchors: anchors)
+            at: WallTime(milliseconds: row.integer(3)), fingerprints: fingerprints)
         // Invalid numbers are damage, just as two numbers that differ.
         let isSound =
             position == ~inverse && position >= 0 && RecordLimits.epochs.contains(checkpoint.epoch)

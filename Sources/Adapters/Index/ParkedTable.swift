@@ -144,7 +144,7 @@ final class ParkedTable {
             setPosition.bind(1, checkpoint.position)
             setPosition.bind(2, checkpoint.epoch)
             setPosition.bind(3, checkpoint.at.milliseconds)
-            if let anchors = checkpoint.anchors { setPosition.bind(4, anchors.packed) } else { setPosition.bindNull(4) }
+            if let fingerprints = checkpoint.fingerprints { setPosition.bind(4, fingerprints.packed) } else { setPosition.bindNull(4) }
             try setPosition.run()
             return true
         }

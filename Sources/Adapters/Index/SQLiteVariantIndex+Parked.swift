@@ -16,9 +16,9 @@ extension SQLiteVariantIndex: ParkedIndex {
     package var parkedReach: Int64? { file?.parked.reach }
 
     package func applyParked(
-        _ changes: [ParkedChange], upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
+        _ changes: [ParkedChange], upTo position: Int64, epoch: Int64, fingerprints: ChangelogFingerprints?
     ) throws(IndexFailure) {
-        let checkpoint = IndexCheckpoint(position: position, epoch: epoch, isOpened: true, at: SystemTime.wall, anchors: anchors)
+        let checkpoint = IndexCheckpoint(position: position, epoch: epoch, isOpened: true, at: SystemTime.wall, fingerprints: fingerprints)
         if !hasFile {
             guard !changes.isEmpty else { return earlyParked = checkpoint }
             try makeFile()

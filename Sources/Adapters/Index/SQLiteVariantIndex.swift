@@ -60,10 +60,10 @@ package final class SQLiteVariantIndex: VariantIndex {
 
     package func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, isOpened: Bool,
-        anchors: ChangelogAnchors?
+        fingerprints: ChangelogFingerprints?
     ) throws(IndexFailure) {
         let checkpoint = IndexCheckpoint(
-            position: position, epoch: epoch, isOpened: isOpened, at: SystemTime.wall, anchors: anchors)
+            position: position, epoch: epoch, isOpened: isOpened, at: SystemTime.wall, fingerprints: fingerprints)
         let progress = progress ?? (make == nil ? nil : self.progress)
         if make != nil {
             let first = firstPosition ?? position
@@ -87,7 +87,11 @@ package final class SQLiteVariantIndex: VariantIndex {
                 file.setPosition.bind(1, position)
                 file.setPosition.bind(2, epoch)
                 file.setPosition.bind(3, checkpoint.at.milliseconds)
-                if let anchors { file.setPosition.bind(4, anchors.packed) } else { file.setPosition.bindNull(4) }
+                if let fingerprints {
+                    file.setPosition.bind(4, fingerprints.packed)
+                } else {
+                    file.setPosition.bindNull(4)
+                }
                 file.setPosition.bind(5, isOpened ? 1 : 0)
                 try file.setPosition.run()
                 return true

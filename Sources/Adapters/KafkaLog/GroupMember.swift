@@ -41,7 +41,7 @@ final class GroupMember {
 
     func subscribe() throws(LogFailure) {
         let list = PartitionList(capacity: 1)
-        list.add(configuration.name(.anchor), RD_KAFKA_PARTITION_UA)
+        list.add(configuration.name(.fingerprint), RD_KAFKA_PARTITION_UA)
         try rd_kafka_subscribe(client.handle, list.pointer).check("joining group \(configuration.group)")
     }
 

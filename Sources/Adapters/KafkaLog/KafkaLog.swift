@@ -125,7 +125,7 @@ package final class KafkaLog: Log {
     }
 
     package func owner(of partition: PartitionID) async throws(LogFailure) -> String? {
-        try await outside.owner(of: place(.anchor, partition).partition)
+        try await outside.owner(of: place(.fingerprint, partition).partition)
     }
 
     /// Refuses appends that no broker has received yet, because their partitions have lost their owner.
@@ -241,10 +241,10 @@ private actor Outside {
     /// absent leader fails only its own.
     func sights(at points: [LogPoint]) -> [Result<LogSight, LogFailure>] {
         let places = points.map { KafkaPlace($0.topic, $0.partition) }
-        var anchors: [KafkaPlace: Int64] = [:]
-        for (point, place) in zip(points, places) { anchors[place] = point.offset }
+        var fingerprints: [KafkaPlace: Int64] = [:]
+        for (point, place) in zip(points, places) { fingerprints[place] = point.offset }
         do throws(LogFailure) {
-            let timestamps = anchors.isEmpty ? [:] : try opened().timestamps(at: anchors)
+            let timestamps = fingerprints.isEmpty ? [:] : try opened().timestamps(at: fingerprints)
             let all = try? questions.bounds(places)
             return places.enumerated().map { index, place in
                 do throws(LogFailure) {

@@ -51,7 +51,7 @@ extension KafkaLogConsumer {
             member.isListAwaited = true
             noteMember(member)
             if case .stopping = phase { return member.unassign() }
-            let partitions = PartitionList.partitions(list, of: log.configuration.name(.anchor)).sorted()
+            let partitions = PartitionList.partitions(list, of: log.configuration.name(.fingerprint)).sorted()
             phase = .preparing
             // Partitions added to a topic later belong to nobody until all workers use the new number (`TopicShape`).
             prepare(number, partitions.filter { $0 < log.partitionCount }.map { PartitionID($0) }, member)

@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// The owning side of a Kafka log: a member of the group that shares the partitions.
 ///
-/// It subscribes to `jobs.fast` alone, the anchor. With each partition that the group assigns, it takes the same
+/// It subscribes to `jobs.fast` alone, the fingerprint. With each partition that the group assigns, it takes the same
 /// partition of the other topics and of the changelog. So jobs of one source meet in one worker under any assignor.
 ///
 /// - Concurrency: an actor on the thread that polls. Calls that the port requires on the executor assert that they run

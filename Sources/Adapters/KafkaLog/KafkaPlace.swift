@@ -22,7 +22,7 @@ extension Topic {
     /// Topics that an owner reads: it completes the records of some, and applies the others to its index. They have the
     /// lowest ordinals, because queues are stored by ordinal.
     static let owned: [Topic] = Topic.consumed + Topic.folded
-    static let anchor = Topic.jobsFast
+    static let fingerprint = Topic.jobsFast
     /// Whether half a second more does not matter: only earlier versions wrote to retry topics, and `control` is not
     /// read yet.
     var isPatient: Bool { isRetry || self == .control }

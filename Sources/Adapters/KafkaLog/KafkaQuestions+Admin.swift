@@ -23,13 +23,13 @@ extension KafkaQuestions {
     }
 
     private func membersOnce(within limit: Duration) throws(LogFailure) -> [LogMember] {
-        let anchor = configuration.name(.anchor)
+        let fingerprint = configuration.name(.fingerprint)
         var members: [LogMember] = []
         try describeMembers(within: limit) { member in
             let name = MemberName(clientID: String(cString: rd_kafka_MemberDescription_client_id(member)))
             let assignment = rd_kafka_MemberDescription_assignment(member)
             let list = assignment.flatMap { rd_kafka_MemberAssignment_partitions($0) }
-            let held = list.map { PartitionList.partitions($0, of: anchor) } ?? []
+            let held = list.map { PartitionList.partitions($0, of: fingerprint) } ?? []
             members.append(
                 LogMember(
                     id: String(cString: rd_kafka_MemberDescription_consumer_id(member)),

@@ -58,7 +58,7 @@ package enum KafkaTopics {
                 remedy: "Give --replication \(cluster.brokers).")
         }
         let counts = Topic.allCases.compactMap { there[configuration.name($0)]?.partitions }.filter { $0 > 0 }
-        let present = there[configuration.name(.anchor)]?.partitions ?? counts.max()
+        let present = there[configuration.name(.fingerprint)]?.partitions ?? counts.max()
         let plans = TopicPlan.all(
             configuration, partitions: present ?? wanted ?? configuration.partitions,
             replication: replication ?? min(TopicsMade.copies, max(1, cluster.brokers)))

@@ -22,17 +22,17 @@ package struct ChangelogRestore: Sendable {
         }
 
         /// Two of three decide, because each can be wrong alone. Epochs and positions begin again in a recreated changelog.
-        /// Anchors of rows that were folded before a rebalance can be missing. Clocks of machines differ.
+        /// Fingerprints of rows that were folded before a rebalance can be missing. Clocks of machines differ.
         fileprivate func isOlder(than other: Candidate) -> Bool {
             let (own, others) = (checkpoint, other.checkpoint)
             return [
-                (own.epoch, own.position) < (others.epoch, others.position), anchoredAt < other.anchoredAt,
+                (own.epoch, own.position) < (others.epoch, others.position), fingerprintedAt < other.fingerprintedAt,
                 own.at < others.at,
             ].count { $0 } >= 2
         }
 
         /// When brokers appended the last row by which the index knows its changelog.
-        private var anchoredAt: WallTime { checkpoint.anchors?.newestFirst.first?.timestamp ?? .distantPast }
+        private var fingerprintedAt: WallTime { checkpoint.fingerprints?.newestFirst.first?.timestamp ?? .distantPast }
     }
 
     package enum Verdict: Sendable, Hashable {
@@ -49,21 +49,21 @@ package struct ChangelogRestore: Sendable {
 
     private let partition: PartitionID
     private let candidates: [Candidate]
-    private let anchored: Set<Int64>
+    private let fingerprinted: Set<Int64>
     private var times: [Int64: WallTime] = [:]
-    private var first: LogAnchor?
+    private var first: RecordFingerprint?
     private var keys: Set<[UInt8]> = []
 
     package init(_ partition: PartitionID, from candidates: [Candidate]) {
         (self.partition, self.candidates) = (partition, candidates)
-        anchored = Set(candidates.lazy.flatMap { $0.checkpoint.anchors?.newestFirst ?? [] }.map(\.offset))
+        fingerprinted = Set(candidates.lazy.flatMap { $0.checkpoint.fingerprints?.newestFirst ?? [] }.map(\.offset))
     }
 
     /// Takes the changelog's next record. Read all records before you ask for verdicts or rows.
     package mutating func read(_ record: Record) {
         keys.insert(record.key)
-        first = first ?? LogAnchor(offset: record.offset, timestamp: record.timestamp)
-        if anchored.contains(record.offset) { times[record.offset] = record.timestamp }
+        first = first ?? RecordFingerprint(offset: record.offset, timestamp: record.timestamp)
+        if fingerprinted.contains(record.offset) { times[record.offset] = record.timestamp }
     }
 
     /// - Parameters:
@@ -84,13 +84,13 @@ package struct ChangelogRestore: Sendable {
     /// Whether the index is of this changelog; nil: unknown.
     private func isFolded(by checkpoint: IndexCheckpoint, end: Int64) -> Bool? {
         if checkpoint.position > end { return false }
-        let anchors = checkpoint.anchors?.newestFirst ?? []
+        let fingerprints = checkpoint.fingerprints?.newestFirst ?? []
         // A worker that found the changelog unopened leaves such an index, too.
-        if let anchor = anchors.first(where: { times[$0.offset] != nil }) {
-            return times[anchor.offset] == anchor.timestamp
+        if let fingerprint = fingerprints.first(where: { times[$0.offset] != nil }) {
+            return times[fingerprint.offset] == fingerprint.timestamp
         }
         if !isOpened { return false }
-        guard let first, let last = anchors.first else { return nil }
+        guard let first, let last = fingerprints.first else { return nil }
         return first.offset <= last.offset && first.timestamp > last.timestamp ? false : nil
     }
 

@@ -15,14 +15,15 @@ package struct TopicFold: Sendable {
     /// Epoch of the rows that are published: the ownership's, or a later one (`bid`).
     package private(set) var epoch: Int64
     package var lifecycle: PartitionLifecycle
-    /// Anchors by which the topic must still be recognised as the topic that the index folded; nil: it was.
-    package private(set) var unproven: ChangelogAnchors?
+    /// Fingerprints by which the topic must still be recognised as the topic that the index folded; nil: it was.
+    package private(set) var unproven: ChangelogFingerprints?
     /// Whether the index refused the last records.
     package var isStuck = false
     /// Offset that had been read when the topic was last looked at.
     package var readAtLook: Int64?
-    /// Anchors of rows that were folded while the topic was unproven. Any index that folded them is one of this topic.
-    private var heldAnchors = ChangelogAnchors()
+    /// Fingerprints of rows that were folded while the topic was unproven. Any index that folded them is one of this
+    /// topic.
+    private var pendingFingerprints = ChangelogFingerprints()
 
     /// - Parameters:
     ///   - range: the topic's records when the partition came.
@@ -30,7 +31,7 @@ package struct TopicFold: Sendable {
     package init(_ topic: Topic, _ range: Range<Int64>, epoch: Int64, from checkpoint: IndexCheckpoint?) {
         (self.topic, self.epoch) = (topic, epoch)
         lifecycle = PartitionLifecycle(changelog: range, folded: checkpoint?.position ?? 0)
-        unproven = checkpoint?.anchors
+        unproven = checkpoint?.fingerprints
     }
 
     /// Whether the owner has applied the topic to its own epoch row, and published the ignored keys again.
@@ -52,21 +53,24 @@ package struct TopicFold: Sendable {
     /// The index is of this topic.
     package mutating func prove() { unproven = nil }
 
-    /// Anchors for the index, after rows with these new ones; nil for a file that has none, until it gets a new row.
-    package mutating func anchors(with new: ChangelogAnchors, after checkpoint: IndexCheckpoint?) -> ChangelogAnchors? {
-        var anchors = checkpoint == nil ? ChangelogAnchors() : checkpoint?.anchors
-        heldAnchors = heldAnchors.noting(new)
-        if unproven == nil, !heldAnchors.isEmpty {
-            anchors = (anchors ?? ChangelogAnchors()).noting(heldAnchors)
-            heldAnchors = ChangelogAnchors()
+    /// Fingerprints for the index, after rows with these new ones; nil for a file that has none, until it gets a new
+    /// row.
+    package mutating func fingerprints(with new: ChangelogFingerprints, after checkpoint: IndexCheckpoint?)
+        -> ChangelogFingerprints?
+    {
+        var fingerprints = checkpoint == nil ? ChangelogFingerprints() : checkpoint?.fingerprints
+        pendingFingerprints = pendingFingerprints.noting(new)
+        if unproven == nil, !pendingFingerprints.isEmpty {
+            fingerprints = (fingerprints ?? ChangelogFingerprints()).noting(pendingFingerprints)
+            pendingFingerprints = ChangelogFingerprints()
         }
-        return anchors
+        return fingerprints
     }
 
     /// Another index replaces a damaged or awaited one, or one of another log (`isOfAnother`).
     package mutating func restart(from checkpoint: IndexCheckpoint?, isOfAnother: Bool = false) {
-        unproven = checkpoint?.anchors
+        unproven = checkpoint?.fingerprints
         lifecycle.rebuild(from: checkpoint?.position ?? 0, isOfAnother: isOfAnother)
-        (isStuck, heldAnchors, readAtLook) = (false, ChangelogAnchors(), nil)
+        (isStuck, pendingFingerprints, readAtLook) = (false, ChangelogFingerprints(), nil)
     }
 }

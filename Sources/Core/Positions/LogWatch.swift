@@ -7,8 +7,8 @@ package import Records
 /// checked when its partition comes, soon after the first record, and four times a minute. It is checked at once after
 /// reading failed or went back.
 ///
-/// A new anchor counts only if its record was received before a check that found the earlier anchor in its position.
-/// Then no other log came in between.
+/// A new fingerprint counts only if its record was received before a check that found the earlier fingerprint in its
+/// position. Then no other log came in between.
 package struct LogWatch: Sendable {
     private var isSuspected = true
     /// Evidence that the log is another one.
@@ -17,15 +17,15 @@ package struct LogWatch: Sendable {
     /// Whether the log was suspected during the current check, which may have come too early.
     private var looksAgain = false
     private var due = Instant.distantPast
-    /// Checks in a row that did not read the anchor.
+    /// Checks in a row that did not read the fingerprint.
     private var unread = 0
     /// Anchor that a check has found.
-    private var verified: LogAnchor?
+    private var verified: RecordFingerprint?
     /// First and last record that were received. Another log may have come between the two.
-    private var first: LogAnchor?
-    private var latest: LogAnchor?
+    private var first: RecordFingerprint?
+    private var latest: RecordFingerprint?
     /// Last record when the latest check began.
-    private var candidate: LogAnchor?
+    private var candidate: RecordFingerprint?
     /// Offset after the last received record, or where reading began.
     private var next: Int64?
     /// Position of reading at the last check. After the last record there may be offsets without one, such as the end
@@ -36,7 +36,7 @@ package struct LogWatch: Sendable {
 
     private static let firstLook = Duration.seconds(1)
     private static let interval = Duration.seconds(15)
-    /// Checks without reading the anchor: the anchor of an idle topic is read once a minute.
+    /// Checks without reading the fingerprint: the fingerprint of an idle topic is read once a minute.
     private static let unreadLimit = 3
     /// Pause after a check that got no reply.
     private static let pause = Duration.seconds(1)
@@ -44,14 +44,17 @@ package struct LogWatch: Sendable {
     package init() {}
 
     /// Record to check; nil before the first record. An unverified one is better than none.
-    package var anchor: LogAnchor? { verified ?? first }
+    package var fingerprint: RecordFingerprint? { verified ?? first }
 
-    /// Last received record, if that is not the anchor.
-    package var last: LogAnchor? { latest == anchor ? nil : latest }
+    /// Last received record, if that is not the fingerprint.
+    package var last: RecordFingerprint? { latest == fingerprint ? nil : latest }
 
-    /// Whether to read the record at the anchor, which costs the brokers more. The end of a log without new records
-    /// shows that it is another one, unless the other has as many records. So the anchor is read now and then anyway.
-    package var readsAnchor: Bool { isSuspected || (candidate ?? verified) != verified || unread >= Self.unreadLimit }
+    /// Whether to read the record at the fingerprint, which costs the brokers more. The end of a log without new
+    /// records shows that it is another one, unless the other has as many records. So the fingerprint is read now and
+    /// then anyway.
+    package var readsFingerprint: Bool {
+        isSuspected || (candidate ?? verified) != verified || unread >= Self.unreadLimit
+    }
 
     /// Whether records may be accepted.
     package var isOpen: Bool { !isSuspected }
@@ -89,15 +92,15 @@ package struct LogWatch: Sendable {
     }
 
     package mutating func receive(_ offset: Int64, appended timestamp: WallTime, at now: Instant) {
-        if anchor == nil { due = min(due, now + Self.firstLook) }
-        latest = LogAnchor(offset: offset, timestamp: timestamp)
+        if fingerprint == nil { due = min(due, now + Self.firstLook) }
+        latest = RecordFingerprint(offset: offset, timestamp: timestamp)
         first = first ?? latest
     }
 
     /// Suspects the log, because reading failed or showed another one. Records received before belong to the old one.
     package mutating func suspect(_ proof: LogBreak? = nil) {
         self.proof = self.proof ?? proof
-        verified = anchor
+        verified = fingerprint
         (isSuspected, looksAgain, due) = (true, isLooking, .distantPast)
     }
 
@@ -125,14 +128,14 @@ package struct LogWatch: Sendable {
     /// Ends a check that found the same log.
     package mutating func found(at now: Instant) {
         isLooking = false
-        unread = readsAnchor ? 0 : unread + 1
+        unread = readsFingerprint ? 0 : unread + 1
         (isSuspected, verified, due) = (false, candidate ?? verified, now + Self.interval)
     }
 
-    /// Starts with a log that has this anchor.
-    package mutating func begin(anchor: LogAnchor?, from next: Int64? = nil, at now: Instant) {
+    /// Starts with a log that has this fingerprint.
+    package mutating func begin(fingerprint: RecordFingerprint?, from next: Int64? = nil, at now: Instant) {
         self = LogWatch()
         self.next = next
-        (isSuspected, verified, due) = (false, anchor, now + Self.interval)
+        (isSuspected, verified, due) = (false, fingerprint, now + Self.interval)
     }
 }

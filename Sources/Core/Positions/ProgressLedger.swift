@@ -5,7 +5,7 @@ package import Records
 ///
 /// The row is written once a second while records are finished ahead of a committable offset. A successor would
 /// otherwise repeat those. The same applies while the row has outdated quarantined jobs, or its number of parked jobs
-/// is off by a quarter. It is written once a minute if offsets moved, so that the row's anchors stay
+/// is off by a quarter. It is written once a minute if offsets moved, so that the row's fingerprints stay
 /// within retention.
 package struct ProgressLedger: Sendable {
     /// Row in the changelog, as far as it is known here.

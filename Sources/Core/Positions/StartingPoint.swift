@@ -5,8 +5,8 @@ package import Records
 ///
 /// The group's offset is for Kafka's own tools; the progress row knows more. The higher of the two counts, with one
 /// exception. An offset below the one that was known to be durable was set by an operator, and is used. If the log is
-/// not the one of the progress, it is read from its beginning (`LogBreak`). If no anchor shows that the log is the one
-/// of the progress, the progress decides no position. The progress of another cluster would skip jobs of this one.
+/// not the one of the progress, it is read from its beginning (`LogBreak`). If no fingerprint shows that the log is the
+/// one of the progress, the progress decides no position. The progress of another cluster would skip jobs of this one.
 package struct StartingPoint: Sendable, Equatable {
     package let position: Int64
     /// Offsets finished above `position`, ascending.
@@ -14,7 +14,7 @@ package struct StartingPoint: Sendable, Equatable {
     /// Records from `position` to the end with an outcome in the log: offset and append time.
     package let answered: [Int64: WallTime]
     /// Anchor that is known to belong to this log.
-    package let anchor: LogAnchor?
+    package let fingerprint: RecordFingerprint?
     package let finding: Finding
 
     /// Result that an operator should know.
@@ -45,17 +45,17 @@ package struct StartingPoint: Sendable, Equatable {
     ///   - progress: progress that earlier owners left; nil if none did.
     ///   - committed: the group's offset; nil if there is none.
     ///   - bounds: the first offset that is left, and the next one to be written.
-    ///   - anchored: append time of the record at the anchor's offset; nil if there is none.
+    ///   - fingerprinted: append time of the record at the fingerprint's offset; nil if there is none.
     ///   - answered: records with an outcome in the log.
     ///   - answeredBelow: the same, between the progress and the group's offset.
     ///   - proof: evidence that the log is another one, if there already is any.
     package init(
-        after progress: TopicProgress?, committed: Int64?, bounds: Range<Int64>, anchored: WallTime?,
+        after progress: TopicProgress?, committed: Int64?, bounds: Range<Int64>, fingerprinted: WallTime?,
         answered: [Int64: WallTime] = [:], answeredBelow: OffsetSet = OffsetSet(), proof: LogBreak? = nil
     ) {
-        let trusted = committed == nil && progress?.anchor == nil ? nil : progress
+        let trusted = committed == nil && progress?.fingerprint == nil ? nil : progress
         let known = trusted ?? TopicProgress(next: committed ?? bounds.lowerBound)
-        if let why = proof ?? known.breakIn(bounds, anchored: anchored)
+        if let why = proof ?? known.breakIn(bounds, fingerprinted: fingerprinted)
             ?? committed.flatMap({
                 $0 > bounds.upperBound ? .shorter(end: bounds.upperBound, read: $0) : nil
             })
@@ -66,14 +66,14 @@ package struct StartingPoint: Sendable, Equatable {
         var position = max(committed ?? known.next, known.next)
         var (finished, answered) = (known.finished, answered)
         var finding = Finding.none
-        let isAnchored = known.anchor.map { $0.offset >= bounds.lowerBound } ?? false
+        let hasFingerprint = known.fingerprint.map { $0.offset >= bounds.lowerBound } ?? false
         // None of the records that were read is left, and all of them were finished and committed.
-        let isAllCommitted = !isAnchored && known.committed == known.next
-        if committed == nil, let durable = known.committed, isAnchored { finding = .forgotten(from: durable) }
+        let isAllCommitted = !hasFingerprint && known.committed == known.next
+        if committed == nil, let durable = known.committed, hasFingerprint { finding = .forgotten(from: durable) }
         if let committed, let durable = known.committed, committed < durable {
             (position, finished, answered) = (committed, [], [:])
             finding = .reset(from: durable)
-        } else if isAnchored || isAllCommitted, position > known.next {
+        } else if hasFingerprint || isAllCommitted, position > known.next {
             let start = max(known.next, bounds.lowerBound)
             let told = finished.count { $0 >= start && $0 < position && !answeredBelow.contains($0) }
             let others = position - start - Int64(told + answeredBelow.count(from: start))
@@ -85,32 +85,36 @@ package struct StartingPoint: Sendable, Equatable {
             if lost > 0 { finding = .expired(lost) }
             position = bounds.lowerBound
         }
-        // Retention removed the anchor, or there was none.
-        if !isAnchored {
+        // Retention removed the fingerprint, or there was none.
+        if !hasFingerprint {
             (position, finished) = (max(committed ?? bounds.lowerBound, bounds.lowerBound), [])
         }
         self.init(
             position, finished.filter { $0 >= position },
             answered.filter { $0.key >= position && $0.key < bounds.upperBound },
-            known.anchor, finding)
+            known.fingerprint, finding)
     }
 
     private init(
-        _ position: Int64, _ finished: [Int64], _ answered: [Int64: WallTime], _ anchor: LogAnchor?, _ finding: Finding
+        _ position: Int64, _ finished: [Int64], _ answered: [Int64: WallTime], _ fingerprint: RecordFingerprint?,
+        _ finding: Finding
     ) {
         (self.position, self.finished, self.answered) = (position, finished, answered)
-        (self.anchor, self.finding) = (anchor, finding)
+        (self.fingerprint, self.finding) = (fingerprint, finding)
     }
 }
 
 extension TopicProgress {
     /// Evidence that a log with these bounds is not the one of this progress; nil if there is none.
     ///
-    /// An anchor that retention has removed shows nothing. The log's end is also compared with the finished offsets.
-    package func breakIn(_ bounds: Range<Int64>, anchored: WallTime?) -> LogBreak? {
-        let read = max(next, finished.last.map { $0 + 1 } ?? 0, anchor.map { $0.offset + 1 } ?? 0)
+    /// A fingerprint that retention has removed shows nothing. The log's end is also compared with the finished
+    /// offsets.
+    package func breakIn(_ bounds: Range<Int64>, fingerprinted: WallTime?) -> LogBreak? {
+        let read = max(next, finished.last.map { $0 + 1 } ?? 0, fingerprint.map { $0.offset + 1 } ?? 0)
         if bounds.upperBound < read { return .shorter(end: bounds.upperBound, read: read) }
-        guard let anchor, anchor.offset >= bounds.lowerBound, anchored != anchor.timestamp else { return nil }
-        return .otherRecord(at: anchor.offset)
+        guard let fingerprint, fingerprint.offset >= bounds.lowerBound, fingerprinted != fingerprint.timestamp else {
+            return nil
+        }
+        return .otherRecord(at: fingerprint.offset)
     }
 }

@@ -13,10 +13,10 @@ package struct FinishedRecords: Sendable, Hashable {
 extension TopicProgress {
     /// Finished records of a log with these bounds and this committed offset.
     ///
-    /// nil if the next owner would not trust the row either: the log is another one, the row has no anchor, or an
+    /// nil if the next owner would not trust the row either: the log is another one, the row has no fingerprint, or an
     /// operator has reset the offset.
     package func finished(in bounds: Range<Int64>, committed: Int64?) -> FinishedRecords? {
-        guard let anchor, bounds.contains(anchor.offset), bounds.contains((last ?? anchor).offset),
+        guard let fingerprint, bounds.contains(fingerprint.offset), bounds.contains((last ?? fingerprint).offset),
             next <= bounds.upperBound, committed ?? .max >= self.committed ?? 0
         else { return nil }
         let start = max(next, committed ?? next, bounds.lowerBound)

@@ -5,7 +5,7 @@ package enum LogBreak: Sendable, Hashable {
     case shorter(end: Int64, read: Int64)
     /// The log begins after the last read offset: records between were removed unread.
     case later(start: Int64, read: Int64)
-    /// The anchor's offset has another record, or none.
+    /// The fingerprint's offset has another record, or none.
     case otherRecord(at: Int64)
     /// The consumer's position went back without a rewind.
     case wentBack(from: Int64, to: Int64)

@@ -146,16 +146,16 @@ extension JSONWriter {
         if let committed = progress.committed { field("committed", committed) }
         let bitmap = OffsetBitmap.bytes(progress.finished, from: progress.next)
         if !bitmap.isEmpty { field("finished", Base64.text(bitmap)) }
-        if let anchor = progress.anchor { field("anchor", anchor) }
+        if let fingerprint = progress.fingerprint { field("anchor", fingerprint) }
         if let last = progress.last { field("last", last) }
         endObject()
     }
 
-    private mutating func field(_ name: StaticString, _ anchor: LogAnchor) {
+    private mutating func field(_ name: StaticString, _ fingerprint: RecordFingerprint) {
         key(name)
         beginObject()
-        field("offset", anchor.offset)
-        field("timestamp", anchor.timestamp)
+        field("offset", fingerprint.offset)
+        field("timestamp", fingerprint.timestamp)
         endObject()
     }
 }
@@ -165,7 +165,7 @@ extension JSONReader {
         var next: Int64?
         var committed: Int64?
         var bitmap: [UInt8] = []
-        var (anchor, last): (LogAnchor?, LogAnchor?)
+        var (fingerprint, last): (RecordFingerprint?, RecordFingerprint?)
         try openObject()
         while let key = try nextKey() {
             switch key {
@@ -175,14 +175,14 @@ extension JSONReader {
                 bitmap = try value("a bitmap in base 64") { text in
                     Base64.bytes(text).flatMap { $0.count <= OffsetBitmap.byteLimit ? $0 : nil }
                 }
-            case "anchor": anchor = try self.anchor()
-            case "last": last = try self.anchor()
+            case "anchor": fingerprint = try self.fingerprint()
+            case "last": last = try self.fingerprint()
             default: try skip()
             }
         }
         let start = try next.field("next")
         return TopicProgress(
-            next: start, committed: committed, finished: OffsetBitmap.offsets(bitmap, from: start), anchor: anchor,
+            next: start, committed: committed, finished: OffsetBitmap.offsets(bitmap, from: start), fingerprint: fingerprint,
             last: last)
     }
 
@@ -195,7 +195,7 @@ extension JSONReader {
         return ends
     }
 
-    private mutating func anchor() throws(JSONFailure) -> LogAnchor {
+    private mutating func fingerprint() throws(JSONFailure) -> RecordFingerprint {
         var place: Int64?
         var timestamp: WallTime?
         try openObject()
@@ -206,7 +206,7 @@ extension JSONReader {
             default: try skip()
             }
         }
-        return LogAnchor(offset: try place.field("offset"), timestamp: try timestamp.field("timestamp"))
+        return RecordFingerprint(offset: try place.field("offset"), timestamp: try timestamp.field("timestamp"))
     }
 
     /// Reads an offset. The limit is far above every real log's end and leaves room for sums.

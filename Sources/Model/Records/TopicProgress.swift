@@ -12,21 +12,22 @@ package struct TopicProgress: Sendable, Hashable {
     /// Finished offsets above `next`, ascending.
     package var finished: [Int64]
     /// Fingerprint of the log: a record in it. nil if no record was looked at yet.
-    package var anchor: LogAnchor?
-    /// Last received record, if it is another one than the anchor. A log that was truncated and has grown again may
-    /// still have the anchor, but not this record.
-    package var last: LogAnchor?
+    package var fingerprint: RecordFingerprint?
+    /// Last received record, if it is another one than the fingerprint. A log that was truncated and has grown again
+    /// may still have the fingerprint, but not this record.
+    package var last: RecordFingerprint?
 
     package init(
-        next: Int64, committed: Int64? = nil, finished: [Int64] = [], anchor: LogAnchor? = nil, last: LogAnchor? = nil
+        next: Int64, committed: Int64? = nil, finished: [Int64] = [], fingerprint: RecordFingerprint? = nil,
+        last: RecordFingerprint? = nil
     ) {
         (self.next, self.committed, self.finished) = (next, committed, finished)
-        (self.anchor, self.last) = (anchor, last)
+        (self.fingerprint, self.last) = (fingerprint, last)
     }
 }
 
 /// One record that identifies a log: another log of the same name has another record at its offset, or none.
-package struct LogAnchor: Sendable, Hashable {
+package struct RecordFingerprint: Sendable, Hashable {
     package let offset: Int64
     /// Append time of the record.
     package let timestamp: WallTime

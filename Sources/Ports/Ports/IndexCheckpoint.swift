@@ -13,13 +13,13 @@ package struct IndexCheckpoint: Sendable, Hashable {
     package let at: WallTime
     /// nil if the file was last written before the field existed. Its changelog cannot be distinguished from another of
     /// the same length.
-    package let anchors: ChangelogAnchors?
+    package let fingerprints: ChangelogFingerprints?
 
     package init(
-        position: Int64, epoch: Int64, isOpened: Bool, at: WallTime, anchors: ChangelogAnchors? = nil
+        position: Int64, epoch: Int64, isOpened: Bool, at: WallTime, fingerprints: ChangelogFingerprints? = nil
     ) {
         (self.position, self.epoch, self.isOpened) = (position, epoch, isOpened)
-        (self.at, self.anchors) = (at, anchors)
+        (self.at, self.fingerprints) = (at, fingerprints)
     }
 
     /// Reason why an index must be rebuilt from its changelog, for messages.
@@ -49,8 +49,8 @@ package struct IndexCheckpoint: Sendable, Hashable {
                 return .outdated("it stopped at a time that lies \((at - now).components.seconds / 86_400) days ahead of this clock")
             }
         }
-        // Without anchors, nothing can identify the changelog later either, when all rows are applied.
-        if let anchors, anchors.isEmpty {
+        // Without fingerprints, nothing can identify the changelog later either, when all rows are applied.
+        if let fingerprints, fingerprints.isEmpty {
             return .outdated("it names no row by which this changelog could be recognised")
         }
         return nil

@@ -23,7 +23,7 @@ package protocol ParkedIndex: AnyObject {
 
     /// Applies changes, and stores the checkpoint after them, in one transaction.
     func applyParked(
-        _ changes: [ParkedChange], upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
+        _ changes: [ParkedChange], upTo position: Int64, epoch: Int64, fingerprints: ChangelogFingerprints?
     ) throws(IndexFailure)
 
     func parked(_ source: SourceKey, _ identity: JobIdentity) throws(IndexFailure) -> ParkedJob?

@@ -25,10 +25,11 @@ package protocol VariantIndex: AnyObject {
     func packedSnapshots(of sources: some Sequence<SourceKey>) throws(IndexFailure) -> PackedSnapshots
 
     /// Applies changes, and stores the state after them, in one transaction. The state is the position, the newest
-    /// progress row (if the changes have one), the newest owner's epoch, whether the changelog is opened, and its anchors.
+    /// progress row (if the changes have one), the newest owner's epoch, whether the changelog is opened, and its
+    /// fingerprints.
     func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, isOpened: Bool,
-        anchors: ChangelogAnchors?
+        fingerprints: ChangelogFingerprints?
     ) throws(IndexFailure)
 
     /// Deletes all rows, because the changelog no longer contains the records that the checkpoint relies on.
@@ -58,7 +59,7 @@ extension VariantIndex {
     package func apply(_ changes: [IndexChange], upTo position: Int64) throws(IndexFailure) {
         try apply(
             changes, progress: nil, upTo: position, epoch: checkpoint?.epoch ?? 0,
-            isOpened: checkpoint?.isOpened ?? false, anchors: checkpoint?.anchors)
+            isOpened: checkpoint?.isOpened ?? false, fingerprints: checkpoint?.fingerprints)
     }
 }
 

@@ -25,7 +25,7 @@ final class AwaitedIndex: VariantIndex {
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot { throw failure }
     func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, isOpened: Bool,
-        anchors: ChangelogAnchors?
+        fingerprints: ChangelogFingerprints?
     ) throws(IndexFailure) { throw failure }
     func wipe() {}
     func close() {}
@@ -38,7 +38,7 @@ extension AwaitedIndex: ParkedIndex {
     var parkedReach: Int64? { nil }
 
     func applyParked(
-        _ changes: [ParkedChange], upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
+        _ changes: [ParkedChange], upTo position: Int64, epoch: Int64, fingerprints: ChangelogFingerprints?
     ) throws(IndexFailure) { throw failure }
     func parked(_ source: SourceKey, _ identity: JobIdentity) throws(IndexFailure) -> ParkedJob? { throw failure }
     func parked(of source: SourceKey, limit: Int) throws(IndexFailure) -> [ParkedJob] { throw failure }

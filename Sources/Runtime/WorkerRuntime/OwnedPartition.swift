@@ -119,17 +119,17 @@ final class OwnedPartition {
     func apply(
         _ changes: [IndexChange], of batch: RowBatch<ChangelogEntry>, progress: ProgressRow?, epoch: Int64
     ) throws(IndexFailure) {
-        let anchors = changelog.anchors(with: batch.anchors, after: index.checkpoint)
+        let fingerprints = changelog.fingerprints(with: batch.fingerprints, after: index.checkpoint)
         try index.apply(
             changes, progress: progress, upTo: lifecycle.indexPosition(upTo: batch.end), epoch: epoch,
-            isOpened: index.checkpoint?.isOpened ?? false || batch.hasEpochRow, anchors: anchors)
+            isOpened: index.checkpoint?.isOpened ?? false || batch.hasEpochRow, fingerprints: fingerprints)
         lifecycle.fold(upTo: batch.end)
     }
 
     func apply(_ changes: [ParkedChange], of batch: RowBatch<ParkedEntry>, epoch: Int64) throws(IndexFailure) {
-        let anchors = parked.anchors(with: batch.anchors, after: index.parked.parkedCheckpoint)
+        let fingerprints = parked.fingerprints(with: batch.fingerprints, after: index.parked.parkedCheckpoint)
         try index.parked.applyParked(
-            changes, upTo: parked.lifecycle.indexPosition(upTo: batch.end), epoch: epoch, anchors: anchors)
+            changes, upTo: parked.lifecycle.indexPosition(upTo: batch.end), epoch: epoch, fingerprints: fingerprints)
         parked.lifecycle.fold(upTo: batch.end)
     }
 

@@ -15,8 +15,8 @@ struct RowBatch<Entry: FoldedEntry>: Sendable {
     let rows: [Row]
     /// Position after the last row.
     let end: Int64
-    /// Anchors of the records that may stay for long.
-    let anchors: ChangelogAnchors
+    /// Fingerprints of the records that may stay for long.
+    let fingerprints: ChangelogFingerprints
 
     /// Whether it has an epoch row of any owner, also of an earlier one.
     var hasEpochRow: Bool { rows.contains { if case .success(let entry) = $0.entry { entry.fence != nil } else { false } } }
@@ -25,14 +25,14 @@ struct RowBatch<Entry: FoldedEntry>: Sendable {
     init?(_ records: [Record]) {
         guard let last = records.last else { return nil }
         end = last.offset + 1
-        var anchors = ChangelogAnchors()
+        var fingerprints = ChangelogFingerprints()
         rows = records.map { record in
             let entry = Result { () throws(RecordFailure) in try Entry(record) }
             if record.value != nil, case .success(let read) = entry, read.isLasting {
-                anchors.note(LogAnchor(offset: record.offset, timestamp: record.timestamp))
+                fingerprints.note(RecordFingerprint(offset: record.offset, timestamp: record.timestamp))
             }
             return Row(entry: entry, epoch: record.epoch, key: record.key, offset: record.offset)
         }
-        self.anchors = anchors
+        self.fingerprints = fingerprints
     }
 }

@@ -16,19 +16,19 @@ extension Worker {
         for topic in Topic.folded where owned.watches[topic].beginLook(at: monotonic) {
             let (watch, lifecycle) = (owned.watches[topic], owned[fold: topic].lifecycle)
             let end = max(lifecycle.folded, lifecycle.restoreEnd)
-            let progress = TopicProgress(next: end, anchor: watch.readsAnchor ? watch.anchor : nil)
+            let progress = TopicProgress(next: end, fingerprint: watch.readsFingerprint ? watch.fingerprint : nil)
             looks.ask(
                 LogLook(
                     owner: owned.ownership, progress: progress, isFirst: false,
-                    point: LogPoint(topic, owned.id, progress.anchor?.offset)))
+                    point: LogPoint(topic, owned.id, progress.fingerprint?.offset)))
         }
     }
 
     func lookedAtFolded(_ topic: Topic, _ look: LogLook, _ sight: LogSight, _ owned: OwnedPartition) {
         var progress = look.progress
         // Compaction may have taken the record away.
-        if sight.timestamp == nil { progress?.anchor = nil }
-        var why = owned.watches[topic].proof ?? progress?.breakIn(sight.bounds, anchored: sight.timestamp)
+        if sight.timestamp == nil { progress?.fingerprint = nil }
+        var why = owned.watches[topic].proof ?? progress?.breakIn(sight.bounds, fingerprinted: sight.timestamp)
         // A reader continues in silence behind removed records.
         if let read = owned[fold: topic].readAtLook, read < sight.bounds.lowerBound {
             why = why ?? .later(start: sight.bounds.lowerBound, read: read)

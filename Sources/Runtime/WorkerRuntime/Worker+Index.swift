@@ -75,28 +75,28 @@ extension Worker {
         logger.warning("The index is rebuilt from the changelog: \(why).", ["partition": .string("\(partition)")])
     }
 
-    /// Whether the index belongs to this changelog, or to this log of `parked`, by the newest of its anchors that
+    /// Whether the index belongs to this changelog, or to this log of `parked`, by the newest of its fingerprints that
     /// compaction left. False if the index is rebuilt, or the log cannot be asked now.
     func proveIndex(of owned: OwnedPartition, _ topic: Topic) async -> Bool {
-        guard let anchors = owned[fold: topic].unproven else { return true }
+        guard let fingerprints = owned[fold: topic].unproven else { return true }
         var flaw = IndexCheckpoint.Flaw.outdated(
             "none of the rows that it applied last is left in \(topic == .variants ? "the changelog" : topic.rawValue)")
         do throws(LogFailure) {
-            for anchor in anchors.newestFirst {
-                let point = LogPoint(topic, owned.id, anchor.offset)
+            for fingerprint in fingerprints.newestFirst {
+                let point = LogPoint(topic, owned.id, fingerprint.offset)
                 guard let found = try await ports.log.sights(at: [point]).first?.get().timestamp else { continue }
-                if found == anchor.timestamp {
+                if found == fingerprint.timestamp {
                     owned[fold: topic].prove()
                     return true
                 }
-                flaw = .mismatched("offset \(anchor.offset) holds another record than the one that it applied")
+                flaw = .mismatched("offset \(fingerprint.offset) holds another record than the one that it applied")
                 break
             }
         } catch {
             note(error)
             return false
         }
-        guard partitions[owned.id] === owned, owned[fold: topic].unproven == anchors else { return false }
+        guard partitions[owned.id] === owned, owned[fold: topic].unproven == fingerprints else { return false }
         if topic == .parked { discardParked(owned, flaw) } else { discard(owned, flaw) }
         return false
     }

@@ -31,7 +31,7 @@ extension Worker {
             let owned = OwnedPartition(
                 partition, epoch: epoch, index: index, state: state, folded: folded,
                 kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(nil, at: monotonic))
-            for topic in Topic.folded { owned.watches[topic].begin(anchor: nil, at: monotonic) }
+            for topic in Topic.folded { owned.watches[topic].begin(fingerprint: nil, at: monotonic) }
             partitions[partition] = owned
             duties.hosts.assigned(at: monotonic)
             ownSlots()

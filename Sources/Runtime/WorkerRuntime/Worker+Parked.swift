@@ -253,10 +253,10 @@ extension Worker {
         return nil
     }
 
-    /// Handles a table whose anchors the topic does not have.
+    /// Handles a table whose fingerprints the topic does not have.
     func discardParked(_ owned: OwnedPartition, _ flaw: IndexCheckpoint.Flaw) {
         guard case .outdated(let why) = flaw else {
-            let read = owned.checkpoint(.parked)?.anchors?.newestFirst.first?.offset ?? 0
+            let read = owned.checkpoint(.parked)?.fingerprints?.newestFirst.first?.offset ?? 0
             return stop(owned, .parked, .otherRecord(at: read))
         }
         do {

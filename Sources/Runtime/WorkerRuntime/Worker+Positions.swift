@@ -20,11 +20,11 @@ extension Worker {
         for topic in Topic.worked where owned.watches[topic].beginLook(at: monotonic) {
             let isFirst = owned.state.progress(topic) == nil
             var progress = isFirst ? owned.leftTopics[topic] : progress(topic, owned)
-            if !isFirst, !owned.watches[topic].readsAnchor { progress?.anchor = nil }
+            if !isFirst, !owned.watches[topic].readsFingerprint { progress?.fingerprint = nil }
             looks.ask(
                 LogLook(
                     owner: owned.ownership, progress: progress, isFirst: isFirst,
-                    point: LogPoint(topic, owned.id, progress?.anchor?.offset)))
+                    point: LogPoint(topic, owned.id, progress?.fingerprint?.offset)))
         }
         beginLooks()
     }
@@ -56,7 +56,7 @@ extension Worker {
         if owned.watches[topic].isOutdated() { return look(at: owned) }
         if topic.isFolded { return lookedAtFolded(topic, found, sight, owned) }
         let proof = owned.watches[topic].proof
-        if !found.isFirst, proof == nil, found.progress?.breakIn(sight.bounds, anchored: sight.timestamp) == nil {
+        if !found.isFirst, proof == nil, found.progress?.breakIn(sight.bounds, fingerprinted: sight.timestamp) == nil {
             owned.watches[topic].found(at: monotonic)
             let isDrained = !owned.readable.contains(topic)
             let position = ports.consumer.position(topic, owned.id)
@@ -71,12 +71,12 @@ extension Worker {
             }
             return
         }
-        // If the log still has the anchor, it must also have the last record that was read, because the group's offset
-        // is not lower.
-        if found.isFirst, proof == nil, let next = found.afterAnchor(sight) { return looks.ask(next) }
+        // If the log still has the fingerprint, it must also have the last record that was read, because the group's
+        // offset is not lower.
+        if found.isFirst, proof == nil, let next = found.afterFingerprint(sight) { return looks.ask(next) }
         let committed = ports.consumer.committed(topic, owned.id)
         let start = StartingPoint(
-            after: found.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp,
+            after: found.progress, committed: committed, bounds: sight.bounds, fingerprinted: sight.timestamp,
             answered: owned.answers?.answered(topic) ?? [:],
             answeredBelow: owned.answers?.answeredBelow(topic) ?? OffsetSet(), proof: proof)
         tell(start.finding, topic, owned, first: start.position)
@@ -97,7 +97,7 @@ extension Worker {
             deadLetters: start.isNew ? [:] : owned.answers?.deadLetters(topic) ?? [:], isNewLog: isNewLog)
         owned.answers?.drop(topic)
         owned.told.begin(topic, start.finding)
-        owned.watches[topic].begin(anchor: start.anchor, from: start.position, at: monotonic)
+        owned.watches[topic].begin(fingerprint: start.fingerprint, from: start.position, at: monotonic)
         owned.readable.insert(topic)
     }
 
@@ -165,8 +165,8 @@ extension Worker {
     }
 
     /// Progress for a row, of a topic that has begun and whose log is not known to be another one. For a log that is
-    /// only suspected, the row keeps the finished records and the attempts of jobs. The next owner checks the anchor,
-    /// and can judge as well as this one whether they count.
+    /// only suspected, the row keeps the finished records and the attempts of jobs. The next owner checks the
+    /// fingerprint, and can judge as well as this one whether they count.
     ///
     /// The topic must have a durable offset, too. A row that knows the new log would otherwise make an old log's offset
     /// count.
@@ -180,7 +180,7 @@ extension Worker {
     private func progress(_ topic: Topic, _ owned: OwnedPartition) -> TopicProgress? {
         guard var progress = owned.state.progress(topic) else { return nil }
         progress.committed = ports.consumer.committed(topic, owned.id)
-        (progress.anchor, progress.last) = (owned.watches[topic].anchor, owned.watches[topic].last)
+        (progress.fingerprint, progress.last) = (owned.watches[topic].fingerprint, owned.watches[topic].last)
         return progress
     }
 
@@ -315,12 +315,12 @@ struct LogLook: Sendable {
     let isFirst: Bool
     let point: LogPoint
 
-    /// Check of the last record that was read, once the anchor was found in its position; nil if there is no such
+    /// Check of the last record that was read, once the fingerprint was found in its position; nil if there is no such
     /// record.
-    func afterAnchor(_ sight: LogSight) -> LogLook? {
-        guard var progress, let last = progress.last, progress.breakIn(sight.bounds, anchored: sight.timestamp) == nil
+    func afterFingerprint(_ sight: LogSight) -> LogLook? {
+        guard var progress, let last = progress.last, progress.breakIn(sight.bounds, fingerprinted: sight.timestamp) == nil
         else { return nil }
-        (progress.anchor, progress.last) = (last, nil)
+        (progress.fingerprint, progress.last) = (last, nil)
         return LogLook(
             owner: owner, progress: progress, isFirst: true, point: LogPoint(point.topic, point.partition, last.offset))
     }

@@ -107,10 +107,10 @@ struct IndexTests {
         func apply(_ changes: [IndexChange], _ position: Int64, to index: any VariantIndex) throws {
             let progress = ProgressRow(
                 partition: Self.partition, topics: [:], store: nil, at: WallTime(milliseconds: position))
-            let anchors = ChangelogAnchors([LogAnchor(offset: position, timestamp: 1)])
+            let fingerprints = ChangelogFingerprints([RecordFingerprint(offset: position, timestamp: 1)])
             try index.apply(
                 changes, progress: changes.isEmpty ? progress : nil, upTo: position, epoch: 3, isOpened: true,
-                anchors: anchors)
+                fingerprints: fingerprints)
         }
         let index = try indexes.open(Self.partition).index
         #expect(try !exists() && index.isEmpty())
@@ -226,7 +226,7 @@ struct IndexTests {
         arguments: ["position = N, inverse = ~N", "epoch = N", "at = N", "opened = N"], [Int64.min, -1, .max])
     func numbers(columns: String, number: Int64) throws {
         let first = try indexes.open(Self.partition).index
-        try first.apply(Rows(1).changes, progress: nil, upTo: 17, epoch: 1, isOpened: true, anchors: nil)
+        try first.apply(Rows(1).changes, progress: nil, upTo: 17, epoch: 1, isOpened: true, fingerprints: nil)
         first.close()
         try Connection(path, .create).execute("UPDATE position SET " + columns.replacing("N", with: "(\(number))"))
         let (index, rebuilt) = try indexes.open(Self.partition)
@@ -243,9 +243,9 @@ struct IndexTests {
         let first = try indexes.open(Self.partition).index
         let progress = ProgressRow(
             partition: Self.partition, topics: [.retry: TopicProgress(next: 3, finished: [5])], at: 1)
-        try first.apply(rows.changes, progress: progress, upTo: 4, epoch: 9, isOpened: false, anchors: nil)
+        try first.apply(rows.changes, progress: progress, upTo: 4, epoch: 9, isOpened: false, fingerprints: nil)
         #expect(first.checkpoint?.isOpened == false)
-        try first.apply([], progress: nil, upTo: 5, epoch: 9, isOpened: isOpened, anchors: nil)
+        try first.apply([], progress: nil, upTo: 5, epoch: 9, isOpened: isOpened, fingerprints: nil)
         first.close()
         #expect(first.checkpoint?.epoch == 9)
         #expect(throws: IndexFailure.self) { try first.snapshot(of: rows.key) }

@@ -62,7 +62,7 @@ struct ParkedIndexTests {
         #expect(index.parkedCheckpoint == nil && index.parkedCounts.isEmpty)
         let rows = [Self.row(1, id: "same"), Self.row(2, source: 2, id: "same"), Self.row(3)]
         try index.applyParked(
-            rows.enumerated().map { .park($1, offset: Int64($0)) }, upTo: 7, epoch: 4, anchors: nil)
+            rows.enumerated().map { .park($1, offset: Int64($0)) }, upTo: 7, epoch: 4, fingerprints: nil)
         #expect(index.parkedCheckpoint?.position == 7 && index.parkedCheckpoint?.epoch == 4)
         let found = try index.parked(rows[0].source, rows[0].identity)
         #expect(found == ParkedJob(rows[0], offset: 0, isReady: true))
@@ -77,14 +77,14 @@ struct ParkedIndexTests {
     func replaces(adapter: Adapter) throws {
         let index = try open(adapter)
         let row = Self.row(1)
-        try index.applyParked([.park(row, offset: 1)], upTo: 2, epoch: 1, anchors: nil)
+        try index.applyParked([.park(row, offset: 1)], upTo: 2, epoch: 1, fingerprints: nil)
         #expect(index.parkedCounts == [Self.fast: ParkedCount(jobs: 1, ready: 1)])
         let later = Self.again(row, due: 500)
-        try index.applyParked([.park(later, offset: 2)], upTo: 3, epoch: 1, anchors: nil)
+        try index.applyParked([.park(later, offset: 2)], upTo: 3, epoch: 1, fingerprints: nil)
         #expect(try index.parked(row.source, row.identity) == ParkedJob(later, offset: 2, isReady: false))
         #expect(index.parkedCounts == [Self.fast: ParkedCount(jobs: 1, ready: 0)])
         let drop = ParkedChange.drop(row.source, row.identity)
-        try index.applyParked([drop, drop], upTo: 5, epoch: 1, anchors: nil)
+        try index.applyParked([drop, drop], upTo: 5, epoch: 1, fingerprints: nil)
         #expect(try index.parked(row.source, row.identity) == nil)
         #expect(index.parkedCounts.isEmpty && index.parkedCheckpoint?.position == 5)
     }
@@ -98,11 +98,11 @@ struct ParkedIndexTests {
         }
         let rows = (0..<Int64(400)).map { Self.row($0, padding: 7_000) }
         for (offset, row) in rows.enumerated() {
-            try index.applyParked([.park(row, offset: Int64(offset))], upTo: Int64(offset) + 1, epoch: 1, anchors: nil)
+            try index.applyParked([.park(row, offset: Int64(offset))], upTo: Int64(offset) + 1, epoch: 1, fingerprints: nil)
         }
         #expect(try size() > 2 << 20)
         try index.applyParked(
-            rows.map { .drop($0.source, $0.identity) }, upTo: 800, epoch: 1, anchors: nil)
+            rows.map { .drop($0.source, $0.identity) }, upTo: 800, epoch: 1, fingerprints: nil)
         #expect(try size() == 0 && index.parkedCounts.isEmpty)
     }
 
@@ -118,7 +118,7 @@ struct ParkedIndexTests {
             rows.map { row in
                 guard case .record(let first) = row.identity else { return .drop(row.source, row.identity) }
                 return .park(row, offset: first.offset)
-            }, upTo: 8, epoch: 1, anchors: nil)
+            }, upTo: 8, epoch: 1, fingerprints: nil)
         #expect(try index.oldest(of: Self.fast, from: 0, limit: 9).map(\.offset) == [2, 4, 1])
         #expect(try index.oldest(of: Self.fast, from: 1, limit: 1).map(\.offset) == [4])
         let slow = ParkedShare(OriginHost(group: "a.example"), .slow)
@@ -133,7 +133,7 @@ struct ParkedIndexTests {
         let index = try open(adapter)
         let rows = (1...4).map { Self.row($0, seen: 100 - $0, due: WallTime(milliseconds: 1_000 * $0)) }
         try index.applyParked(
-            rows.enumerated().map { .park($1, offset: Int64($0)) }, upTo: 4, epoch: 1, anchors: nil)
+            rows.enumerated().map { .park($1, offset: Int64($0)) }, upTo: 4, epoch: 1, fingerprints: nil)
         #expect(try index.nextDue()?.milliseconds == 1_000)
         #expect(try index.ready(at: 999, limit: 9) == 0 && index.oldest(of: Self.fast, from: 0, limit: 9).isEmpty)
         #expect(try index.ready(at: 3_000, limit: 2) == 2)
@@ -143,7 +143,7 @@ struct ParkedIndexTests {
         #expect(try index.oldest(of: Self.fast, from: 0, limit: 9).count == 2)
         #expect(try index.ready(at: 9_000, limit: 9) == 2 && index.nextDue() == nil)
         #expect(index.parkedCounts == [Self.fast: ParkedCount(jobs: 4, ready: 4)])
-        try index.applyParked([.drop(rows[0].source, rows[0].identity)], upTo: 5, epoch: 1, anchors: nil)
+        try index.applyParked([.drop(rows[0].source, rows[0].identity)], upTo: 5, epoch: 1, fingerprints: nil)
         #expect(index.parkedCounts == [Self.fast: ParkedCount(jobs: 3, ready: 3)])
     }
 
@@ -152,12 +152,12 @@ struct ParkedIndexTests {
         let index = try open(adapter)
         let rows = [Self.row(1, due: 900, ends: 300), Self.row(2, ends: 200), Self.row(3), Self.row(4, ends: 400)]
         try index.applyParked(
-            rows.enumerated().map { .park($1, offset: Int64($0)) }, upTo: 4, epoch: 1, anchors: nil)
+            rows.enumerated().map { .park($1, offset: Int64($0)) }, upTo: 4, epoch: 1, fingerprints: nil)
         #expect(try index.nextDue()?.milliseconds == 200)
         #expect(try index.ending(at: 199, limit: 9).isEmpty)
         #expect(try index.ending(at: 300, limit: 9).map(\.offset) == [1, 0])
         #expect(try index.ending(at: 900, limit: 1).map(\.row) == [rows[1]])
-        try index.applyParked(rows[..<2].map { .drop($0.source, $0.identity) }, upTo: 6, epoch: 1, anchors: nil)
+        try index.applyParked(rows[..<2].map { .drop($0.source, $0.identity) }, upTo: 6, epoch: 1, fingerprints: nil)
         #expect(try index.nextDue()?.milliseconds == 400)
     }
 
@@ -166,8 +166,8 @@ struct ParkedIndexTests {
         let index = try open(adapter)
         let rows = [Self.row(1), Self.row(1, lane: .slow), Self.row(1, source: 2)]
         try index.applyParked(
-            rows.enumerated().map { .park($1, offset: Int64($0)) }, upTo: 3, epoch: 1, anchors: nil)
-        try index.applyParked([.drop(rows[1].source, rows[1].identity)], upTo: 4, epoch: 1, anchors: nil)
+            rows.enumerated().map { .park($1, offset: Int64($0)) }, upTo: 3, epoch: 1, fingerprints: nil)
+        try index.applyParked([.drop(rows[1].source, rows[1].identity)], upTo: 4, epoch: 1, fingerprints: nil)
         #expect(try rows.map { try index.parked($0.source, $0.identity)?.offset } == [0, nil, 2])
     }
 
@@ -178,10 +178,10 @@ struct ParkedIndexTests {
         let own = ParkedRow(
             Self.row(1).source, JobIdentity(ofOwn: "refresh"), Self.row(1).note, host: Self.row(1).host, worksAs: .fast,
             body: [])
-        try index.applyParked([.park(own, offset: 0)], upTo: 1, epoch: 1, anchors: nil)
+        try index.applyParked([.park(own, offset: 0)], upTo: 1, epoch: 1, fingerprints: nil)
         #expect(index.parkedReach == nil)
         let rows = [Self.row(9), Self.row(4, lane: .slow)]
-        try index.applyParked(rows.map { .park($0, offset: 1) }, upTo: 2, epoch: 1, anchors: nil)
+        try index.applyParked(rows.map { .park($0, offset: 1) }, upTo: 2, epoch: 1, fingerprints: nil)
         #expect(index.parkedReach == 9)
         try index.wipeParked()
         #expect(index.parkedReach == nil)
@@ -190,7 +190,7 @@ struct ParkedIndexTests {
     @Test("Without its parked jobs, the table is empty and has no checkpoint", arguments: Adapter.allCases)
     func wipes(adapter: Adapter) throws {
         let index = try open(adapter)
-        try index.applyParked([.park(Self.row(1), offset: 1)], upTo: 2, epoch: 1, anchors: nil)
+        try index.applyParked([.park(Self.row(1), offset: 1)], upTo: 2, epoch: 1, fingerprints: nil)
         try index.wipeParked()
         #expect(index.parkedCheckpoint == nil && index.parkedCounts.isEmpty)
         #expect(try index.parked(of: Self.row(1).source, limit: 9).isEmpty && index.nextDue() == nil)
@@ -214,7 +214,7 @@ struct ParkedIndexTests {
                 return .park(row, offset: step * 10 + Int64(place))
             }
             for parked in [memory as any ParkedIndex, index.parked] {
-                try parked.applyParked(changes, upTo: step * 10 + 9, epoch: step, anchors: nil)
+                try parked.applyParked(changes, upTo: step * 10 + 9, epoch: step, fingerprints: nil)
                 _ = try parked.ready(at: WallTime(milliseconds: step), limit: 3)
             }
             if step % 50 == 0 {
@@ -255,13 +255,13 @@ struct ParkedFileTests {
         let index = try indexes.open(Self.partition).index
         try index.apply(Rows(1).changes, upTo: 17)
         #expect(index.parked.parkedCheckpoint == nil)
-        try index.parked.applyParked([.park(ParkedIndexTests.row(1), offset: 1)], upTo: 2, epoch: 5, anchors: nil)
+        try index.parked.applyParked([.park(ParkedIndexTests.row(1), offset: 1)], upTo: 2, epoch: 5, fingerprints: nil)
         index.close()
         let again = try indexes.open(Self.partition).index
         #expect(again.position == 17 && again.parked.parkedCheckpoint?.position == 2)
         try again.parked.wipeParked()
         #expect(again.position == 17 && again.parked.parkedCheckpoint == nil)
-        try again.parked.applyParked([.park(ParkedIndexTests.row(1), offset: 1)], upTo: 2, epoch: 5, anchors: nil)
+        try again.parked.applyParked([.park(ParkedIndexTests.row(1), offset: 1)], upTo: 2, epoch: 5, fingerprints: nil)
         try again.wipe()
         #expect(again.position == nil && again.parked.parkedCheckpoint?.position == 2)
         #expect(again.parked.parkedCounts.values.map(\.jobs) == [1])
@@ -278,7 +278,7 @@ struct ParkedFileTests {
         }
         let (again, rebuilt) = try indexes.open(Self.partition)
         #expect(rebuilt == nil && again.position == 17 && again.parked.parkedCheckpoint == nil)
-        try again.parked.applyParked([.park(ParkedIndexTests.row(1), offset: 1)], upTo: 2, epoch: 1, anchors: nil)
+        try again.parked.applyParked([.park(ParkedIndexTests.row(1), offset: 1)], upTo: 2, epoch: 1, fingerprints: nil)
         #expect(again.parked.parkedCheckpoint?.position == 2)
     }
 
@@ -288,7 +288,7 @@ struct ParkedFileTests {
     func damagedCheckpoint(sql: String) throws {
         let index = try indexes.open(Self.partition).index
         try index.apply(Rows(1).changes, upTo: 17)
-        try index.parked.applyParked([.park(ParkedIndexTests.row(1), offset: 1)], upTo: 2, epoch: 1, anchors: nil)
+        try index.parked.applyParked([.park(ParkedIndexTests.row(1), offset: 1)], upTo: 2, epoch: 1, fingerprints: nil)
         index.close()
         do { try Connection(path, .create).execute(sql) }
         let (again, rebuilt) = try indexes.open(Self.partition)
@@ -300,7 +300,7 @@ struct ParkedFileTests {
     @Test("A damaged row puts the file aside, as a damaged row of a source does")
     func damagedRow() throws {
         let index = try indexes.open(Self.partition).index
-        try index.parked.applyParked([.park(ParkedIndexTests.row(1), offset: 1)], upTo: 2, epoch: 1, anchors: nil)
+        try index.parked.applyParked([.park(ParkedIndexTests.row(1), offset: 1)], upTo: 2, epoch: 1, fingerprints: nil)
         index.close()
         do { try Connection(path, .create).execute("UPDATE parked SET body = zeroblob(length(body))") }
         let again = try indexes.open(Self.partition).index
@@ -314,7 +314,7 @@ struct ParkedFileTests {
     @Test("A partition without rows has no file, and its progress in `parked` is in memory")
     func noFile() throws {
         let index = try indexes.open(Self.partition).index
-        try index.parked.applyParked([], upTo: 2, epoch: 1, anchors: nil)
+        try index.parked.applyParked([], upTo: 2, epoch: 1, fingerprints: nil)
         #expect(index.parked.parkedCheckpoint?.position == 2 && index.parked.parkedCounts.isEmpty)
         try index.apply(Rows(1).changes, upTo: 17)
         #expect(index.parked.parkedCheckpoint?.position == 2)

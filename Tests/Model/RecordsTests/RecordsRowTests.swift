@@ -101,8 +101,8 @@ struct RecordsRowTests {
             topics: [
                 .jobsFast: TopicProgress(
                     next: 7, committed: 6, finished: [9, 10, 40_000 - 8],
-                    anchor: LogAnchor(offset: 3, timestamp: 1_700_000_000_000),
-                    last: LogAnchor(offset: 6, timestamp: 1_700_000_000_009)),
+                    fingerprint: RecordFingerprint(offset: 3, timestamp: 1_700_000_000_000),
+                    last: RecordFingerprint(offset: 6, timestamp: 1_700_000_000_009)),
                 .retry: TopicProgress(next: 0), .retry1h: TopicProgress(next: 3),
             ], answers: [.outcomes: 12, .parked: 6, .dead: 0, .retry10s: 4], isClean: false, crashes: 2,
             quarantined: [
@@ -223,7 +223,7 @@ struct RecordsRowTests {
                 partition: Fixture.partition,
                 topics: [
                     .retry: TopicProgress(
-                        next: 1, committed: 1, finished: [3], anchor: LogAnchor(offset: 0, timestamp: 5))
+                        next: 1, committed: 1, finished: [3], fingerprint: RecordFingerprint(offset: 0, timestamp: 5))
                 ],
                 at: 7
             ).newRecord(),

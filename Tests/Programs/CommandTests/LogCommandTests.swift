@@ -265,7 +265,7 @@ struct LogCommandTests {
         }
         let progress = ProgressRow(
             partition: partition,
-            topics: [.jobsFast: TopicProgress(next: 1, finished: [2, 4], anchor: LogAnchor(offset: 4, timestamp: 1))],
+            topics: [.jobsFast: TopicProgress(next: 1, finished: [2, 4], fingerprint: RecordFingerprint(offset: 4, timestamp: 1))],
             at: 1)
         try await append { _ in jobs + [progress.newRecord()] }
         let lags = try array("lag").filter { $0["topic"] as? String == "jobs.fast" }

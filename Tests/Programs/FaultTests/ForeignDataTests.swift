@@ -112,7 +112,7 @@ struct ForeignDataTests {
         let place = try Workplace("log.partitions=1")
         let theirs = Dictionary(
             uniqueKeysWithValues: Topic.worked.map {
-                ($0, TopicProgress(next: 6, committed: 6, anchor: LogAnchor(offset: 5, timestamp: 1_000)))
+                ($0, TopicProgress(next: 6, committed: 6, fingerprint: RecordFingerprint(offset: 5, timestamp: 1_000)))
             })
         try place.publish(place.draw(9).map { ($0, Self.variants, .fast) })
         try await place.append([ProgressRow(partition: PartitionID(0), topics: theirs, at: 1).newRecord()])

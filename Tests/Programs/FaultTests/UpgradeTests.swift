@@ -55,7 +55,7 @@ struct UpgradeTests {
         let folder = try TemporaryFolder()
         try unpack("index-43cee9c", into: folder.url)
         let (index, rebuilt) = try SQLiteVariantIndexes(folder.file("index")).open(PartitionID(0))
-        #expect(rebuilt == nil && index.position == 4 && index.checkpoint?.anchors != nil)
+        #expect(rebuilt == nil && index.position == 4 && index.checkpoint?.fingerprints != nil)
         #expect(index.checkpoint?.isOpened == true)
         let found = try index.snapshot(of: CanonicalRules().source(of: "\(Self.origin)/stored.png").key)
         #expect(found.source != nil && found.variants.map { "\($0.spec)" } == ["16x16.png"])

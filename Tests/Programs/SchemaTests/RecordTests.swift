@@ -147,7 +147,7 @@ struct RecordTests {
                     topics: [
                         .retry: TopicProgress(
                             next: 4, committed: 2, finished: [6],
-                            anchor: LogAnchor(offset: 3, timestamp: 1), last: LogAnchor(offset: 6, timestamp: 2))
+                            fingerprint: RecordFingerprint(offset: 3, timestamp: 1), last: RecordFingerprint(offset: 6, timestamp: 2))
                     ], isClean: false, crashes: 1, quarantined: [.init(.retry, 5, crashes: 0, begun: .beside)],
                     away: [.init("https://a.example", ByLane([.fast: 7, .slow: 1]))],
                     parked: .init(epoch: 9, lanes: ByLane { $0 == .fast ? .init(7, oldest: 1) : .none }),

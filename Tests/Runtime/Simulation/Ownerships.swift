@@ -69,7 +69,7 @@ final class Ownerships {
         ranks[key] = Self.rank(incarnation, key.epoch)
         for topic in Topic.worked {
             let log = world.cluster.log(topic, key.partition)
-            if committed[log.place] == nil, progress[key.partition]?.topics[topic]?.anchor == nil {
+            if committed[log.place] == nil, progress[key.partition]?.topics[topic]?.fingerprint == nil {
                 unknown.insert(log.place)
             }
             // Who was killed may not have said by which record its log is known.

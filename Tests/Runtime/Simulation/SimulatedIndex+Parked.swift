@@ -16,13 +16,13 @@ extension SimulatedIndex: ParkedIndex {
     var parkedReach: Int64? { file.parked.reach }
 
     func applyParked(
-        _ changes: [ParkedChange], upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
+        _ changes: [ParkedChange], upTo position: Int64, epoch: Int64, fingerprints: ChangelogFingerprints?
     ) throws(IndexFailure) {
         if process.isDead { return }
         try check()
         for change in changes { file.parked.apply(process.world.plants(.slowParked) ? change.asSlow : change) }
         file.parked.checkpoint = IndexCheckpoint(
-            position: position, epoch: max(epoch, 0), isOpened: true, at: process.machine.wall(at: process.world.now), anchors: anchors)
+            position: position, epoch: max(epoch, 0), isOpened: true, at: process.machine.wall(at: process.world.now), fingerprints: fingerprints)
         process.machine.disk.write(file, of: partition)
     }
 

@@ -58,9 +58,11 @@ final class SimulatedDisk {
         losses += 1
         for (partition, file) in files {
             guard let known = file.checkpoint else { continue }
-            let anchors = known.anchors.map { anchors in
-                ChangelogAnchors(
-                    anchors.newestFirst.map { LogAnchor(offset: $0.offset, timestamp: $0.timestamp + .milliseconds(1)) }
+            let fingerprints = known.fingerprints.map { fingerprints in
+                ChangelogFingerprints(
+                    fingerprints.newestFirst.map {
+                        RecordFingerprint(offset: $0.offset, timestamp: $0.timestamp + .milliseconds(1))
+                    }
                 )
             }
             files[partition]?.isForeign = true
@@ -68,10 +70,10 @@ final class SimulatedDisk {
             files[partition]?.parked = ParkedRows()
             files[partition]?.checkpoint = IndexCheckpoint(
                 position: known.position + (partition.number % 2 == 0 ? 100_000 : 0), epoch: known.epoch + 1_000,
-                isOpened: known.isOpened, at: known.at, anchors: anchors)
+                isOpened: known.isOpened, at: known.at, fingerprints: fingerprints)
             for topic in file.progress?.topics.keys.map(\.self) ?? [] {
                 files[partition]?.progress?.topics[topic]?.next += 50
-                files[partition]?.progress?.topics[topic]?.anchor = nil
+                files[partition]?.progress?.topics[topic]?.fingerprint = nil
             }
         }
     }
@@ -131,7 +133,7 @@ final class SimulatedIndex: VariantIndex {
 
     func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, isOpened: Bool,
-        anchors: ChangelogAnchors?
+        fingerprints: ChangelogFingerprints?
     ) throws(IndexFailure) {
         if process.isDead { return }
         try check()
@@ -142,7 +144,7 @@ final class SimulatedIndex: VariantIndex {
         if let progress { file.progress = progress }
         file.checkpoint = IndexCheckpoint(
             position: position, epoch: max(epoch, 0), isOpened: isOpened,
-            at: process.machine.wall(at: process.world.now), anchors: anchors)
+            at: process.machine.wall(at: process.world.now), fingerprints: fingerprints)
         process.machine.disk.write(file, of: partition)
     }
 

@@ -172,7 +172,7 @@ extension World {
             count(.retained)
             ledger.excuse(log.retain(from: chance.within(log.start...log.end)))
         default:
-            // The anchor's offsets are kept as long as the group is there.
+            // The fingerprint's offsets are kept as long as the group is there.
             guard log.topic != .jobsFast else { return }
             count(.offsetsExpired)
             group.committed[log.place] = nil

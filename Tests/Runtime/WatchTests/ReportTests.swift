@@ -108,7 +108,7 @@ struct ReportTests {
         scene.finish(3, of: .jobsFast, 2)
         scene.look()
         let progress = TopicProgress(
-            next: 2, committed: 2, finished: [2, 5, 6, 9], anchor: LogAnchor(offset: 0, timestamp: 1))
+            next: 2, committed: 2, finished: [2, 5, 6, 9], fingerprint: RecordFingerprint(offset: 0, timestamp: 1))
         for _ in 0..<2 {
             scene.head(.jobsFast, 2, seconds: 3)
             scene.apply(.progress(ProgressRow(partition: PartitionID(2), topics: [.jobsFast: progress], at: scene.now)))

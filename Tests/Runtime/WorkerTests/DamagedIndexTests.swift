@@ -63,7 +63,8 @@ struct DamagedIndexTests {
         let (index, _) = try SQLiteVariantIndexes(bench.folder.file("index")).open(partition)
         let left = try #require(index.checkpoint)
         #expect(left.isOpened && left.epoch > 0)
-        try index.apply([], progress: nil, upTo: end, epoch: left.epoch, isOpened: false, anchors: left.anchors)
+        try index.apply(
+            [], progress: nil, upTo: end, epoch: left.epoch, isOpened: false, fingerprints: left.fingerprints)
         index.close()
         let failure = await #expect(throws: LogFailure.self) { try await bench.work() }
         #expect(failure?.code == "log.recreated")
@@ -122,11 +123,11 @@ private final class FailingIndex: VariantIndex {
 
     func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, isOpened: Bool,
-        anchors: ChangelogAnchors?
+        fingerprints: ChangelogFingerprints?
     ) throws(IndexFailure) {
         if isDamaged(.apply) { throw damage }
         try inner.apply(
-            changes, progress: progress, upTo: position, epoch: epoch, isOpened: isOpened, anchors: anchors)
+            changes, progress: progress, upTo: position, epoch: epoch, isOpened: isOpened, fingerprints: fingerprints)
     }
 
     func wipe() throws(IndexFailure) { try inner.wipe() }

@@ -189,11 +189,11 @@ private final class FullIndex: VariantIndex {
 
     func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, isOpened: Bool,
-        anchors: ChangelogAnchors?
+        fingerprints: ChangelogFingerprints?
     ) throws(IndexFailure) {
         if full.refuses() { throw .unavailable(path: "index", reason: "the test says so") }
         try inner.apply(
-            changes, progress: progress, upTo: position, epoch: epoch, isOpened: isOpened, anchors: anchors)
+            changes, progress: progress, upTo: position, epoch: epoch, isOpened: isOpened, fingerprints: fingerprints)
     }
 
     func wipe() throws(IndexFailure) { try inner.wipe() }

@@ -68,7 +68,7 @@ struct ForeignIndexTests {
         }
         try bringBack()
         let older = try await Self.work(bench, paths)
-        // The rows of six sources, but those of their partitions' anchors.
+        // The rows of six sources, but those of their partitions' fingerprints.
         #expect(older.unchanged == 12 && older.requests == 0 && older.failures["index.mismatched"] == nil)
         #expect(older.restoredRows == 12, "two rows a source, six of them new")
         // Every row is renewed.
@@ -81,7 +81,7 @@ struct ForeignIndexTests {
 
     /// So an index is left by a worker that ends before it has published its rows in a changelog that was recreated.
     @Test("Whose checkpoint names no row of the changelog: every row is restored once, and the log says why")
-    func withoutAnchors() async throws {
+    func withoutFingerprints() async throws {
         let (bench, paths) = try Self.bench(serving: 6)
         #expect(try await Self.work(bench, paths).stored == 6)
         let log = try bench.log
@@ -91,7 +91,7 @@ struct ForeignIndexTests {
             // A partition without a row has no file.
             if let epoch = index.checkpoint?.epoch {
                 try index.apply(
-                    [], progress: nil, upTo: start, epoch: epoch, isOpened: true, anchors: ChangelogAnchors())
+                    [], progress: nil, upTo: start, epoch: epoch, isOpened: true, fingerprints: ChangelogFingerprints())
             }
             index.close()
         }

@@ -177,7 +177,7 @@ struct ParkedFoldTests {
         let bench = try Bench()
         try await Self.parked([Self.row(1)], at: bench)
         let index = try Self.index(bench)
-        try index.parked.applyParked([], upTo: 100_000, epoch: 9, anchors: nil)
+        try index.parked.applyParked([], upTo: 100_000, epoch: 9, fingerprints: nil)
         index.close()
         let log = try bench.log
         await #expect(throws: LogFailure.self) { try await bench.work(Self.patient, log: log) }

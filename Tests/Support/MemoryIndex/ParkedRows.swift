@@ -77,10 +77,10 @@ package final class InMemoryParkedIndex: ParkedIndex {
     package var parkedReach: Int64? { rows.reach }
 
     package func applyParked(
-        _ changes: [ParkedChange], upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
+        _ changes: [ParkedChange], upTo position: Int64, epoch: Int64, fingerprints: ChangelogFingerprints?
     ) throws(IndexFailure) {
         for change in changes { rows.apply(change) }
-        rows.checkpoint = IndexCheckpoint(position: position, epoch: epoch, isOpened: true, at: .epoch, anchors: anchors)
+        rows.checkpoint = IndexCheckpoint(position: position, epoch: epoch, isOpened: true, at: .epoch, fingerprints: fingerprints)
     }
 
     package func parked(_ source: SourceKey, _ identity: JobIdentity) throws(IndexFailure) -> ParkedJob? {

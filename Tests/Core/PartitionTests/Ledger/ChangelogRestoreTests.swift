@@ -21,14 +21,14 @@ struct ChangelogRestoreTests {
         _ path: String, to position: Int64, last: Int64?, at: Int64? = nil, epoch: Int64 = 7,
         store: StoreIdentity? = ours
     ) -> ChangelogRestore.Candidate {
-        let anchors = last.map {
-            ChangelogAnchors([LogAnchor(offset: position - 1, timestamp: .init(milliseconds: $0))])
+        let fingerprints = last.map {
+            ChangelogFingerprints([RecordFingerprint(offset: position - 1, timestamp: .init(milliseconds: $0))])
         }
         return .init(
             path: path,
             checkpoint: IndexCheckpoint(
                 position: position, epoch: epoch, isOpened: true, at: .init(milliseconds: at ?? last ?? 0),
-                anchors: anchors ?? ChangelogAnchors()),
+                fingerprints: fingerprints ?? ChangelogFingerprints()),
             store: store)
     }
 
@@ -64,7 +64,7 @@ struct ChangelogRestoreTests {
             Self.restore(
                 [Self.index("a", to: 900, last: 100, epoch: 900), Self.index("b", to: 30, last: 200, epoch: 7)], in: [])
                 == ["a older", "b newest"])
-        // An index that lacks its last anchors, and one that a clock wrote that was ahead.
+        // An index that lacks its last fingerprints, and one that a clock wrote that was ahead.
         #expect(
             Self.restore(
                 [Self.index("a", to: 40, last: 100, at: 100), Self.index("b", to: 50, last: 20, at: 200)], in: [])

@@ -7,35 +7,35 @@ import Testing
 
 @Suite("The fold of one topic")
 struct TopicFoldTests {
-    private static func anchors(_ offsets: Int64...) -> ChangelogAnchors {
-        ChangelogAnchors(offsets.map { LogAnchor(offset: $0, timestamp: WallTime(milliseconds: $0)) })
+    private static func fingerprints(_ offsets: Int64...) -> ChangelogFingerprints {
+        ChangelogFingerprints(offsets.map { RecordFingerprint(offset: $0, timestamp: WallTime(milliseconds: $0)) })
     }
 
     private static func checkpoint(
-        _ position: Int64, epoch: Int64 = 1, anchors: ChangelogAnchors? = ChangelogAnchors()
+        _ position: Int64, epoch: Int64 = 1, fingerprints: ChangelogFingerprints? = ChangelogFingerprints()
     ) -> IndexCheckpoint {
-        IndexCheckpoint(position: position, epoch: epoch, isOpened: true, at: 0, anchors: anchors)
+        IndexCheckpoint(position: position, epoch: epoch, isOpened: true, at: 0, fingerprints: fingerprints)
     }
 
     @Test("Anchors of new rows are kept back until the topic is known as the one that the index folded")
-    func anchors() {
-        let known = Self.checkpoint(3, anchors: Self.anchors(1))
+    func fingerprints() {
+        let known = Self.checkpoint(3, fingerprints: Self.fingerprints(1))
         var fold = TopicFold(.parked, 0..<9, epoch: 5, from: known)
-        #expect(fold.unproven == Self.anchors(1) && fold.lifecycle.folded == 3)
-        #expect(fold.anchors(with: Self.anchors(4), after: known) == Self.anchors(1))
+        #expect(fold.unproven == Self.fingerprints(1) && fold.lifecycle.folded == 3)
+        #expect(fold.fingerprints(with: Self.fingerprints(4), after: known) == Self.fingerprints(1))
         fold.prove()
-        #expect(fold.anchors(with: Self.anchors(6), after: known) == Self.anchors(1, 4, 6))
-        #expect(fold.anchors(with: ChangelogAnchors(), after: known) == Self.anchors(1))
+        #expect(fold.fingerprints(with: Self.fingerprints(6), after: known) == Self.fingerprints(1, 4, 6))
+        #expect(fold.fingerprints(with: ChangelogFingerprints(), after: known) == Self.fingerprints(1))
     }
 
     @Test("An index of an older version has no anchors until it gets a row; an empty one begins with none")
-    func withoutAnchors() {
-        let old = Self.checkpoint(3, anchors: nil)
+    func withoutFingerprints() {
+        let old = Self.checkpoint(3, fingerprints: nil)
         var fold = TopicFold(.variants, 0..<9, epoch: 5, from: old)
-        #expect(fold.anchors(with: ChangelogAnchors(), after: old) == nil)
-        #expect(fold.anchors(with: Self.anchors(4), after: old) == Self.anchors(4))
+        #expect(fold.fingerprints(with: ChangelogFingerprints(), after: old) == nil)
+        #expect(fold.fingerprints(with: Self.fingerprints(4), after: old) == Self.fingerprints(4))
         fold = TopicFold(.variants, 0..<9, epoch: 5, from: nil)
-        #expect(fold.anchors(with: ChangelogAnchors(), after: nil) == ChangelogAnchors())
+        #expect(fold.fingerprints(with: ChangelogFingerprints(), after: nil) == ChangelogFingerprints())
     }
 
     @Test("An owner whose epoch is below one of `parked` raises it before it writes there")
@@ -54,8 +54,8 @@ struct TopicFoldTests {
         var fold = TopicFold(.parked, 0..<5, epoch: 1, from: nil)
         fold.lifecycle.fold(upTo: 5)
         (fold.isStuck, fold.readAtLook) = (true, 5)
-        fold.restart(from: Self.checkpoint(2, anchors: Self.anchors(1)))
-        #expect(fold.lifecycle.folded == 2 && fold.lifecycle.rowsLeft == 3 && fold.unproven == Self.anchors(1))
+        fold.restart(from: Self.checkpoint(2, fingerprints: Self.fingerprints(1)))
+        #expect(fold.lifecycle.folded == 2 && fold.lifecycle.rowsLeft == 3 && fold.unproven == Self.fingerprints(1))
         #expect(!fold.isStuck && fold.readAtLook == nil && !fold.isSettled)
     }
 

@@ -289,17 +289,17 @@ struct AnswerTailTests {
     @Test("Where reading begins, what was answered counts in the same log, and not where an operator set offsets back")
     func starts() {
         let progress = TopicProgress(
-            next: 10, committed: 10, anchor: LogAnchor(offset: 9, timestamp: 5))
+            next: 10, committed: 10, fingerprint: RecordFingerprint(offset: 9, timestamp: 5))
         let answered: [Int64: WallTime] = [9: 1, 12: 1, 40: 1]
-        func start(committed: Int64, anchored: WallTime) -> StartingPoint {
+        func start(committed: Int64, fingerprinted: WallTime) -> StartingPoint {
             StartingPoint(
-                after: progress, committed: committed, bounds: 0..<30, anchored: anchored, answered: answered)
+                after: progress, committed: committed, bounds: 0..<30, fingerprinted: fingerprinted, answered: answered)
         }
-        let same = start(committed: 10, anchored: 5)
+        let same = start(committed: 10, fingerprinted: 5)
         #expect(same.position == 10 && same.answered == [12: 1])
-        let reset = start(committed: 3, anchored: 5)
+        let reset = start(committed: 3, fingerprinted: 5)
         #expect(reset.position == 3 && reset.answered.isEmpty)
-        let other = start(committed: 10, anchored: 6)
+        let other = start(committed: 10, fingerprinted: 6)
         #expect(other.position == 0 && other.answered.isEmpty)
     }
 }

@@ -7,11 +7,11 @@ import Testing
 
 @Suite("When the log of an owned topic is looked at", .timeLimit(.minutes(1)))
 struct LogWatchTests {
-    private func open(_ anchor: LogAnchor? = nil, at now: Instant = 0) -> LogWatch {
+    private func open(_ fingerprint: RecordFingerprint? = nil, at now: Instant = 0) -> LogWatch {
         var watch = LogWatch()
         let looks = watch.beginLook(at: now)
         #expect(looks && !watch.isOpen)
-        watch.begin(anchor: anchor, at: now)
+        watch.begin(fingerprint: fingerprint, at: now)
         return watch
     }
 
@@ -36,7 +36,7 @@ struct LogWatchTests {
             let looks = watch.beginLook(at: 1_005)
             #expect(looks)
         }
-        watch.begin(anchor: nil, at: 1_005)
+        watch.begin(fingerprint: nil, at: 1_005)
         #expect(watch.isOpen)
     }
 
@@ -45,17 +45,17 @@ struct LogWatchTests {
         var watch = open()
         watch.receive(3, appended: 300, at: 100)
         watch.receive(4, appended: 9_000, at: 200)
-        #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
-        #expect(watch.last == LogAnchor(offset: 4, timestamp: 9_000))
+        #expect(watch.fingerprint == RecordFingerprint(offset: 3, timestamp: 300))
+        #expect(watch.last == RecordFingerprint(offset: 4, timestamp: 9_000))
         let looks = watch.beginLook(at: 1_100)
-        #expect(looks && watch.readsAnchor)
+        #expect(looks && watch.readsFingerprint)
         watch.failed(at: 1_101)
         watch.suspect()
-        #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
+        #expect(watch.fingerprint == RecordFingerprint(offset: 3, timestamp: 300))
     }
 
     @Test("A second after the first record there is an anchor, and after that a look every 15 s")
-    func anchors() {
+    func fingerprints() {
         var watch = open()
         watch.receive(3, appended: 300, at: 100)
         do {
@@ -66,13 +66,13 @@ struct LogWatchTests {
             let looks = watch.beginLook(at: 1_100)
             #expect(looks && watch.isOpen)
         }
-        #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
+        #expect(watch.fingerprint == RecordFingerprint(offset: 3, timestamp: 300))
         #expect(watch.last == nil)
         // It came after the look began: another log may have come between.
         watch.receive(9, appended: 900, at: 1_101)
         watch.found(at: 1_102)
-        #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
-        #expect(watch.last == LogAnchor(offset: 9, timestamp: 900), "for the next owner, beside the anchor")
+        #expect(watch.fingerprint == RecordFingerprint(offset: 3, timestamp: 300))
+        #expect(watch.last == RecordFingerprint(offset: 9, timestamp: 900), "for the next owner, beside the anchor")
         do {
             let looks = watch.beginLook(at: 16_101)
             #expect(!looks)
@@ -81,28 +81,28 @@ struct LogWatchTests {
             let looks = watch.beginLook(at: 16_102)
             #expect(looks)
         }
-        #expect(watch.readsAnchor)
+        #expect(watch.readsFingerprint)
         watch.found(at: 16_103)
-        #expect(watch.anchor == LogAnchor(offset: 9, timestamp: 900))
+        #expect(watch.fingerprint == RecordFingerprint(offset: 9, timestamp: 900))
         // Nothing came since: its end is enough, but for one look of four. Another log may have as many records.
         for (look, reads) in [false, false, false, true, false].enumerated() {
             let now = Instant(40_000 + look * 20_000)
             let looks = watch.beginLook(at: now)
-            #expect(looks && watch.readsAnchor == reads)
+            #expect(looks && watch.readsFingerprint == reads)
             watch.found(at: now)
         }
         watch.suspect()
-        #expect(watch.readsAnchor)
+        #expect(watch.readsFingerprint)
     }
 
     @Test("The anchor of a topic that is idle since it came is read at one look of four")
     func idle() {
         var watch = LogWatch()
-        watch.begin(anchor: LogAnchor(offset: 3, timestamp: 300), from: 4, at: 0)
+        watch.begin(fingerprint: RecordFingerprint(offset: 3, timestamp: 300), from: 4, at: 0)
         let reads = (1...8).map { look in
             let looks = watch.beginLook(at: Instant(look * 20_000))
             defer { watch.found(at: Instant(look * 20_000)) }
-            return looks && watch.readsAnchor
+            return looks && watch.readsFingerprint
         }
         #expect(reads == [false, false, false, true, false, false, false, true])
     }
@@ -112,7 +112,7 @@ struct LogWatchTests {
         var watch = open()
         watch.receive(3, appended: 300, at: 100)
         watch.suspect()
-        #expect(!watch.isOpen && watch.anchor == LogAnchor(offset: 3, timestamp: 300))
+        #expect(!watch.isOpen && watch.fingerprint == RecordFingerprint(offset: 3, timestamp: 300))
         do {
             let looks = watch.beginLook(at: 101)
             #expect(looks)
@@ -137,13 +137,13 @@ struct LogWatchTests {
 
     @Test("A proof stays until reading begins again")
     func proof() {
-        var watch = open(LogAnchor(offset: 1, timestamp: 1))
+        var watch = open(RecordFingerprint(offset: 1, timestamp: 1))
         let proof = LogBreak.wentBack(from: 9, to: 0)
         watch.suspect(proof)
         watch.suspect()
         #expect(watch.proof == proof)
-        watch.begin(anchor: nil, at: 10)
-        #expect(watch.isOpen && watch.proof == nil && watch.anchor == nil)
+        watch.begin(fingerprint: nil, at: 10)
+        #expect(watch.isOpen && watch.proof == nil && watch.fingerprint == nil)
     }
 
     @Test("What retention removed unread is told of once; gaps above the log's beginning are not")
@@ -156,7 +156,7 @@ struct LogWatchTests {
             }
         }
         var watch = LogWatch()
-        watch.begin(anchor: nil, from: 5, at: 0)
+        watch.begin(fingerprint: nil, from: 5, at: 0)
         watch.receive(records(5..<8), at: 0)
         watch.receive(records([9, 10, 20, 21]), at: 0)
         var found = [watch.expired(below: 20, isDrained: false), watch.expired(below: 21, isDrained: false)]
@@ -167,7 +167,7 @@ struct LogWatchTests {
         found.append(watch.expired(below: 30, isDrained: false))
         found += [watch.expired(below: 30, isDrained: true), watch.expired(below: 30, isDrained: true)]
         // Where reading began is no record.
-        watch.begin(anchor: nil, from: 40, at: 0)
+        watch.begin(fingerprint: nil, from: 40, at: 0)
         watch.receive(records([44]), at: 0)
         found.append(watch.expired(below: 44, isDrained: false))
         #expect(found == [11..<20, nil, nil, nil, 24..<30, nil, 40..<44])
@@ -178,7 +178,7 @@ struct LogWatchTests {
     )
     func transactions() {
         var watch = LogWatch()
-        watch.begin(anchor: nil, from: 5, at: 0)
+        watch.begin(fingerprint: nil, from: 5, at: 0)
         let found = [
             // The record at 4 was the last; a marker stands at 5.
             watch.expired(below: 0, isDrained: true, position: 6),

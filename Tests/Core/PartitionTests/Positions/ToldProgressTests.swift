@@ -8,11 +8,12 @@ import Testing
 @Suite("What progress rows tell of topics")
 struct ToldProgressTests {
     private static let inherited = TopicProgress(
-        next: 700, committed: 700, anchor: LogAnchor(offset: 699, timestamp: 9))
+        next: 700, committed: 700, fingerprint: RecordFingerprint(offset: 699, timestamp: 9))
 
     private static func progress(_ next: Int64) -> TopicProgress {
         TopicProgress(
-            next: next, committed: next, anchor: LogAnchor(offset: next - 1, timestamp: WallTime(milliseconds: next)))
+            next: next, committed: next,
+            fingerprint: RecordFingerprint(offset: next - 1, timestamp: WallTime(milliseconds: next)))
     }
 
     @Test(

@@ -13,21 +13,21 @@ import VariantSpec
 @testable import Index
 
 @Suite("By which rows an index knows its changelog again", .timeLimit(.minutes(1)))
-struct ChangelogAnchorsTests {
-    private static func anchor(_ offset: Int64) -> LogAnchor {
-        LogAnchor(offset: offset, timestamp: WallTime(milliseconds: 1_000 + offset))
+struct ChangelogFingerprintsTests {
+    private static func fingerprint(_ offset: Int64) -> RecordFingerprint {
+        RecordFingerprint(offset: offset, timestamp: WallTime(milliseconds: 1_000 + offset))
     }
 
     @Test("The last row is one of them, and the others lie ever farther back")
     func spread() {
-        var anchors = ChangelogAnchors()
-        #expect(anchors.isEmpty)
-        for offset in 0..<Int64(10_001) { anchors.note(Self.anchor(offset)) }
-        let offsets = anchors.newestFirst.map(\.offset)
-        #expect(offsets.first == 10_000 && offsets.count == ChangelogAnchors.limit)
+        var fingerprints = ChangelogFingerprints()
+        #expect(fingerprints.isEmpty)
+        for offset in 0..<Int64(10_001) { fingerprints.note(Self.fingerprint(offset)) }
+        let offsets = fingerprints.newestFirst.map(\.offset)
+        #expect(offsets.first == 10_000 && offsets.count == ChangelogFingerprints.limit)
         #expect(offsets.prefix(4) == [10_000, 9_999, 9_998, 9_996] && (offsets.last ?? 0) == 8_192)
-        #expect(anchors.noting(ChangelogAnchors([Self.anchor(10_001)])).newestFirst.first == Self.anchor(10_001))
-        #expect(anchors == anchors.noting(ChangelogAnchors([Self.anchor(3)])), "an older one says less")
+        #expect(fingerprints.noting(ChangelogFingerprints([Self.fingerprint(10_001)])).newestFirst.first == Self.fingerprint(10_001))
+        #expect(fingerprints == fingerprints.noting(ChangelogFingerprints([Self.fingerprint(3)])), "an older one says less")
     }
 
     @Test("They are in the file after a restart; damaged ones are damage of the file")
@@ -35,12 +35,12 @@ struct ChangelogAnchorsTests {
         let folder = try TemporaryFolder()
         let indexes = SQLiteVariantIndexes(folder.file("index"))
         let partition = PartitionID(3)
-        let anchors = ChangelogAnchors((5..<900).map(Self.anchor))
+        let fingerprints = ChangelogFingerprints((5..<900).map(Self.fingerprint))
         let first = try indexes.open(partition).index
-        try first.apply(Rows(1).changes, progress: nil, upTo: 900, epoch: 2, isOpened: true, anchors: anchors)
+        try first.apply(Rows(1).changes, progress: nil, upTo: 900, epoch: 2, isOpened: true, fingerprints: fingerprints)
         first.close()
         let (again, rebuilt) = try indexes.open(partition)
-        #expect(rebuilt == nil && again.checkpoint?.anchors == anchors)
+        #expect(rebuilt == nil && again.checkpoint?.fingerprints == fingerprints)
         again.close()
         try Connection(folder.file("index/3.sqlite"), .create).execute("UPDATE position SET anchors = x'0FFF'")
         #expect(try indexes.open(partition).rebuilt?.contains("its position is damaged") == true)
@@ -72,14 +72,14 @@ struct OldIndexTests {
         }
         let (index, rebuilt) = try SQLiteVariantIndexes(folder.file("index")).open(partition)
         #expect(rebuilt == nil && index.position == 17 && index.checkpoint?.epoch == 4 && index.checkpoint?.isOpened == true)
-        #expect(index.checkpoint?.anchors == nil && index.progress == nil)
+        #expect(index.checkpoint?.fingerprints == nil && index.progress == nil)
         for rows in rows {
             let snapshot = try index.snapshot(of: rows.key)
             #expect(snapshot.source == rows.source && snapshot.variants == rows.variants)
         }
         try index.apply([.dropVariant(rows[0].key, rows[0].variants[0].spec)], upTo: 18)
         #expect(try index.snapshot(of: rows[0].key).variants == Array(rows[0].variants[1...]))
-        #expect(index.checkpoint?.anchors == nil)
+        #expect(index.checkpoint?.fingerprints == nil)
     }
 }
 
