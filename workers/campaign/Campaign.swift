@@ -42,7 +42,7 @@ struct Campaign {
         origin = try WebServer { request in
             pictures.file(request.path).map { WebServer.Response(type: "application/octet-stream", $0) } ?? .notFound
         }
-        hostile = HostileHosts(HostileAnswers(seed: seed, picture: pictures.innocent(0), origin: origin.address))
+        hostile = HostileHosts(HostileResponses(seed: seed, picture: pictures.innocent(0), origin: origin.address))
         main = try await Site([])
         replies = try await Site([
             "render.program=\(Built.program("mezzotint-campaign").path)"

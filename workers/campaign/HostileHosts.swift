@@ -3,12 +3,12 @@ internal import TestSupport
 
 /// A host for each hostile response: a shared host that asks for a day's pause would block all later responses.
 final class HostileHosts: Sendable {
-    private let answers: HostileAnswers
+    private let answers: HostileResponses
     private let hosts = Mutex<[Int: BrokenOrigin]>([:])
     /// Most hosts that are kept: far more than are requested at once.
     private static let most = 256
 
-    init(_ answers: HostileAnswers) { self.answers = answers }
+    init(_ answers: HostileResponses) { self.answers = answers }
 
     /// URL of the `number`th response.
     func url(_ number: Int) throws -> String {

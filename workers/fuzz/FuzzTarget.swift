@@ -70,7 +70,7 @@ enum FuzzTarget: String, CaseIterable {
         if let target = head.header("location").map({ LinkTarget.absolute($0, from: "https://a.example/b/c?d#e") }) {
             _ = ServerName(of: target)
         }
-        let (fields, now) = (AnswerFields(head.headers), WallTime(milliseconds: 1_800_000_000_000))
+        let (fields, now) = (ResponseFields(head.headers), WallTime(milliseconds: 1_800_000_000_000))
         let policy = CachePolicy(fields, sent: [("accept", "image/*")], now: now)
         let again = policy.updated(by: fields, sent: [], now: now)
         for policy in [policy, again] { precondition(CacheControl([policy.control.text]) == policy.control) }

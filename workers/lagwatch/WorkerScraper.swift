@@ -54,11 +54,11 @@ final class WorkerScraper: Sendable {
 
         var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
 
-        func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer {
+        func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadDecision {
             head.status == 200 || head.status == 503 ? .take : .discard
         }
 
-        func receive(_ part: UnsafeRawBufferPointer) -> SinkAnswer {
+        func receive(_ part: UnsafeRawBufferPointer) -> SinkDecision {
             bytes.withLock { bytes in
                 guard bytes.count + part.count <= limit else { return .end }
                 bytes += part

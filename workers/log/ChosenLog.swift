@@ -58,7 +58,7 @@ package struct ChosenLog: Sendable {
     /// awaited. Wrong settings, a refused client and missing topics are thrown, since waiting does not change them.
     ///
     /// - Parameter waits: receives the reason after each failed attempt.
-    package static func openWhenItAnswers(
+    package static func openWhenItResponds(
         _ settings: Settings, notice: @escaping @Sendable (String) -> Void,
         detail: @escaping @Sendable (String) -> Void,
         waits: (LogFailure) -> Void

@@ -21,7 +21,7 @@ struct LogOpening {
         // Until the log is open, no work is in progress that a stop would have to finish.
         signals.endsAtOnce = true
         defer { signals.endsAtOnce = false }
-        let chosen = try await ChosenLog.openWhenItAnswers(settings, notice: notice, detail: detail) { failure in
+        let chosen = try await ChosenLog.openWhenItResponds(settings, notice: notice, detail: detail) { failure in
             if begun == nil {
                 begun = .now
                 logger.warning("The worker waits for the log.", ["reason": .string(failure.description)])

@@ -93,7 +93,7 @@ final class TraceExporter: Sendable {
 
     /// Drops a collector's response to accepted spans.
     private final class Unread: HTTPSink {
-        func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer { .discard }
-        func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer { .take }
+        func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadDecision { .discard }
+        func receive(_ bytes: UnsafeRawBufferPointer) -> SinkDecision { .take }
     }
 }

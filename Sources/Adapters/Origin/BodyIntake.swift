@@ -41,7 +41,7 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
         file = try OpenFile(anonymous: "source", lease: lease)
     }
 
-    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer {
+    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadDecision {
         guard head.status == 200 || head.wholeRange != nil else { return .discard }
         self.resume = resume
         if let length = head.contentLength {
@@ -55,7 +55,7 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
         return .take
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer {
+    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkDecision {
         switch look?.state {
         case .running: return .pause
         case .done(let failure?):
@@ -100,7 +100,7 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
         hash.update(bytes)
     }
 
-    private func refuse(_ why: Refusal) -> SinkAnswer {
+    private func refuse(_ why: Refusal) -> SinkDecision {
         refusal = why
         return .end
     }

@@ -30,7 +30,7 @@ package final class GuardedFetcher: Fetcher {
         budget = BodyBudget(limit: configuration.settings.budget)
     }
 
-    package func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
+    package func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchResponse {
         let (url, hop) = (request.redirect?.url ?? request.url.fetched, request.redirect?.hop ?? 0)
         guard Self.isFetchable(url) else { throw .invalidURL(request.url) }
         let (server, host) = try permitted(url, for: request, hop: hop)
@@ -139,8 +139,8 @@ package final class GuardedFetcher: Fetcher {
 
     private func head(
         _ response: HTTPResponse, of url: String, _ left: HTTPDeadlines, _ location: String?, _ redirect: Redirect?
-    ) -> AnswerHead {
-        var head = AnswerHead()
+    ) -> ResponseHead {
+        var head = ResponseHead()
         head.fields = fields(response)
         head.hops = redirect?.hops ?? []
         head.sent = configuration.sent.all(for: url)
@@ -155,8 +155,8 @@ package final class GuardedFetcher: Fetcher {
             asked: SystemTime.wall - response.elapsed)
     }
 
-    private func fields(_ response: HTTPResponse) -> AnswerFields {
-        AnswerFields(response.head.headers.filter { CachePolicy.fields.contains($0.name) })
+    private func fields(_ response: HTTPResponse) -> ResponseFields {
+        ResponseFields(response.head.headers.filter { CachePolicy.fields.contains($0.name) })
     }
 
     /// Checks a chunked 206, which declares its length only by its range.
@@ -168,7 +168,7 @@ package final class GuardedFetcher: Fetcher {
     }
 
     private func source(
-        _ intake: BodyIntake, _ head: AnswerHead, _ request: FetchRequest
+        _ intake: BodyIntake, _ head: ResponseHead, _ request: FetchRequest
     ) throws(FetchFailure) -> FetchedSource {
         guard intake.length > 0 else { throw .empty(url: request.url) }
         do throws(SystemFailure) {

@@ -21,7 +21,7 @@ final class RendererParent: Sendable {
     /// still arrive, and be taken for the next one.
     private let isAnswering = Mutex(true)
     private let isEnded = Mutex(false)
-    private static let answerLimit = Duration.seconds(5)
+    private static let responseLimit = Duration.seconds(5)
 
     /// Starts a parent and waits until it is warm.
     init(_ configuration: RendererConfiguration) throws(RenderFailure) {
@@ -36,7 +36,7 @@ final class RendererParent: Sendable {
             if isEnded { return }
             isEnded = true
             warm.end()
-            warm.process.reapOrphans(within: Self.answerLimit)
+            warm.process.reapOrphans(within: Self.responseLimit)
         }
     }
 
@@ -80,11 +80,11 @@ final class RendererParent: Sendable {
 
     private func answer(to request: ParentRequest, with end: PacketSocket?) throws(SystemFailure) -> ParentReply? {
         if let end {
-            try warm.socket.send(request.message, end: end, within: Self.answerLimit)
+            try warm.socket.send(request.message, end: end, within: Self.responseLimit)
         } else {
-            try warm.socket.send(request.message, within: Self.answerLimit)
+            try warm.socket.send(request.message, within: Self.responseLimit)
         }
-        guard warm.socket.waits(upTo: Self.answerLimit) else { return nil }
+        guard warm.socket.waits(upTo: Self.responseLimit) else { return nil }
         return try warm.socket.receive(limit: 4_096).flatMap { ParentReply(message: $0.bytes) }
     }
 }

@@ -8,7 +8,7 @@ package struct OriginRules: Sendable, Equatable {
     /// Initial limit of a host, or a quarter of its ceiling if that is more. An operator who raised a ceiling knows
     /// that the host bears it.
     package var start: Int
-    /// Failures in a row that open a host's circuit breaker. Failures in half of the last `RecentAnswers.window`
+    /// Failures in a row that open a host's circuit breaker. Failures in half of the last `RecentResponses.window`
     /// responses open it, too. 0: never.
     package var failures: Int
     /// First pause of a blocked host. Each further pause is longer by as much, up to the cap.

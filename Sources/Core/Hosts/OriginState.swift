@@ -54,7 +54,7 @@ package struct OriginState: Sendable {
     /// Number of fetches that had started when the limit was last halved. Their responses do not halve it again.
     private var halvedAt = 0
     private var clean = 0
-    private var recent = RecentAnswers()
+    private var recent = RecentResponses()
     /// Failed probes in a row by jobs whose URLs are known to fail. Up to a window of them follow each other at once.
     private var knownProbes = 0
     private var rounds = PauseRounds()
@@ -173,7 +173,7 @@ package struct OriginState: Sendable {
     ///     after another, would otherwise block a host for all its jobs.
     ///   - jitter: 0..<1.
     package mutating func note(
-        _ answer: OriginAnswer, of flight: FlightID, because code: String = "", failingSince: WallTime? = nil,
+        _ response: OriginResponse, of flight: FlightID, because code: String = "", failingSince: WallTime? = nil,
         jitter: Double = 0, at now: Moment
     ) -> Change? {
         guard let number = begun[flight] else { return nil }
@@ -184,9 +184,9 @@ package struct OriginState: Sendable {
         let failed = Try(
             number: number, isProbe: isProbe, isFirst: failingSince == nil,
             isKnown: failingSince ?? .distantFuture < lastGood(now)?.wall ?? .distantPast)
-        switch answer {
+        switch response {
         case .unasked: return nil
-        case .answered(let bytes):
+        case .responded(let bytes):
             respondedAt = now.monotonic
             if let timeForByte { next = max(next, now.monotonic) + timeForByte * bytes * part }
             guard counts else { return nil }
@@ -247,7 +247,7 @@ package struct OriginState: Sendable {
     /// Handles a failure that may be the URL's fault. It blocks the host only if most responses are failures and none
     /// was good for a minute, and for no longer than the last time. Within that minute it halves the limit.
     private mutating func failKnown(_ failed: Try, _ code: String, mayClose: Bool, _ now: Moment) -> Change? {
-        if failed.isProbe, knownProbes < RecentAnswers.window {
+        if failed.isProbe, knownProbes < RecentResponses.window {
             knownProbes += 1
             return nil
         }
@@ -345,7 +345,7 @@ package struct OriginState: Sendable {
     /// Forgets the host's failures. Its limit restarts at the initial one at most.
     package mutating func open(at now: Instant) {
         (phase, judged, heard, pausedUntil) = (.open, nil, [:], .distantPast)
-        (recent, trouble, openSince) = (RecentAnswers(), nil, now)
+        (recent, trouble, openSince) = (RecentResponses(), nil, now)
         (limit, clean, slowed) = (min(limit, start), 0, nil)
     }
 
@@ -358,7 +358,7 @@ package struct OriginState: Sendable {
 
     /// Resets the pauses if the host was open for long, or has responded well often enough.
     private mutating func forgive(_ now: Instant) {
-        if phase == .open, now - openSince >= rules.quiet || recent.good >= RecentAnswers.window {
+        if phase == .open, now - openSince >= rules.quiet || recent.good >= RecentResponses.window {
             rounds = PauseRounds()
         }
     }

@@ -73,7 +73,7 @@ extension Jobs {
     }
 
     package mutating func notModified(
-        _ id: FlightID, _ head: AnswerHead, _ now: Moment, _ effects: inout [JobEffect]
+        _ id: FlightID, _ head: ResponseHead, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         guard let flight = flights[id], case .fetching(_, let course) = flight.stage else { return }
         if let refusal = flight.refusal { return confirmed(refusal, of: flight, head, now, &effects) }
@@ -87,7 +87,7 @@ extension Jobs {
 
     /// End of the response's freshness, by its own headers and by those of the redirects that led to it. The redirects
     /// add to its policy.
-    func freshUntil(_ policy: inout CachePolicy, _ head: AnswerHead, _ flight: Flight, _ now: Moment) -> WallTime {
+    func freshUntil(_ policy: inout CachePolicy, _ head: ResponseHead, _ flight: Flight, _ now: Moment) -> WallTime {
         let (rules, place) = (rules.freshness(of: flight.origin), flight.source.place)
         policy.control.redirects = head.hops.restrictions
         let end = rules.freshUntil(policy, head.fields, asked: now.wall - head.elapsed, place: place)
@@ -96,12 +96,12 @@ extension Jobs {
 
     /// Handles the confirmation that the source still gives no usable image.
     private mutating func confirmed(
-        _ refusal: RecentRefusals.Refusal, of flight: Flight, _ head: AnswerHead, _ now: Moment,
+        _ refusal: RecentRefusals.Refusal, of flight: Flight, _ head: ResponseHead, _ now: Moment,
         _ effects: inout [JobEffect]
     ) {
         effects.append(.work(.checked(flight.origin, .notModified)))
         let validators = refusal.validators.updated(by: head.fields, sent: head.sent, now: now.wall)
-        let report = Unfetched(refusal.note, .answered(bytes: 0), .absent, validators: validators)
+        let report = Unfetched(refusal.note, .responded(bytes: 0), .absent, validators: validators)
         unfetched(flight.id, report, now, &effects)
     }
 }

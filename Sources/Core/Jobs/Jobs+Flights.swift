@@ -170,7 +170,7 @@ extension Jobs {
     ) {
         var (flight, course) = (flight, course)
         let bytes = fetched.picture?.source.bytes ?? 0
-        effects.append(.permit(.hear(.answered(bytes: bytes), flight.id, code: "")))
+        effects.append(.permit(.hear(.responded(bytes: bytes), flight.id, code: "")))
         effects.append(.permit(.release(.fetch, flight.id)))
         refusals.forget(flight.source, at: flight.url, giving: fetched.row.version)
         flight.snapshot.source = fetched.row

@@ -19,7 +19,7 @@ extension Jobs {
         guard let flight = flights[id] else { return }
         // Before the flight is forgotten, because the scheduler knows its host by the flight.
         effects.append(
-            .permit(.hear(report.answer, id, code: report.note.code, failingSince: flight.failingSince)))
+            .permit(.hear(report.response, id, code: report.note.code, failingSince: flight.failingSince)))
         if let remembrance = report.remembrance {
             refusals.add(
                 flight.source, at: flight.url, report.note, remembrance, validators: report.validators,
@@ -57,7 +57,7 @@ extension Jobs {
         if target == host {
             return effects.append(.work(.fetch(id, fetchRequest(of: flight, redirect, now))))
         }
-        effects.append(.permit(.hear(.answered(bytes: 0), id, code: "")))
+        effects.append(.permit(.hear(.responded(bytes: 0), id, code: "")))
         effects.append(.permit(.release(.fetch, id)))
         flight.stage = .redirected(target, redirect, course)
         flights[id] = flight

@@ -26,7 +26,7 @@ package enum PartitionEvent: Sendable {
     case granted(PermitKind, FlightID, throttledBy: HostHold? = nil)
     indirect case fetched(FlightID, FetchedPicture)
     /// The origin confirmed the known version of the flight's source.
-    indirect case notModified(FlightID, AnswerHead)
+    indirect case notModified(FlightID, ResponseHead)
     /// A response redirected to another URL.
     indirect case redirected(FlightID, Redirect)
     /// The variants are rendered and will be stored next.

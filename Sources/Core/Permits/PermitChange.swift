@@ -19,7 +19,7 @@ package enum PermitChange: Sendable {
     case pass(FlightID)
     /// The response of the flight's host, with its failure code. `failingSince`: when its retried jobs first got no
     /// response.
-    case hear(OriginAnswer, FlightID, code: String, failingSince: WallTime? = nil)
+    case hear(OriginResponse, FlightID, code: String, failingSince: WallTime? = nil)
     /// The flight is over.
     case forget(FlightID)
 }

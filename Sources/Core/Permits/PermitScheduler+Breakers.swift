@@ -25,8 +25,8 @@ extension PermitScheduler {
         case .move(let flight, let lane, let since): move(flight, to: lane, since: since)
         case .fail(let flight, let obstacle): return fail(flight, by: obstacle, at: now) ? [.opened(obstacle)] : []
         case .pass(let flight): return pass(flight, at: now).map { .closed($0) }
-        case .hear(let answer, let flight, let code, let failingSince):
-            return hear(answer, of: flight, because: code, failingSince: failingSince, at: now)
+        case .hear(let response, let flight, let code, let failingSince):
+            return hear(response, of: flight, because: code, failingSince: failingSince, at: now)
         case .forget(let flight): forget(flight)
         }
         return []

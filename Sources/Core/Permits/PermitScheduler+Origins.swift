@@ -62,14 +62,14 @@ extension PermitScheduler {
     /// Applies the response of the flight's host. Returns notices for operators about hosts that were blocked or
     /// respond again.
     mutating func hear(
-        _ answer: OriginAnswer, of flight: FlightID, because code: String, failingSince: WallTime?, at now: Moment
+        _ response: OriginResponse, of flight: FlightID, because code: String, failingSince: WallTime?, at now: Moment
     ) -> [PermitNotice] {
         guard let host = entries[flight]?.host else { return [] }
         let jitter = Double(random.next() >> 11) * 0x1p-53
         var change: OriginState.Change?
         self.change(host) {
             change = $0.note(
-                answer, of: flight, because: code, failingSince: failingSince, jitter: jitter, at: now)
+                response, of: flight, because: code, failingSince: failingSince, jitter: jitter, at: now)
         }
         return tell(change, host)
     }

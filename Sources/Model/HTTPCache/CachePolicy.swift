@@ -29,7 +29,7 @@ package struct CachePolicy: Sendable, Hashable {
     }
 
     /// - Parameter sent: the request's headers.
-    package init(_ fields: AnswerFields, status: Int = 200, sent: [(name: String, value: String)], now: WallTime) {
+    package init(_ fields: ResponseFields, status: Int = 200, sent: [(name: String, value: String)], now: WallTime) {
         control = CacheControl(fields.values("cache-control"))
         // `no-store` is then meant for caches that do not know the status's caching rules (RFC 9111, 5.2.2.3).
         if control.mustUnderstand { control.noStore = !Self.understood.contains(status) }
@@ -47,7 +47,8 @@ package struct CachePolicy: Sendable, Hashable {
 
     /// The policy after a 304 with these headers: its values replace the stored ones, and the others stay (RFC 9111,
     /// 4.3.4).
-    package func updated(by fields: AnswerFields, sent: [(name: String, value: String)], now: WallTime) -> CachePolicy {
+    package func updated(by fields: ResponseFields, sent: [(name: String, value: String)], now: WallTime) -> CachePolicy
+    {
         let newer = CachePolicy(fields, sent: sent, now: now)
         var updated = self
         updated.isOfOtherHeaders = false
@@ -71,7 +72,7 @@ package struct CachePolicy: Sendable, Hashable {
 
     /// Whether a 304 with these headers confirms the stored response. A 304 with another entity tag is about another
     /// response.
-    package func isConfirmed(by fields: AnswerFields) -> Bool {
+    package func isConfirmed(by fields: ResponseFields) -> Bool {
         guard let etag, let other = fields.single("etag") else { return true }
         return Self.opaque(etag) == Self.opaque(other)
     }

@@ -32,7 +32,7 @@ package struct FreshnessRules: Sendable, Hashable {
     /// - asked: start of the request.
     /// - place: constant position of the source among all sources, 0..<1. It spreads the lifetimes of sources.
     package func freshUntil(
-        _ policy: CachePolicy, _ fields: AnswerFields, status: Int = 200, asked: WallTime, place: Double = 0
+        _ policy: CachePolicy, _ fields: ResponseFields, status: Int = 200, asked: WallTime, place: Double = 0
     ) -> WallTime {
         guard policy.isReusable else { return asked }
         let now = asked.wholeSecond
@@ -61,7 +61,7 @@ package struct FreshnessRules: Sendable, Hashable {
     private static let clocks = Duration.hours(2)
 
     /// Age of the response when it arrived.
-    private func age(_ fields: AnswerFields, date: WallTime?, now: WallTime) -> Duration {
+    private func age(_ fields: ResponseFields, date: WallTime?, now: WallTime) -> Duration {
         let said = fields.values("age").first?.split(separator: ",", omittingEmptySubsequences: false).first
         if let age = CacheControl.duration(said.map { String($0.filter { $0 != " " }) }) { return age }
         guard let date, !fields.values("via").isEmpty else { return .zero }

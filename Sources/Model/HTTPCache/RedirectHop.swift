@@ -3,7 +3,7 @@ package import Clocks
 /// Caching headers of a redirect, which limit the freshness of its target.
 package struct RedirectHop: Sendable, Hashable {
     private let policy: CachePolicy
-    private let fields: AnswerFields
+    private let fields: ResponseFields
     private let status: Int
     /// Start of the redirect's request.
     private let asked: WallTime
@@ -11,7 +11,7 @@ package struct RedirectHop: Sendable, Hashable {
     /// - Parameters:
     /// - sent: the request's headers.
     /// - asked: start of the request.
-    package init(_ fields: AnswerFields, status: Int, sent: [(name: String, value: String)], asked: WallTime) {
+    package init(_ fields: ResponseFields, status: Int, sent: [(name: String, value: String)], asked: WallTime) {
         policy = CachePolicy(fields, status: status, sent: sent, now: asked.wholeSecond)
         (self.fields, self.status, self.asked) = (fields, status, asked)
     }

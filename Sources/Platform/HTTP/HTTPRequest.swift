@@ -85,7 +85,7 @@ package struct HTTPResponse: Sendable {
 }
 
 /// A sink's reply to the head of a response.
-package enum HeadAnswer: Sendable {
+package enum HeadDecision: Sendable {
     case take
     /// The body is useless: a little of it is read and dropped, so that the connection can be reused.
     case discard
@@ -94,7 +94,7 @@ package enum HeadAnswer: Sendable {
 }
 
 /// A sink's reply to a part of a body.
-package enum SinkAnswer: Sendable {
+package enum SinkDecision: Sendable {
     case take
     /// Pause: the same bytes are passed again once the sink has called `resume`.
     case pause
@@ -109,6 +109,6 @@ package enum SinkAnswer: Sendable {
 /// - Concurrency: called on the client's one thread, which must not be blocked; never after `execute` has returned.
 package protocol HTTPSink: AnyObject, Sendable {
     /// Receives status and headers. `resume` may be called from any thread, once for each pause.
-    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer
-    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer
+    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadDecision
+    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkDecision
 }

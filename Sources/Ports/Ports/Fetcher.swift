@@ -46,8 +46,8 @@ package struct Redirect: Sendable, Hashable {
 }
 
 /// Head of a response, as far as caching needs it.
-package struct AnswerHead: Sendable {
-    package var fields = AnswerFields([])
+package struct ResponseHead: Sendable {
+    package var fields = ResponseFields([])
     /// Headers that were sent, without the conditional ones.
     package var sent: [(name: String, value: String)] = []
     /// Time since the start of the request.
@@ -60,12 +60,12 @@ package struct AnswerHead: Sendable {
 }
 
 /// Result of a fetch.
-package enum FetchAnswer: Sendable {
+package enum FetchResponse: Sendable {
     case source(FetchedSource)
     /// Its first bytes show that it cannot be rendered; the rest was not fetched.
-    case refused(RenderFailure, AnswerHead)
+    case refused(RenderFailure, ResponseHead)
     /// The stored version is still current.
-    case notModified(AnswerHead)
+    case notModified(ResponseHead)
     /// The source is elsewhere, perhaps on a host with limits of its own.
     case redirected(Redirect)
 }
@@ -74,9 +74,9 @@ package enum FetchAnswer: Sendable {
 package struct FetchedSource: Sendable {
     package let body: OpenFile
     package let digest: SHA256Digest
-    package let head: AnswerHead
+    package let head: ResponseHead
 
-    package init(body: OpenFile, digest: SHA256Digest, head: AnswerHead = AnswerHead()) {
+    package init(body: OpenFile, digest: SHA256Digest, head: ResponseHead = ResponseHead()) {
         (self.body, self.digest, self.head) = (body, digest, head)
     }
 
@@ -100,5 +100,5 @@ package struct FetchedPicture: Sendable {
 ///
 /// - Failure: within the configured deadlines; if the task is cancelled, the transfer ends.
 package protocol Fetcher: Sendable {
-    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer
+    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchResponse
 }

@@ -18,22 +18,22 @@ struct ConditionalTests {
         origin.serve("/a", .tagged([1, 2, 3], type: "image/png", tag: tag, headers: [("Cache-Control", "max-age=60")]))
     }
 
-    private func ask(_ path: String, _ known: CachePolicy? = nil) async throws(FetchFailure) -> FetchAnswer {
+    private func ask(_ path: String, _ known: CachePolicy? = nil) async throws(FetchFailure) -> FetchResponse {
         try await GuardedFetcher.ofLoopback().follow(
             FetchRequest(url: .init(origin.url(path)), lane: .fast, known: known))
     }
 
-    private func policy(_ head: AnswerHead) -> CachePolicy {
+    private func policy(_ head: ResponseHead) -> CachePolicy {
         var policy = CachePolicy(head.fields, sent: head.sent, now: 0)
         policy.location = head.location
         return policy
     }
 
-    private func head(_ answer: FetchAnswer) -> AnswerHead {
+    private func head(_ answer: FetchResponse) -> ResponseHead {
         switch answer {
         case .source(let source): source.head
         case .notModified(let head), .refused(_, let head): head
-        case .redirected: AnswerHead()
+        case .redirected: ResponseHead()
         }
     }
 

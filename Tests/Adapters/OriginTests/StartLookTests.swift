@@ -15,7 +15,7 @@ struct StartLookTests {
 
     private func fetch(
         _ url: String, judge: @escaping @Sendable (OpenFile) async -> StartFinding
-    ) async throws -> FetchAnswer {
+    ) async throws -> FetchResponse {
         try await GuardedFetcher(.loopback, judge: judge).fetch(FetchRequest(url: .init(url), lane: .fast))
     }
 

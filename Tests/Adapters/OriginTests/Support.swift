@@ -41,7 +41,7 @@ extension GuardedFetcher {
     }
 
     /// The answer at the end of all redirects.
-    func follow(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
+    func follow(_ request: FetchRequest) async throws(FetchFailure) -> FetchResponse {
         let answer = try await fetch(request)
         guard case .redirected(let next) = answer else { return answer }
         return try await follow(

@@ -81,7 +81,7 @@ struct BadInputTests {
     func freshness(_ odd: Case) {
         var rules = FreshnessRules()
         (rules.ceiling, rules.standard) = (.milliseconds(Int64.max), 7_777_000)
-        let fields = AnswerFields(odd.headers)
+        let fields = ResponseFields(odd.headers)
         let policy = CachePolicy(fields, sent: [], now: Self.now)
         #expect(rules.freshUntil(policy, fields, asked: Self.now) == Self.now + .seconds(odd.fresh ?? 7_777))
     }
@@ -95,7 +95,7 @@ struct BadInputTests {
     func bounds(_ control: String, seconds: Int64) {
         var rules = FreshnessRules()
         (rules.floor, rules.ceiling, rules.standard) = (600_000, 3_600_000, 7_777_000)
-        let fields = AnswerFields([(name: "cache-control", value: control)])
+        let fields = ResponseFields([(name: "cache-control", value: control)])
         let policy = CachePolicy(fields, sent: [], now: 0)
         #expect(rules.freshUntil(policy, fields, asked: Self.now) == Self.now + .seconds(seconds))
     }
@@ -110,7 +110,7 @@ struct BadInputTests {
     func spread(_ control: String, changed: String?, first: Int64, middle: Int64) {
         var rules = FreshnessRules()
         (rules.floor, rules.ceiling, rules.standard) = (600_000, 3_600_000, 3_000_000)
-        let fields = AnswerFields(
+        let fields = ResponseFields(
             [(name: "cache-control", value: control)] + (changed.map { [(name: "last-modified", value: $0)] } ?? []))
         let policy = CachePolicy(fields, sent: [], now: Self.now)
         let fresh = { (rules: FreshnessRules, place: Double) in
@@ -129,7 +129,7 @@ struct BadInputTests {
             ("\"" + String(repeating: "a", count: 10_240) + "\"", nil),
         ] as [(String, String?)])
     func entityTags(_ said: String, kept: String?) {
-        let policy = CachePolicy(AnswerFields([(name: "etag", value: said)]), sent: [], now: 0)
+        let policy = CachePolicy(ResponseFields([(name: "etag", value: said)]), sent: [], now: 0)
         #expect(policy.etag == kept)
         #expect(policy.conditions.map(\.value) == (kept.map { [$0] } ?? []))
     }
@@ -137,28 +137,28 @@ struct BadInputTests {
     @Test("Nothing is kept to ask by of what may not be stored, nor of two tags")
     func noValidators() {
         let forbidden = [(name: "etag", value: "\"a\""), (name: "cache-control", value: "no-store")]
-        #expect(CachePolicy(AnswerFields(forbidden), sent: [], now: 0).conditions.isEmpty)
+        #expect(CachePolicy(ResponseFields(forbidden), sent: [], now: 0).conditions.isEmpty)
         let two = [(name: "etag", value: "\"a\""), (name: "etag", value: "\"b\"")]
-        #expect(CachePolicy(AnswerFields(two), sent: [], now: 0).conditions.isEmpty)
+        #expect(CachePolicy(ResponseFields(two), sent: [], now: 0).conditions.isEmpty)
     }
 
     @Test("A 304 changes what it says, keeps the rest, and counts only for the tag that was asked for")
     func notModified() throws {
         let stored = CachePolicy(
-            AnswerFields([
+            ResponseFields([
                 (name: "etag", value: "\"a\""), (name: "cache-control", value: "max-age=60, must-revalidate"),
                 (name: "last-modified", value: "Sun, 06 Nov 1994 07:49:37 GMT"),
             ]), sent: [], now: Self.now)
-        let silent = stored.updated(by: AnswerFields([]), sent: [], now: Self.now)
+        let silent = stored.updated(by: ResponseFields([]), sent: [], now: Self.now)
         #expect(silent == stored)
-        let longer = AnswerFields([(name: "cache-control", value: "max-age=90"), (name: "etag", value: "W/\"a\"")])
+        let longer = ResponseFields([(name: "cache-control", value: "max-age=90"), (name: "etag", value: "W/\"a\"")])
         let updated = stored.updated(by: longer, sent: [], now: Self.now)
         #expect(updated.control.maxAge == .seconds(90) && !updated.control.mustRevalidate && updated.etag == "W/\"a\"")
         #expect(updated.lastModified == stored.lastModified)
-        #expect(stored.isConfirmed(by: longer) && stored.isConfirmed(by: AnswerFields([])))
-        #expect(!stored.isConfirmed(by: AnswerFields([(name: "etag", value: "\"b\"")])))
+        #expect(stored.isConfirmed(by: longer) && stored.isConfirmed(by: ResponseFields([])))
+        #expect(!stored.isConfirmed(by: ResponseFields([(name: "etag", value: "\"b\"")])))
         let forgotten = stored.updated(
-            by: AnswerFields([(name: "cache-control", value: "no-store")]), sent: [], now: Self.now)
+            by: ResponseFields([(name: "cache-control", value: "no-store")]), sent: [], now: Self.now)
         #expect(forgotten.conditions.isEmpty)
     }
 
@@ -171,7 +171,7 @@ struct BadInputTests {
             ("max-age=5, stale-while-revalidate=-1, stale-if-error=x", 0, 0),
         ] as [(String, Int64, Int64)])
     func stale(_ control: String, whileRevalidate: Int64, ifError: Int64) {
-        let policy = CachePolicy(AnswerFields([(name: "cache-control", value: control)]), sent: [], now: 0)
+        let policy = CachePolicy(ResponseFields([(name: "cache-control", value: control)]), sent: [], now: 0)
         let rules = FreshnessRules()
         #expect(rules.whileRevalidate(policy, from: 1_000) == 1_000 + .seconds(whileRevalidate))
         #expect(rules.ifError(policy, from: 1_000) == 1_000 + .seconds(ifError))
@@ -186,7 +186,7 @@ struct BadInputTests {
     func whileRevalidate(_ control: String, seconds: Int64) {
         var rules = FreshnessRules()
         rules.whileRevalidate = 3_600_000
-        let policy = CachePolicy(AnswerFields([(name: "cache-control", value: control)]), sent: [], now: 0)
+        let policy = CachePolicy(ResponseFields([(name: "cache-control", value: control)]), sent: [], now: 0)
         #expect(rules.whileRevalidate(policy, from: 1_000) == 1_000 + .seconds(seconds))
     }
 

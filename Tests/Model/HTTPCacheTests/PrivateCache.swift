@@ -5,7 +5,7 @@ import HTTPCache
 struct PrivateCache {
     struct Answer {
         var status: Int
-        var fields: AnswerFields
+        var fields: ResponseFields
         var body: String?
     }
 

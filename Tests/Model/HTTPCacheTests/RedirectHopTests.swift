@@ -33,9 +33,9 @@ struct RedirectHopTests {
         ])
     func fresh(row: Case) {
         let sent: [(name: String, value: String)] = []
-        let fields = AnswerFields(row.control.map { [(name: "cache-control", value: $0)] } ?? [])
+        let fields = ResponseFields(row.control.map { [(name: "cache-control", value: $0)] } ?? [])
         let hop = RedirectHop(fields, status: row.status, sent: sent, asked: Self.now)
-        let end = AnswerFields([(name: "cache-control", value: "max-age=31536000"), (name: "etag", value: "\"a\"")])
+        let end = ResponseFields([(name: "cache-control", value: "max-age=31536000"), (name: "etag", value: "\"a\"")])
         var policy = CachePolicy(end, sent: sent, now: Self.now)
         let rules = FreshnessRules()
         let alone = rules.freshUntil(policy, end, asked: Self.now)
@@ -53,7 +53,7 @@ struct RedirectHopTests {
     func several() {
         let hops = [60, 5, 20].map { seconds in
             RedirectHop(
-                AnswerFields([(name: "cache-control", value: "max-age=\(seconds)")]), status: 302, sent: [],
+                ResponseFields([(name: "cache-control", value: "max-age=\(seconds)")]), status: 302, sent: [],
                 asked: Self.now)
         }
         var rules = FreshnessRules()

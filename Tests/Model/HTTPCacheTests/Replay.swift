@@ -27,9 +27,9 @@ enum Replay {
                     let asked = asked.map { (name: $0.name.lowercased(), value: $0.value) }
                     guard let (status, headers) = suite.answer(asked, to: index + 1, at: now) else { return nil }
                     let body = [204, 304].contains(status) ? nil : request["response_body"] as? String ?? "the token"
-                    return PrivateCache.Answer(status: status, fields: AnswerFields(headers), body: body)
+                    return PrivateCache.Answer(status: status, fields: ResponseFields(headers), body: body)
                 }
-                let lost = PrivateCache.Answer(status: 504, fields: AnswerFields([Header]()), body: "")
+                let lost = PrivateCache.Answer(status: 504, fields: ResponseFields([Header]()), body: "")
                 answers.append(answer ?? lost)
                 try check(answers[index], test.requests[index], index + 1)
                 now += request["pause_after"] as? Bool == true ? .seconds(3) : .milliseconds(10)
@@ -132,7 +132,7 @@ enum Replay {
         request["setup"] as? Bool == true || (request["setup_tests"] as? [String] ?? []).contains(member)
     }
 
-    private static func joined(_ fields: AnswerFields, _ name: String) -> String? {
+    private static func joined(_ fields: ResponseFields, _ name: String) -> String? {
         let values = fields.values(name.lowercased())
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }

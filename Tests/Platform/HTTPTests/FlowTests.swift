@@ -43,12 +43,12 @@ struct FlowTests {
         private let state = Mutex<(resume: @Sendable () -> Void, hasPaused: Bool, count: Int)>(({}, false, 0))
         var count: Int { state.withLock { $0.count } }
 
-        func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer {
+        func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadDecision {
             state.withLock { $0.resume = resume }
             return .take
         }
 
-        func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer {
+        func receive(_ bytes: UnsafeRawBufferPointer) -> SinkDecision {
             let isFirst = state.withLock { state in
                 defer { state.hasPaused = true }
                 if state.hasPaused { state.count += bytes.count }

@@ -8,11 +8,11 @@ private final class Collector: HTTPSink {
     private let kept = Mutex<[UInt8]>([])
     var bytes: [UInt8] { kept.withLock { $0 } }
 
-    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer {
+    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadDecision {
         head.status == 200 ? .take : .discard
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer {
+    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkDecision {
         kept.withLock { $0 += bytes }
         return .take
     }

@@ -6,16 +6,16 @@ import Testing
 
 /// Takes a body, and nothing of it.
 private final class Devourer: HTTPSink {
-    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer { .take }
-    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer { .take }
+    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadDecision { .take }
+    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkDecision { .take }
 }
 
 /// Wants no body.
 private final class Refuser: HTTPSink {
-    let answer: HeadAnswer
-    init(_ answer: HeadAnswer) { self.answer = answer }
-    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer { answer }
-    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer { .discard }
+    let answer: HeadDecision
+    init(_ answer: HeadDecision) { self.answer = answer }
+    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadDecision { answer }
+    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkDecision { .discard }
 }
 
 /// What became of one innocent transfer after another.
@@ -117,8 +117,9 @@ struct HostileHostsTests {
 
     /// Seen to fail: 100 to 170 of 200 answers of 404 with pages of 80 KB, because what the worker itself gave up counted.
     @Test(
-        "A body that this side gives up is no flood", arguments: [HeadAnswer.discard, .end, .take], [80_000, 3_000_000])
-    func givenUp(answer: HeadAnswer, bytes: Int) async throws {
+        "A body that this side gives up is no flood", arguments: [HeadDecision.discard, .end, .take],
+        [80_000, 3_000_000])
+    func givenUp(answer: HeadDecision, bytes: Int) async throws {
         let origin = try LocalOrigin()
         origin.serve("/", .bytes([UInt8](repeating: 7, count: bytes)))
         let client = HTTPClient()

@@ -7,8 +7,8 @@ import Testing
 import WebServer
 
 private final class Nothing: HTTPSink {
-    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer { .take }
-    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer { .take }
+    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadDecision { .take }
+    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkDecision { .take }
 }
 
 @Suite("The web server among hostile clients", .timeLimit(.minutes(1)))

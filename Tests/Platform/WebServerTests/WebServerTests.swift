@@ -10,9 +10,9 @@ private final class Text: HTTPSink {
     private let kept = Mutex<[UInt8]>([])
     var value: String { kept.withLock { String(decoding: $0, as: UTF8.self) } }
 
-    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer { .take }
+    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadDecision { .take }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer {
+    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkDecision {
         kept.withLock { $0 += bytes }
         return .take
     }

@@ -71,8 +71,8 @@ final class Origins {
     }
 
     /// Some sources say how long they are fresh: seconds.
-    static func head(of number: Int, _ version: Int) -> AnswerHead {
-        var head = AnswerHead()
+    static func head(of number: Int, _ version: Int) -> ResponseHead {
+        var head = ResponseHead()
         let fields: [(name: String, value: String)] =
             switch number % 6 {
             case 0, 3: [("etag", "\"\(version)\""), ("cache-control", "max-age=4")]
@@ -81,7 +81,7 @@ final class Origins {
             case 5: [("cache-control", number % 12 == 5 ? "no-store" : "no-cache")]
             default: []
             }
-        head.fields = AnswerFields(fields)
+        head.fields = ResponseFields(fields)
         return head
     }
 }
@@ -96,14 +96,14 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
     /// As long as `Naming.limit`.
     private static let named: Int64 = 1_000_000
 
-    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
+    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchResponse {
         let answer = try await ask(request)
         guard world.plants(.followUnasked), case .redirected(let next) = answer else { return answer }
         return try await fetch(
             FetchRequest(url: request.url, lane: request.lane, known: request.known, redirect: next))
     }
 
-    private func ask(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
+    private func ask(_ request: FetchRequest) async throws(FetchFailure) -> FetchResponse {
         let number = Origins.number(of: request.url.fetched)
         guard !process.isDead else { throw .cancelled }
         let (host, partition) = (Origins.host(of: request), world.catalogue.sources[number].partition)
@@ -119,7 +119,7 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
             }
         }
         let answer = await process.ask(
-            or: Result<FetchAnswer, FetchFailure>.failure(.cancelled),
+            or: Result<FetchResponse, FetchFailure>.failure(.cancelled),
             cancelled: world.plants(.deafFetch) ? nil : .failure(.cancelled)
         ) { done in
             let source = world.origins.sources[number]

@@ -19,7 +19,7 @@ private struct StuckFetcher: Fetcher {
     let inner: any Fetcher
     let gate: Gate
 
-    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
+    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchResponse {
         await gate.wait()
         return try await inner.fetch(request)
     }

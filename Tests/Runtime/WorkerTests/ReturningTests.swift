@@ -197,7 +197,7 @@ private final class StubbornFetcher: Fetcher {
         (self.inner, self.ended, self.begin) = (inner, ended, begin)
     }
 
-    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
+    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchResponse {
         let number = state.withLock { state in
             state.begun += 1
             state.running += 1

@@ -21,8 +21,8 @@ package struct Asked: Sendable {
     private final class Body: HTTPSink {
         private let kept = Mutex<[UInt8]>([])
         var text: String { kept.withLock { String(decoding: $0, as: UTF8.self) } }
-        func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer { .take }
-        func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer {
+        func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadDecision { .take }
+        func receive(_ bytes: UnsafeRawBufferPointer) -> SinkDecision {
             kept.withLock { $0 += bytes }
             return .take
         }

@@ -14,8 +14,8 @@ import VariantSpec
 @Suite("Hosts: how many fetches at once, and when they are left alone", .timeLimit(.minutes(1)))
 struct OriginStateTests {
     private let host = OriginHost(of: "http://one.example/")
-    private let good = OriginAnswer.answered(bytes: 0)
-    private let bad = OriginAnswer.failed
+    private let good = OriginResponse.responded(bytes: 0)
+    private let bad = OriginResponse.failed
 
     private func flight(_ number: Int) -> FlightID { FlightID(PartitionID(0), number) }
 
@@ -28,7 +28,7 @@ struct OriginStateTests {
     /// One fetch, begun and answered at once.
     @discardableResult
     private func fetch(
-        _ state: inout OriginState, _ answer: OriginAnswer, at now: Instant = 0, number: Int = 1
+        _ state: inout OriginState, _ answer: OriginResponse, at now: Instant = 0, number: Int = 1
     ) -> OriginState.Change? {
         state.begin(flight(number), isSlow: false, at: now)
         defer { state.end(flight(number), isSlow: false) }
@@ -153,7 +153,7 @@ struct OriginStateTests {
 
     @Test("A 503 is a failure like others; a host that it closes is left alone for as long as one that asks for it")
     func busy() {
-        let busy = OriginAnswer.refused(after: nil, mayBeOfURL: true)
+        let busy = OriginResponse.refused(after: nil, mayBeOfURL: true)
         var state = state()
         for _ in 0..<50 {
             for _ in 0..<4 { #expect(fetch(&state, busy) == nil && state.phase == .open) }
@@ -187,19 +187,19 @@ struct OriginStateTests {
     /// Wall clocks are the monotonic ones here.
     @discardableResult
     private func fail(
-        _ state: inout OriginState, _ answer: OriginAnswer, since: WallTime?, at now: Instant
+        _ state: inout OriginState, _ answer: OriginResponse, since: WallTime?, at now: Instant
     ) -> OriginState.Change? {
         state.begin(flight(1), isSlow: false, at: now)
         defer { state.end(flight(1), isSlow: false) }
         return state.note(answer, of: flight(1), failingSince: since, at: Moment(now))
     }
 
-    private static let bare: [OriginAnswer] = [.failed, .failing(for: 1), .refused(after: nil, mayBeOfURL: true)]
+    private static let bare: [OriginResponse] = [.failed, .failing(for: 1), .refused(after: nil, mayBeOfURL: true)]
 
     @Test(
         "A job that fails again, whose host has answered others since, does not close it beside others",
         arguments: bare)
-    func knownFault(answer: OriginAnswer) {
+    func knownFault(answer: OriginResponse) {
         var state = state()
         fetch(&state, good, at: 1_000)
         let limit = state.limit
@@ -214,7 +214,7 @@ struct OriginStateTests {
     }
 
     @Test("Where nothing else is answered for a minute they close it, and for no longer each time", arguments: bare)
-    func mostlyKnown(answer: OriginAnswer) {
+    func mostlyKnown(answer: OriginResponse) {
         var state = state()
         fetch(&state, good, at: 1_000)
         for _ in 0..<100 { #expect(fail(&state, answer, since: 999, at: 60_000) == nil) }
@@ -233,7 +233,7 @@ struct OriginStateTests {
         }
         #expect(waits == [29, 29, 29, 29])
         // The next one; then a few probes, one after another.
-        #expect(asked == 1 + 3 * (RecentAnswers.window + 1))
+        #expect(asked == 1 + 3 * (RecentResponses.window + 1))
     }
 
     @Test("A probe by a job that failed before makes the wait no longer; the first try of another does")
@@ -263,7 +263,9 @@ struct OriginStateTests {
 
     @Test("What a host asks for itself counts, whoever hears it")
     func requestOfKnown() {
-        for answer in [OriginAnswer.refused(after: nil, mayBeOfURL: false), .refused(after: 40_000, mayBeOfURL: true)] {
+        for answer in [
+            OriginResponse.refused(after: nil, mayBeOfURL: false), .refused(after: 40_000, mayBeOfURL: true),
+        ] {
             var state = state()
             fetch(&state, good, at: 1_000)
             state.begin(flight(1), isSlow: false, at: 2_000)
@@ -322,38 +324,39 @@ struct OriginStateTests {
         var begun: [Instant] = []
         for now in stride(from: 0, to: 2_000, by: 50).map({ Instant($0) }) where state.mayBegin(isSlow: false, at: now)
         {
-            fetch(&state, .answered(bytes: 0), at: now)
+            fetch(&state, .responded(bytes: 0), at: now)
             begun.append(now)
         }
         #expect((20...21).contains(begun.count))
-        fetch(&state, .answered(bytes: 3_000), at: 10_000)
+        fetch(&state, .responded(bytes: 3_000), at: 10_000)
         #expect(!state.mayBegin(isSlow: false, at: 12_900) && state.mayBegin(isSlow: false, at: 13_100))
     }
 
     private static let url = SourceURL("http://one.example/a")
     /// Each way in which a fetch can fail: whether its host is at fault, and whether the source is remembered.
-    static let failures: [(FetchFailure, OriginAnswer, Remembrance?)] = [
-        (.status(url: url, 404), .answered(bytes: 0), .absent), (.status(url: url, 410), .answered(bytes: 0), .gone),
-        (.status(url: url, 403), .answered(bytes: 0), .absent), (.status(url: url, 418), .answered(bytes: 0), .absent),
+    static let failures: [(FetchFailure, OriginResponse, Remembrance?)] = [
+        (.status(url: url, 404), .responded(bytes: 0), .absent), (.status(url: url, 410), .responded(bytes: 0), .gone),
+        (.status(url: url, 403), .responded(bytes: 0), .absent),
+        (.status(url: url, 418), .responded(bytes: 0), .absent),
         (.status(url: url, 408), .failed, nil), (.status(url: url, 500), .failed, nil),
         // Less than the breaker's own pause would switch that off if it did not count as a failure.
         (.status(url: url, 500, retryAfter: 9_000), .failing(for: 9_000), nil),
         (.status(url: url, 502, retryAfter: 29_000), .failing(for: 29_000), nil),
         (.status(url: url, 504, retryAfter: 30_000), .refused(after: 30_000, mayBeOfURL: true), nil),
         (.status(url: url, 504, retryAfter: 90_000), .refused(after: 90_000, mayBeOfURL: true), nil),
-        (.status(url: url, 404, retryAfter: 9_000), .answered(bytes: 0), .absent),
+        (.status(url: url, 404, retryAfter: 9_000), .responded(bytes: 0), .absent),
         (.status(url: url, 429, retryAfter: 9_000), .refused(after: 9_000, mayBeOfURL: false), nil),
         (.status(url: url, 503), .refused(after: nil, mayBeOfURL: true), nil),
         (.resolution(url: url), .failed, nil), (.refusedName(url: url, address: "10.0.0.1"), .failed, nil),
         (.connection(url: url, reason: ""), .failed, nil), (.deadline(url: url, phase: ""), .failed, nil),
-        (.truncated(url: url), .failed, nil), (.empty(url: url), .answered(bytes: 0), .absent),
-        (.tooLarge(url: url, limit: 1), .answered(bytes: 0), .absent),
-        (.badResponse(url: url, reason: ""), .answered(bytes: 0), .absent),
-        (.encoded(url: url, encoding: ""), .answered(bytes: 0), .absent),
-        (.redirects(url: url, limit: 5), .answered(bytes: 0), .absent),
-        (.badRedirect(url: url, to: url), .answered(bytes: 0), .absent),
+        (.truncated(url: url), .failed, nil), (.empty(url: url), .responded(bytes: 0), .absent),
+        (.tooLarge(url: url, limit: 1), .responded(bytes: 0), .absent),
+        (.badResponse(url: url, reason: ""), .responded(bytes: 0), .absent),
+        (.encoded(url: url, encoding: ""), .responded(bytes: 0), .absent),
+        (.redirects(url: url, limit: 5), .responded(bytes: 0), .absent),
+        (.badRedirect(url: url, to: url), .responded(bytes: 0), .absent),
         // A 304 to a request without a condition: a host that answers, and a source that gives nothing.
-        (.notModified(url: url), .answered(bytes: 0), .absent),
+        (.notModified(url: url), .responded(bytes: 0), .absent),
         (.refusedHost(url: url, host: "", isListed: true), .unasked, nil), (.invalidURL(url), .unasked, nil),
         (.refusedPort(url: url, port: 25), .unasked, nil),
         (.refusedAddress(url: url, address: "10.0.0.1"), .unasked, nil),
@@ -361,14 +364,14 @@ struct OriginStateTests {
     ]
 
     @Test("What each failure tells of the host, and of the source", arguments: failures)
-    func told(failure: FetchFailure, answer: OriginAnswer, remembrance: Remembrance?) {
+    func told(failure: FetchFailure, answer: OriginResponse, remembrance: Remembrance?) {
         let report = Unfetched(failure)
-        #expect(report.answer == answer && report.remembrance == remembrance && report.note == FailureNote(failure))
+        #expect(report.response == answer && report.remembrance == remembrance && report.note == FailureNote(failure))
     }
 
     @Test("A picture that cannot be read is no fault of its host")
     func noPicture() {
         let report = Unfetched(RenderFailure.malformed(.jpeg, reason: "it is none"))
-        #expect(report.answer == .answered(bytes: 0) && report.remembrance == .absent)
+        #expect(report.response == .responded(bytes: 0) && report.remembrance == .absent)
     }
 }

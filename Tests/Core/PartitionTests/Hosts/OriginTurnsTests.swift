@@ -24,7 +24,8 @@ struct OriginTurnsTests {
     }
 
     /// The fetch ended well, and its flight with it.
-    private func end(_ permits: inout PermitScheduler, _ flight: FlightID, _ answer: OriginAnswer, at now: Moment = 0) {
+    private func end(_ permits: inout PermitScheduler, _ flight: FlightID, _ answer: OriginResponse, at now: Moment = 0)
+    {
         _ = permits.apply(.hear(answer, flight, code: "x"), at: now)
         permits.forget(flight)
     }
@@ -75,7 +76,7 @@ struct OriginTurnsTests {
         var running = permits.grants(at: 0).map(\.flight)
         #expect(running.count == 2)
         for _ in 0..<60 {
-            end(&permits, running.removeFirst(), .answered(bytes: 1))
+            end(&permits, running.removeFirst(), .responded(bytes: 1))
             running += permits.grants(at: 0).map(\.flight)
         }
         #expect(running.count == 6 && permits.origins[host(0)]?.limit == 6)
@@ -105,7 +106,7 @@ struct OriginTurnsTests {
         let others = permits.takeHeld(at: Moment(10_006))
         #expect(others.map(\.flight.number).sorted() == [31, 32])
         for (flight, _) in others { permits.forget(flight) }
-        end(&permits, flight(30), .answered(bytes: 1), at: 10_100)
+        end(&permits, flight(30), .responded(bytes: 1), at: 10_100)
         for number in 40..<43 { permits.request(.fetch, flight(number), lane: .fast, since: 80, host: host(0)) }
         // One of the first two is under way still.
         #expect(permits.takeHeld(at: Moment(10_100)).isEmpty)
@@ -121,7 +122,7 @@ struct OriginTurnsTests {
         var running = permits.grants(at: 0).map(\.flight)
         permits.request(.fetch, flight(100), lane: .slow, since: 0, host: host(0))
         for now in (1_000..<1_010).map({ Moment(Instant($0)) }) where !running.contains(flight(100)) {
-            end(&permits, running.removeFirst(), .answered(bytes: 1), at: now)
+            end(&permits, running.removeFirst(), .responded(bytes: 1), at: now)
             running += permits.grants(at: now).map(\.flight)
         }
         #expect(running.contains(flight(100)))
@@ -137,7 +138,7 @@ struct OriginTurnsTests {
         var order: [Int] = []
         while let next = numbers(&permits, at: 2_000).first {
             order.append(next)
-            end(&permits, flight(next), .answered(bytes: 1), at: 2_000)
+            end(&permits, flight(next), .responded(bytes: 1), at: 2_000)
         }
         #expect(order == [10, 0, 11, 1, 12, 2])
     }
@@ -231,7 +232,7 @@ struct OriginTurnsTests {
         for now in stride(from: 0, to: 2_000, by: 50).map({ Moment(Instant($0)) }) {
             let granted = permits.grants(at: now).map(\.flight)
             count += granted.count
-            for flight in granted { end(&permits, flight, .answered(bytes: 1), at: now) }
+            for flight in granted { end(&permits, flight, .responded(bytes: 1), at: now) }
         }
         #expect((38...42).contains(count))
     }
@@ -244,7 +245,7 @@ struct OriginTurnsTests {
         for number in 20_000..<20_100 {
             permits.request(.fetch, flight(number), lane: .fast, since: 9, host: host(1))
             #expect(numbers(&permits, at: 9) == [number])
-            end(&permits, flight(number), .answered(bytes: 1), at: 9)
+            end(&permits, flight(number), .responded(bytes: 1), at: 9)
         }
     }
 }

@@ -23,10 +23,10 @@ struct SharedBlockTests {
         var asked: [(at: Instant, by: Int)] = []
         var now: Instant = 0
         /// How the host answers: at once.
-        var answer: (Instant, Int) -> OriginAnswer
+        var answer: (Instant, Int) -> OriginResponse
         private var (steps, number) = (0, 0)
 
-        init(_ count: Int, answer: @escaping (Instant, Int) -> OriginAnswer) {
+        init(_ count: Int, answer: @escaping (Instant, Int) -> OriginResponse) {
             workers = (0..<count).map { worker in
                 var permits = PermitScheduler(
                     PermitRules(fetch: 8, render: 1, origins: OriginRules(concurrency: 6)))
@@ -83,7 +83,7 @@ struct SharedBlockTests {
 
     @Test("What the host wants of one worker holds for all, no longer than it wants, and one asks first")
     func wish() {
-        var crew = Crew(6) { now, _ in now < 8_000 ? .refused(after: 10_000, mayBeOfURL: false) : .answered(bytes: 0) }
+        var crew = Crew(6) { now, _ in now < 8_000 ? .refused(after: 10_000, mayBeOfURL: false) : .responded(bytes: 0) }
         crew.run(until: 1_000, asking: [2])
         let asked = crew.asked.count
         crew.run(until: 60_000)
@@ -97,7 +97,7 @@ struct SharedBlockTests {
 
     @Test("A host that fails for minutes is asked about once a pause by all together, and by all again when it answers")
     func failing() {
-        var crew = Crew(6) { now, _ in now < 300_000 ? .failed : .answered(bytes: 0) }
+        var crew = Crew(6) { now, _ in now < 300_000 ? .failed : .responded(bytes: 0) }
         crew.run(until: 300_000)
         // Each worker needs five failures to find out; then pauses of 30, 60, 90, 120 s, in each of which all may hear late
         // of one who asked.
@@ -111,7 +111,7 @@ struct SharedBlockTests {
     @Test(
         "A block by hand ends for all workers when a person ends it, though one that had not heard so repeats its own")
     func unblock() {
-        var crew = Crew(6) { now, _ in now < 20_000 ? .failed : .answered(bytes: 0) }
+        var crew = Crew(6) { now, _ in now < 20_000 ? .failed : .responded(bytes: 0) }
         crew.run(until: 20_000)
         var open = OriginRow(host: Crew.host.description, by: OriginRow.operatorName, at: 1_020_000)
         open.state = .open
@@ -130,7 +130,7 @@ struct SharedBlockTests {
         "The worker that found out has no more jobs for it: another asks when the time is over, and the answer is for all of them"
     )
     func gone() {
-        var crew = Crew(6) { now, _ in now < 20_000 ? .failed : .answered(bytes: 0) }
+        var crew = Crew(6) { now, _ in now < 20_000 ? .failed : .responded(bytes: 0) }
         crew.run(until: 1_500, asking: [4])
         crew.run(until: 200_000, asking: [0, 1, 2, 3, 5])
         for worker in [0, 1, 2, 3, 5] { #expect(crew.state(worker) == .open) }
@@ -140,7 +140,7 @@ struct SharedBlockTests {
 
     @Test("A worker that alone cannot reach the host keeps no other from it", arguments: 0..<6, [true, false])
     func broken(worker: Int, isAskedBefore: Bool) {
-        var crew = Crew(6) { $1 == worker ? .failed : .answered(bytes: 0) }
+        var crew = Crew(6) { $1 == worker ? .failed : .responded(bytes: 0) }
         let others = Set(0..<6).subtracting([worker])
         if isAskedBefore { crew.run(until: 2_000, asking: others) } else { crew.run(until: 30_000, asking: [worker]) }
         crew.run(until: 600_000)
@@ -153,7 +153,7 @@ struct SharedBlockTests {
 
     @Test("A host that fails for all, and comes back for all but one, is asked by the others again", arguments: 0..<6)
     func brokenLater(worker: Int) {
-        var crew = Crew(6) { $1 == worker || $0 < 60_000 ? .failed : .answered(bytes: 0) }
+        var crew = Crew(6) { $1 == worker || $0 < 60_000 ? .failed : .responded(bytes: 0) }
         crew.run(until: 3_000_000)
         for other in 0..<6 where other != worker {
             #expect(crew.state(other) == .open)
@@ -164,7 +164,7 @@ struct SharedBlockTests {
     @Test("A time that the host has named to a worker is kept by it, whoever is answered meanwhile, and failed before")
     func named() {
         var crew = Crew(2) { now, worker in
-            worker == 1 ? .answered(bytes: 0) : now < 2_000 ? .failed : .refused(after: 40_000, mayBeOfURL: false)
+            worker == 1 ? .responded(bytes: 0) : now < 2_000 ? .failed : .refused(after: 40_000, mayBeOfURL: false)
         }
         // The five failures' time ends at 32 s; its first probe is told to wait.
         crew.run(until: 300_000)

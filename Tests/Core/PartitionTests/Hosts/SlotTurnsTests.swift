@@ -92,7 +92,7 @@ struct SlotTurnsTests {
 
         private mutating func fetch(_ member: inout Member) {
             for fetch in member.running where fetch.end <= now {
-                _ = member.permits.apply(.hear(.answered(bytes: 1), fetch.flight, code: ""), at: Moment(now))
+                _ = member.permits.apply(.hear(.responded(bytes: 1), fetch.flight, code: ""), at: Moment(now))
                 member.permits.forget(fetch.flight)
             }
             member.running.removeAll { $0.end <= now }

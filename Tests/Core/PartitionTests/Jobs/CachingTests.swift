@@ -22,9 +22,9 @@ struct CachingTests {
     let rules = PartitionStateTests()
     var source: SourceKey { rules.source }
 
-    func head(_ fields: [(String, String)]) -> AnswerHead {
-        var head = AnswerHead()
-        head.fields = AnswerFields(fields.map { (name: $0.0, value: $0.1) })
+    func head(_ fields: [(String, String)]) -> ResponseHead {
+        var head = ResponseHead()
+        head.fields = ResponseFields(fields.map { (name: $0.0, value: $0.1) })
         return head
     }
 

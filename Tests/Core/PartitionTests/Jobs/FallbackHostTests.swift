@@ -244,7 +244,7 @@ extension CachingTests {
             let left = driver.feed(.leaving, at: 61_000)
             #expect(rules.settled(left).isEmpty && driver.state.isUnderWay == isBegun)
             guard isBegun else { continue }
-            _ = driver.feed(.notModified(id, AnswerHead()), at: 61_000)
+            _ = driver.feed(.notModified(id, ResponseHead()), at: 61_000)
             _ = driver.feed(.granted(.render, id), at: 61_000)
             _ = driver.feed(.rendered(id), at: 61_000)
             let paid = driver.feed(.announced(id, original: nil, rows: [], position: 0), at: 61_000)

@@ -166,7 +166,7 @@ extension CachingTests {
         let paying = again(attempts: 0)
         let id = try #require(rules.flight(driver.feed(.arrived(paying), at: 400_000)))
         _ = driver.feed(.granted(.fetch, id), at: 400_000)
-        _ = driver.feed(.notModified(id, AnswerHead()), at: 400_000)
+        _ = driver.feed(.notModified(id, ResponseHead()), at: 400_000)
         let task = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: 400_000)))
         _ = driver.feed(.rendered(id), at: 400_000)
         let paid = driver.feed(.announced(id, original: nil, rows: [], position: 0), at: 400_000)
@@ -205,7 +205,7 @@ extension CachingTests {
         let record = driver.pending("r", source, [small], lane: .slow, topic: .parked).record
         let id = try #require(rules.flight(driver.feed(.arrived(PendingJob(job: first, record: record)), at: 200_000)))
         _ = driver.feed(.granted(.fetch, id), at: 200_000)
-        _ = driver.feed(.notModified(id, AnswerHead()), at: 200_000)
+        _ = driver.feed(.notModified(id, ResponseHead()), at: 200_000)
         _ = driver.feed(.granted(.render, id), at: 200_000)
         _ = driver.feed(.rendered(id), at: 200_000)
         #expect(

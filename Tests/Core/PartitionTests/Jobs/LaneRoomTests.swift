@@ -65,7 +65,7 @@ struct LaneRoomTests {
         mutating func end(at place: Int) -> Int {
             let (flight, request) = core.fetches.remove(at: place)
             let note = FailureNote(code: "fetch.not-found", message: "no", verdict: .fail)
-            core.feed(.unfetched(flight, Unfetched(note, .answered(bytes: 0))))
+            core.feed(.unfetched(flight, Unfetched(note, .responded(bytes: 0))))
             return LaneRoomTests.number(of: request)
         }
     }

@@ -136,12 +136,12 @@ extension OutageTests {
             core.now += 50
             while let place = fetches.firstIndex(where: { $0.ends.wall <= now.wall }) {
                 let (_, flight, url) = fetches.remove(at: place)
-                let answer: OriginAnswer =
+                let answer: OriginResponse =
                     isBroken(url)
                     ? .refused(after: nil, mayBeOfURL: true)
-                    : isAway && url.hasPrefix(dead) ? .failed : .answered(bytes: 0)
+                    : isAway && url.hasPrefix(dead) ? .failed : .responded(bytes: 0)
                 let note =
-                    answer == .answered(bytes: 0)
+                    answer == .responded(bytes: 0)
                     ? FailureNote(code: "fetch.not-found", message: "no", verdict: .fail)
                     : FailureNote(code: "fetch.connection", message: "no", verdict: .retry)
                 feed(.unfetched(flight, Unfetched(note, answer)))

@@ -217,7 +217,7 @@ extension CachingTests {
         _ = driver.feed(.granted(.fetch, id))
         var head = head([("cache-control", "max-age=600")])
         let control: [(name: String, value: String)] = [(name: "cache-control", value: "max-age=60, must-revalidate")]
-        head.hops = [RedirectHop(AnswerFields(control), status: 302, sent: [], asked: 0)]
+        head.hops = [RedirectHop(ResponseFields(control), status: 302, sent: [], asked: 0)]
         let picture = PartitionStateTests.picture
         let source = FetchedSource(body: picture.source.body, digest: picture.source.digest, head: head)
         _ = driver.feed(.fetched(id, FetchedPicture(source: source, picture: picture.picture)))
@@ -235,7 +235,7 @@ extension CachingTests {
             )
             _ = driver.feed(.granted(.fetch, id), at: now)
             var head = head([])
-            let fields = AnswerFields([(name: "cache-control", value: control)])
+            let fields = ResponseFields([(name: "cache-control", value: control)])
             head.hops = [RedirectHop(fields, status: 302, sent: [], asked: now.wall)]
             _ = driver.feed(.notModified(id, head), at: now)
             let row = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: now))?.fetched?.row)

@@ -47,7 +47,7 @@ struct LateFetchTests {
                 ends[flight] = nil
                 finish(flight, .failed)
             }
-            for flight in innocent { finish(flight, .answered(bytes: 1)) }
+            for flight in innocent { finish(flight, .responded(bytes: 1)) }
             innocent = []
             for (_, flight) in permits.grants(at: now) {
                 if let since = asked.removeValue(forKey: flight) {
@@ -60,7 +60,7 @@ struct LateFetchTests {
             most = max(most, permits.running(.fetch))
         }
 
-        private mutating func finish(_ flight: FlightID, _ answer: OriginAnswer) {
+        private mutating func finish(_ flight: FlightID, _ answer: OriginResponse) {
             _ = permits.apply(.hear(answer, flight, code: "x"), at: now)
             permits.forget(flight)
         }

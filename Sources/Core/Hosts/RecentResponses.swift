@@ -1,5 +1,5 @@
 /// Whether most of a host's last responses are failures.
-package struct RecentAnswers: Sendable {
+package struct RecentResponses: Sendable {
     package static let window = 20
 
     private(set) var failuresInRow = 0

@@ -1,5 +1,5 @@
 /// Header fields of a response, with names in lower case and repeats in the order received.
-package struct AnswerFields: Sendable, Hashable {
+package struct ResponseFields: Sendable, Hashable {
     package struct Field: Sendable, Hashable {
         package let name: String
         package let value: String
@@ -22,7 +22,7 @@ package struct AnswerFields: Sendable, Hashable {
 
     /// These fields updated by a 304, whose fields replace fields of the same name. Fields that describe a body are not
     /// taken over, because a 304 has no body (RFC 9111, 3.2).
-    package func updated(by newer: AnswerFields) -> AnswerFields {
+    package func updated(by newer: ResponseFields) -> ResponseFields {
         let said = newer.fields.filter { !Self.ofBody.contains($0.name) && !Self.ofConnection.contains($0.name) }
         let names = Set(said.map(\.name))
         var updated = self

@@ -1,7 +1,7 @@
 internal import TestSupport
 
 /// Damaged HTTP responses, and how they end: closed, left open, or with a byte now and then.
-struct HostileAnswers: Sendable {
+struct HostileResponses: Sendable {
     let seed: UInt64
     let picture: [UInt8]
     /// Redirect target: `http://127.0.0.1:port`.

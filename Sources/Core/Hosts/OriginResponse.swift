@@ -5,9 +5,9 @@ package import Images
 package import Ports
 
 /// What a fetch shows about its host, apart from the requested source.
-package enum OriginAnswer: Sendable, Hashable {
+package enum OriginResponse: Sendable, Hashable {
     /// A response with an image, or with a fault of the source alone, such as 404 or a text body.
-    case answered(bytes: Int)
+    case responded(bytes: Int)
     /// A server failure: 5xx, a failed connection, or a missed deadline.
     case failed
     /// A failure with a requested pause shorter than the circuit breaker's. It counts as a failure, or the breaker
@@ -31,34 +31,36 @@ package enum Remembrance: Sendable, Hashable {
 /// A fetch that gave no image: the reason, and what it shows about the host and the source.
 package struct Unfetched: Sendable {
     package let note: FailureNote
-    package let answer: OriginAnswer
+    package let response: OriginResponse
     /// nil: the worker remembers nothing about the source.
     package let remembrance: Remembrance?
     /// Validators for asking the origin whether its response is still the same. nil: the response had none.
     package let validators: CachePolicy?
 
     package init(
-        _ note: FailureNote, _ answer: OriginAnswer, _ remembrance: Remembrance? = nil, validators: CachePolicy? = nil
+        _ note: FailureNote, _ response: OriginResponse, _ remembrance: Remembrance? = nil,
+        validators: CachePolicy? = nil
     ) {
-        (self.note, self.answer, self.remembrance) = (note, answer, remembrance)
+        (self.note, self.response, self.remembrance) = (note, response, remembrance)
         self.validators = validators
     }
 
     /// The body that arrived is not a readable image.
-    package init(_ failure: RenderFailure, of head: AnswerHead, at now: WallTime) {
+    package init(_ failure: RenderFailure, of head: ResponseHead, at now: WallTime) {
         var policy = CachePolicy(head.fields, sent: head.sent, now: now)
         policy.location = head.location
         let report = Unfetched(failure)
-        self.init(report.note, report.answer, report.remembrance, validators: policy)
+        self.init(report.note, report.response, report.remembrance, validators: policy)
     }
 
     package init(_ failure: some StageFailure) {
         (note, validators) = (FailureNote(failure), nil)
         switch failure {
-        case let fetch as FetchFailure: (answer, remembrance) = (fetch.answer, fetch.remembrance)
+        case let fetch as FetchFailure: (response, remembrance) = (fetch.response, fetch.remembrance)
         // The host delivered the bytes, and the renderer examined them.
-        case is RenderFailure: (answer, remembrance) = (.answered(bytes: 0), failure.verdict == .fail ? .absent : nil)
-        default: (answer, remembrance) = (.unasked, nil)
+        case is RenderFailure:
+            (response, remembrance) = (.responded(bytes: 0), failure.verdict == .fail ? .absent : nil)
+        default: (response, remembrance) = (.unasked, nil)
         }
     }
 }
@@ -66,22 +68,22 @@ package struct Unfetched: Sendable {
 extension FetchFailure {
     /// Publishers cannot tell names without an address, closed ports and refused addresses apart, so all three count
     /// the same.
-    fileprivate var answer: OriginAnswer {
+    fileprivate var response: OriginResponse {
         switch self {
         case .status(_, 429, let wait): .refused(after: wait, mayBeOfURL: false)
         case .status(_, 503, let wait): .refused(after: wait, mayBeOfURL: true)
         case .status(_, 500..., let wait?):
             wait < .seconds(30) ? .failing(for: wait) : .refused(after: wait, mayBeOfURL: true)
-        case .status(_, let status, _): status >= 500 || status == 408 ? .failed : .answered(bytes: 0)
+        case .status(_, let status, _): status >= 500 || status == 408 ? .failed : .responded(bytes: 0)
         case .refusedName, .resolution, .connection, .deadline, .truncated: .failed
         case .invalidURL, .refusedHost, .refusedPort, .refusedAddress, .noSpace, .cancelled: .unasked
-        case .notModified, .redirects, .badRedirect, .tooLarge, .empty, .encoded, .badResponse: .answered(bytes: 0)
+        case .notModified, .redirects, .badRedirect, .tooLarge, .empty, .encoded, .badResponse: .responded(bytes: 0)
         }
     }
 
     fileprivate var remembrance: Remembrance? {
         guard verdict == .fail else { return nil }
         if case .status(_, 410, _) = self { return .gone }
-        return answer == .unasked ? nil : .absent
+        return response == .unasked ? nil : .absent
     }
 }

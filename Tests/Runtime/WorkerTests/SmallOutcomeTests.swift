@@ -13,7 +13,7 @@ import Testing
 import WorkerRuntime
 
 @Suite("Answers that the log finds too large", .timeLimit(.minutes(2)))
-struct SmallAnswerTests {
+struct SmallOutcomeTests {
     /// The worker's records are refused above a limit, as Kafka's topics do; what others append is not.
     private func work(_ bench: Bench, limit: Int, on topics: Set<Topic> = Set(Topic.allCases)) async throws -> Counters {
         let log = try bench.log
