@@ -55,7 +55,7 @@ extension FuzzTarget {
             let record = Record(
                 topic: topic, partition: PartitionID(0), offset: 1, timestamp: .epoch, key: Array(rest.prefix(80)),
                 value: Array(rest.suffix(40)), headers: headers)
-            _ = (try? RetryNote(record), try? DeadLetter(record), AnsweredRecord(answeredBy: record), record.epoch)
+            _ = (try? RetryNote(record), try? DeadLetter(record), CompletedRecord(completedBy: record), record.epoch)
             _ = (try? keys?.check(record), try? intake.job(from: record), intake.id(ofRefused: record))
             _ = DeadLetter.standing([record])
         }

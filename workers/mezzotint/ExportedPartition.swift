@@ -53,9 +53,9 @@ struct ExportedPartition {
             guard case .progress(let row)? = try? ChangelogEntry(record) else { return nil }
             return row.answers?[.outcomes]
         }
-        var settled = try await log.parkedAnswers(
+        var settled = try await log.parkedCompletions(
             .retry1m, partition, from: log.partitionOffsets([.retry1m], [partition]).first?.start ?? 0)
-        if let start = answers.max() { settled.formUnion(try await log.parkedAnswers(.outcomes, partition, from: start)) }
+        if let start = answers.max() { settled.formUnion(try await log.parkedCompletions(.outcomes, partition, from: start)) }
         return settled
     }
 }

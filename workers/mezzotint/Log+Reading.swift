@@ -22,11 +22,11 @@ extension Log {
     }
 
     /// Parked jobs that records of a topic complete, or move elsewhere.
-    func parkedAnswers(_ topic: Topic, _ partition: PartitionID, from start: Int64) async throws -> Set<ParkedKey> {
+    func parkedCompletions(_ topic: Topic, _ partition: PartitionID, from start: Int64) async throws -> Set<ParkedKey> {
         var answered: Set<ParkedKey> = []
         try await each(topic, partition, from: start) { records in
             for record in records {
-                guard let identity = JobIdentity(answeredBy: record), case .job(let source)? = RecordKey(record.key)
+                guard let identity = JobIdentity(completedBy: record), case .job(let source)? = RecordKey(record.key)
                 else { continue }
                 answered.insert(ParkedKey(source, identity))
             }

@@ -39,7 +39,7 @@ struct RestoredParked {
         let newest = verdicts.first { $0.verdict == .newest }?.candidate.path
         guard let source = indexes.first(where: { $0.path == newest }) else { return }
         index = source.path
-        let ended = try await log.parkedAnswers(.outcomes, partition, from: source.progress?.answers?[.outcomes] ?? 0)
+        let ended = try await log.parkedCompletions(.outcomes, partition, from: source.progress?.answers?[.outcomes] ?? 0)
         // Only rows of an owner's epoch count. Rows of later owners, in higher epochs, still count behind these.
         let epoch = max(1, fold.epoch)
         if fold.epoch == 0, writes {

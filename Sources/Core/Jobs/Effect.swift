@@ -44,7 +44,7 @@ package enum Effect: Sendable {
     /// Reports that the job will be retried, with the reason.
     case putOff(PendingJob, FailureNote)
     /// Appends the disposition. `acknowledged` follows.
-    case answer(Record, Disposition)
+    case complete(Record, Disposition)
     /// Commits an offset, below which every record of the topic is finished.
     case commit(Topic, Int64)
     /// Notifies operators.

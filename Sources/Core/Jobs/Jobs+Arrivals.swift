@@ -77,18 +77,18 @@ extension Jobs {
         if plan.isUnchanged, left == nil, job.freshness != .force {
             let variants = VariantOutcomes(unchanged: snapshot, plan.unchangedPlaces)
             settle(job)
-            effects.answer(pending, .unchanged, variants: variants, at: now)
+            effects.complete(pending, .unchanged, variants: variants, at: now)
             return
         }
-        if answerWhileRevalidating(pending, snapshot, now, &effects) { return }
+        if completeWhileRevalidating(pending, snapshot, now, &effects) { return }
         // Checked only now: if a job was stored before its expiry, its replay must report that again, and not that it
         // expired.
         if pending.isExpired(at: now.wall) {
-            effects.answer(pending, .expired, at: now)
+            effects.complete(pending, .expired, at: now)
             return
         }
         if job.freshness == .cacheOnly, !plan.toFetch.isEmpty {
-            return answerFromStore(pending, plan, snapshot, now, &effects)
+            return completeFromStore(pending, plan, snapshot, now, &effects)
         }
         let lane = pending.lane(at: now.wall, rules.retry)
         if let id = flights.flight(of: job.source) { return join(pending, snapshot, id, lane, &effects) }
@@ -100,7 +100,7 @@ extension Jobs {
         if !isForced,
             let note = refusals.note(of: job.source, at: job.url, for: plan.ofSource, kept: kept, at: now.monotonic)
         {
-            return effects.answer(pending, plan, failing: note, at: now)
+            return effects.complete(pending, plan, failing: note, at: now)
         }
         if kind == .fetch, isCrowded(HostLane(share, lane), pending, now, &effects) { return }
         let id = nextFlight()
@@ -220,23 +220,23 @@ extension PendingJob {
 }
 
 extension [JobEffect] {
-    package mutating func answer(
+    package mutating func complete(
         _ pending: PendingJob, _ kind: OutcomeKind, variants: VariantOutcomes = [], failure: FailureNote? = nil,
         at now: Moment
     ) {
         let outcome = pending.outcome(kind, variants: variants, failure: failure, at: now.wall)
         let isPaid = kind.isFresh && pending.job.isStaleRefresh
-        append(.work(.answer(pending.record, isPaid ? .paid(outcome) : .outcome(outcome))))
+        append(.work(.complete(pending.record, isPaid ? .paid(outcome) : .outcome(outcome))))
     }
 
     /// Completes a job with the fresh stored variants, and with the reason why the others are missing.
-    mutating func answer(_ pending: PendingJob, _ plan: Plan, failing note: FailureNote, at now: Moment) {
+    mutating func complete(_ pending: PendingJob, _ plan: Plan, failing note: FailureNote, at now: Moment) {
         let variants = pending.job.variants.map { spec in
             let row = plan.unchanged.first { $0.spec == spec }
             return VariantOutcome(
                 spec: spec, kind: row == nil ? .failed : .unchanged, row: row, failure: row == nil ? note : nil)
         }
-        answer(pending, .failed, variants: VariantOutcomes(variants), failure: note, at: now)
+        complete(pending, .failed, variants: VariantOutcomes(variants), failure: note, at: now)
     }
 
     mutating func setAside(
@@ -246,7 +246,7 @@ extension [JobEffect] {
             of: pending.record, id: pending.job.id, cause: failure, attempts: attempts, url: pending.job.url,
             at: now.wall)
         let outcome = pending.outcome(.dead, variants: variants, failure: failure, at: now.wall)
-        append(.work(.answer(pending.record, .dead(deadLetter, outcome))))
+        append(.work(.complete(pending.record, .dead(deadLetter, outcome))))
     }
 }
 

@@ -188,10 +188,10 @@ extension Jobs {
         let change = SourceChange(of: pending.job, in: pending.record)
         let changed = change.map { toldChanges.contains($0.id) ? [] : $0.variants(by: snapshot.variants) } ?? []
         guard let change, !changed.isEmpty else {
-            return effects.answer(pending, kind, variants: variants, failure: failure, at: now)
+            return effects.complete(pending, kind, variants: variants, failure: failure, at: now)
         }
         let outcome = pending.outcome(kind, variants: variants, failure: failure, at: now.wall)
-        effects.append(.work(.answer(pending.record, .changed(change, changed, outcome))))
+        effects.append(.work(.complete(pending.record, .changed(change, changed, outcome))))
     }
 
     /// Remembers that the change was reported, so its job need not report it again. A forgotten change is reported

@@ -39,7 +39,7 @@ extension Jobs {
         (flight.pendingJobs, flight.late, flight.isRemaking, flight.lane) = ([], [], true, .background)
         flight.stage = .waiting(.render, course)
         flights[id] = flight
-        answer(done, nil, lastPass.worker, now, &effects)
+        complete(done, nil, lastPass.worker, now, &effects)
         request(.render, for: flight, &effects)
         for pending in done.late { effects.append(.lookUp(pending)) }
     }
@@ -59,21 +59,21 @@ extension Jobs {
         guard let flight = flights[id] else { return }
         flights[id] = nil
         effects.append(flight.isFetching && note == nil ? .work(.abort(id)) : .permit(.forget(id)))
-        answer(flight, note, lastPass, now, &effects)
+        complete(flight, note, lastPass, now, &effects)
         for pending in flight.late { effects.append(.lookUp(pending)) }
     }
 
-    private mutating func answer(
+    private mutating func complete(
         _ flight: Flight, _ note: FailureNote?, _ lastPass: WallTime, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         if flight.course != nil { outlive(flight.pendingJobs) }
         var flight = flight
         // Stored variants do not fail with the others.
         if note != nil, !flight.mustAsk { flight.keep(plan(flight.missing, flight, now).unchanged) }
-        for pending in flight.pendingJobs { answer(pending, flight, note, lastPass, now, &effects) }
+        for pending in flight.pendingJobs { complete(pending, flight, note, lastPass, now, &effects) }
     }
 
-    private mutating func answer(
+    private mutating func complete(
         _ pending: PendingJob, _ flight: Flight, _ note: FailureNote?, _ lastPass: WallTime, _ now: Moment,
         _ effects: inout [JobEffect]
     ) {
@@ -83,10 +83,10 @@ extension Jobs {
             settle(pending.job)
             let kind =
                 [OutcomeKind.stored, .reused].first { kind in variants.contains { $0.kind == kind } } ?? .unchanged
-            return effects.answer(pending, kind, variants: variants, at: now)
+            return effects.complete(pending, kind, variants: variants, at: now)
         }
         if failure.isOutage, let standIn = fallback(pending, flight.snapshot, flight.results, now) {
-            return answer(pending, by: standIn, failure, now, &effects)
+            return complete(pending, by: standIn, failure, now, &effects)
         }
         // Nobody waits for a job of the worker's own, and it is never abandoned: it is retried until its origin
         // responds, or it expires.
@@ -109,10 +109,10 @@ extension Jobs {
         // The job would return only to expire.
         case .retry where bound == nil && pending.isExpired(at: now.wall),
             .wait where pending.isExpired(at: now.wall):
-            effects.answer(pending, .expired, at: now)
+            effects.complete(pending, .expired, at: now)
         case .fail where pending.job.isChange:
             end(change: pending, .failed, flight.snapshot, variants: variants, failure: failure, at: now, &effects)
-        case .fail: effects.answer(pending, .failed, variants: variants, failure: failure, at: now)
+        case .fail: effects.complete(pending, .failed, variants: variants, failure: failure, at: now)
         case .retry where bound == nil:
             let wait = rules.retry.delay(after: attempts, jitter: jitter())
             let heldSince = isEndless ? pending.heldSince : nil

@@ -38,32 +38,32 @@ extension Jobs {
     }
 
     /// Completes a job that wants stored variants alone, although some are missing or not fresh.
-    mutating func answerFromStore(
+    mutating func completeFromStore(
         _ pending: PendingJob, _ plan: Plan, _ snapshot: SourceSnapshot, _ now: Moment,
         _ effects: inout [JobEffect]
     ) {
         let note = FailureNote(CacheFailure.notStored)
         if let standIn = fallback(pending, snapshot, [:], now) {
-            return answer(pending, by: standIn, note, now, &effects)
+            return complete(pending, by: standIn, note, now, &effects)
         }
-        effects.answer(pending, plan, failing: note, at: now)
+        effects.complete(pending, plan, failing: note, at: now)
     }
 
     /// Completes the job with stored variants, and with the error.
-    mutating func answer(
+    mutating func complete(
         _ pending: PendingJob, by standIn: (kind: OutcomeKind, variants: VariantOutcomes), _ failure: FailureNote,
         _ now: Moment, _ effects: inout [JobEffect]
     ) {
         let outcome = pending.outcome(standIn.kind, variants: standIn.variants, failure: failure, at: now.wall)
         if pending.job.freshness == .cacheOnly {
-            return effects.append(.work(.answer(pending.record, .outcome(outcome))))
+            return effects.append(.work(.complete(pending.record, .outcome(outcome))))
         }
         effects.append(.work(.stoodIn(origin(of: pending))))
         scheduleRefresh(pending, outcome, Job.staleRefreshPrefix, failure, now, &effects)
     }
 
     /// Completes the job with stale variants that its origin allows during revalidation, and schedules that.
-    mutating func answerWhileRevalidating(
+    mutating func completeWhileRevalidating(
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [JobEffect]
     ) -> Bool {
         guard pending.job.freshness == .ifStale, !pending.job.isOwn, let source = snapshot.source else { return false }
@@ -98,9 +98,9 @@ extension Jobs {
         }
         job.variants = outcome.variants.filter { !isTold || !$0.kind.isFresh }.map(\.spec)
         if let known { job.variants = isTold ? job.variants.filter { !known.specs.contains($0) } : [] }
-        if job.variants.isEmpty { return effects.append(.work(.answer(pending.record, .refreshing(outcome, nil)))) }
+        if job.variants.isEmpty { return effects.append(.work(.complete(pending.record, .refreshing(outcome, nil)))) }
         guard scheduled.count < Self.scheduledLimit || scheduled[job.source] != nil else {
-            return effects.append(.work(.answer(pending.record, .outcome(outcome))))
+            return effects.append(.work(.complete(pending.record, .outcome(outcome))))
         }
         // An owner that repeats the job after a crash schedules the same refresh.
         job.id = "\(prefix)\(job.source.hex)-\(pending.firstSeen.milliseconds)-\(pending.record.jobOrigin)"
@@ -117,7 +117,7 @@ extension Jobs {
         let wait = Duration.minutes(1) + Duration.minutes(1).part(jitter())
         let pendingRefresh = PendingRefresh(
             job: job, notBefore: now.wall + wait, for: origin(of: pending), cause: cause, after: pending.record)
-        effects.append(.work(.answer(pending.record, .refreshing(outcome, pendingRefresh))))
+        effects.append(.work(.complete(pending.record, .refreshing(outcome, pendingRefresh))))
     }
 
     /// Ends the pending refresh of a job of the worker's own, with any result.

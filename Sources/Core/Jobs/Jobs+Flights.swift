@@ -118,7 +118,7 @@ extension Jobs {
             if pending.job.isChange {
                 end(change: pending, .expired, flight.snapshot, at: now, &effects)
             } else {
-                effects.answer(pending, .expired, at: now)
+                effects.complete(pending, .expired, at: now)
             }
         }
         flights[id]?.pendingJobs.removeAll(where: isLate)

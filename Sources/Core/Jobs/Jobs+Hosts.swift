@@ -113,9 +113,9 @@ extension Jobs {
         let cause = FailureNote(RetryCause.hostBlocked(host: hold.host.description, code: hold.code))
         giveBack(flight, &effects) { state, pending, effects in
             if pending.isExpired(at: now.wall) {
-                effects.answer(pending, .expired, at: now)
+                effects.complete(pending, .expired, at: now)
             } else if let standIn = state.fallback(pending, flight.snapshot, flight.results, now) {
-                state.answer(pending, by: standIn, cause, now, &effects)
+                state.complete(pending, by: standIn, cause, now, &effects)
             } else if state.isGivenUp(pending, at: now.wall) {
                 let end = FailureNote(RetryCause.hostGivenUp(host: hold.host.description, code: hold.code))
                 let variants = flight.outcomes(of: pending, failing: end)

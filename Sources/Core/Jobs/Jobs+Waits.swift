@@ -57,7 +57,7 @@ extension Jobs {
         let parking = Parking(
             host, isAside: isAside, worksAs: pending.lane(at: now.wall, rules.retry),
             ends: timeLeft(of: pending, at: now.wall).map { now.wall + ($0 > .zero ? $0 : Self.overdue) })
-        effects.append(.work(.answer(pending.record, .park(pending, parking, cause))))
+        effects.append(.work(.complete(pending.record, .park(pending, parking, cause))))
     }
 }
 

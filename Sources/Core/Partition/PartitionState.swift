@@ -33,11 +33,11 @@ package struct PartitionState: ~Copyable, Sendable {
     /// one. Jobs accepted from the old log are finished and get their outcomes, but their offsets mean nothing any
     /// more.
     package mutating func begin(
-        _ topic: Topic, at position: Int64, finished: [Int64] = [], answered: [Int64: WallTime] = [:],
+        _ topic: Topic, at position: Int64, finished: [Int64] = [], completed: [Int64: WallTime] = [:],
         deadLetters: [Int64: LoneDeadLetter] = [:], isNewLog: Bool = false
     ) {
         if isNewLog { jobs.noteNewLog(of: topic, isFirst: positions.finished(topic) == nil) }
-        positions.begin(topic, at: position, finished: finished, answered: answered, deadLetters: deadLetters)
+        positions.begin(topic, at: position, finished: finished, completed: completed, deadLetters: deadLetters)
         jobs.begin(topic, incarnation: positions.incarnation(topic))
     }
 
@@ -79,8 +79,8 @@ package struct PartitionState: ~Copyable, Sendable {
     package mutating func reduce(_ event: PartitionEvent, at now: Moment, into effects: inout [JobEffect]) {
         switch event {
         case .arrived(let pending): arrive(pending, now, &effects)
-        case .answered(let record, let disposition):
-            if receive(record, &effects) { effects.append(.work(.answer(record, disposition))) }
+        case .completed(let record, let disposition):
+            if receive(record, &effects) { effects.append(.work(.complete(record, disposition))) }
         case .parkedBefore(let record):
             if receive(record, &effects) { acknowledged([RecordPlace(record)], &effects) }
         case .resumed(let pending): effects.append(.lookUp(pending))
@@ -113,7 +113,7 @@ package struct PartitionState: ~Copyable, Sendable {
     private mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) {
         guard receive(pending.record, &effects) else { return }
         if let cause = positions.cause(of: pending.record) {
-            return effects.answer(pending, .dead, failure: cause, at: now)
+            return effects.complete(pending, .dead, failure: cause, at: now)
         }
         jobs.arrive(pending, now, &effects)
     }
@@ -155,7 +155,7 @@ extension PartitionState {
     }
 
     /// Whether a progress row would omit outcomes that were found in the log.
-    package var hasUnprovedAnswers: Bool { positions.hasUnprovedAnswers }
+    package var hasUnprovedOutcomes: Bool { positions.hasUnprovedOutcomes }
     /// Accepted records that are not finished. Reading continues while there is space.
     package var unfinished: Int { positions.unfinished }
     package func unfinished(_ topic: Topic) -> Int { positions.unfinished(topic) }

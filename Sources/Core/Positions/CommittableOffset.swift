@@ -19,7 +19,7 @@ package struct CommittableOffset: Sendable, Equatable {
     private var known: Set<Int64> = []
     /// Offsets that outcomes in the log show as finished, with the record's append time. So another log's record at the
     /// same offset is not taken for it.
-    private var answered: [Int64: WallTime] = [:]
+    private var completed: [Int64: WallTime] = [:]
     /// Offset where reading began; nil if that is not known.
     private let start: Int64?
     /// Number of the topic's log that the offset belongs to.
@@ -30,9 +30,9 @@ package struct CommittableOffset: Sendable, Equatable {
     /// Creates the state of a topic that is read from `start`. Records above it that earlier owners finished stay
     /// finished.
     package init(
-        from start: Int64, finished: [Int64] = [], answered: [Int64: WallTime] = [:], incarnation: Int32 = 0
+        from start: Int64, finished: [Int64] = [], completed: [Int64: WallTime] = [:], incarnation: Int32 = 0
     ) {
-        (self.start, known, self.answered, self.incarnation) = (start, Set(finished), answered, incarnation)
+        (self.start, known, self.completed, self.incarnation) = (start, Set(finished), completed, incarnation)
     }
 
     /// Offsets finished above `value`, ascending, for the next owner.
@@ -43,9 +43,9 @@ package struct CommittableOffset: Sendable, Equatable {
     }
 
     /// Whether outcomes were found in the log whose records were not received, and which may belong to another log.
-    package var hasUnprovedAnswers: Bool {
-        guard !answered.isEmpty, let next = next ?? start else { return false }
-        return answered.keys.contains { $0 >= next }
+    package var hasUnprovedOutcomes: Bool {
+        guard !completed.isEmpty, let next = next ?? start else { return false }
+        return completed.keys.contains { $0 >= next }
     }
 
     /// Number of received records that are not finished.
@@ -101,8 +101,8 @@ package struct CommittableOffset: Sendable, Equatable {
     }
 
     private mutating func wasFinished(_ offset: Int64, _ appended: WallTime) -> Bool {
-        if known.isEmpty, answered.isEmpty { return false }
-        let isAnswered = answered.removeValue(forKey: offset) == appended
+        if known.isEmpty, completed.isEmpty { return false }
+        let isAnswered = completed.removeValue(forKey: offset) == appended
         return known.remove(offset) != nil || isAnswered
     }
 
@@ -128,7 +128,7 @@ package struct CommittableOffset: Sendable, Equatable {
         guard head == offsets.count, let next = next ?? start, offset > next else { return false }
         self.next = offset
         known = known.filter { $0 >= offset }
-        answered = answered.filter { $0.key >= offset }
+        completed = completed.filter { $0.key >= offset }
         return true
     }
 

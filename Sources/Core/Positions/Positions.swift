@@ -20,7 +20,7 @@ package struct Positions: Sendable {
     /// one. Jobs accepted from the old log are finished and get their outcomes, but their offsets mean nothing any
     /// more.
     package mutating func begin(
-        _ topic: Topic, at position: Int64, finished: [Int64] = [], answered: [Int64: WallTime] = [:],
+        _ topic: Topic, at position: Int64, finished: [Int64] = [], completed: [Int64: WallTime] = [:],
         deadLetters: [Int64: LoneDeadLetter] = [:]
     ) {
         let incarnation = offsets[topic].map { $0.incarnation &+ 1 } ?? 0
@@ -29,7 +29,7 @@ package struct Positions: Sendable {
             self.deadLetters[RecordPlace(topic, offset, incarnation: incarnation)] = deadLetter
         }
         offsets[topic] = CommittableOffset(
-            from: position, finished: finished, answered: answered, incarnation: incarnation)
+            from: position, finished: finished, completed: completed, incarnation: incarnation)
     }
 
     /// Number of logs that the topic has had before under this owner.
@@ -98,8 +98,8 @@ package struct Positions: Sendable {
     }
 
     /// Whether a progress row would omit outcomes that were found in the log.
-    package var hasUnprovedAnswers: Bool {
-        !deadLetters.isEmpty || offsets.contains { $0?.hasUnprovedAnswers ?? false }
+    package var hasUnprovedOutcomes: Bool {
+        !deadLetters.isEmpty || offsets.contains { $0?.hasUnprovedOutcomes ?? false }
     }
     /// Accepted records that are not finished. Reading continues while there is space.
     package var unfinished: Int { Topic.consumed.reduce(0) { $0 + unfinished($1) } }

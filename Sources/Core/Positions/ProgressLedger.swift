@@ -20,7 +20,7 @@ package struct ProgressLedger: Sendable {
     private static let interval = Duration.minutes(1)
     /// Number of new outcomes that no row covers, which the next owner would have to read. At this number a row is
     /// written even if nothing is ahead.
-    private static let answersUntold: Int64 = 10_000
+    private static let outcomesUnreported: Int64 = 10_000
 
     package init(_ written: ProgressRow?, at now: Instant) {
         (self.written, writtenAt, lookedAt) = (written, now, now)
@@ -58,7 +58,8 @@ package struct ProgressLedger: Sendable {
         guard let written, doubtful == nil, written.hasSameOwners(as: current) else { return true }
         // Operators see roughly how many jobs wait, after a crash too.
         if abs(current.parkedCount - written.parkedCount) > written.parkedCount / 4 { return true }
-        return current.isAhead || written.isAhead || current.answerCount - written.answerCount >= Self.answersUntold
+        return current.isAhead || written.isAhead
+            || current.outcomeCount - written.outcomeCount >= Self.outcomesUnreported
     }
 
     /// Begins a row that is written at once, and not for the progress alone. It ends like every write. Returns false
@@ -87,7 +88,7 @@ extension ProgressRow {
     fileprivate var isAhead: Bool { topics.values.contains { !$0.finished.isEmpty } }
 
     /// A number that grows with each outcome.
-    fileprivate var answerCount: Int64 { answers?.values.reduce(0, +) ?? 0 }
+    fileprivate var outcomeCount: Int64 { answers?.values.reduce(0, +) ?? 0 }
 
     fileprivate var blames: Bool { isClean == false && quarantined.contains { $0.begun == .alone } }
 

@@ -12,7 +12,7 @@ package struct StartingPoint: Sendable, Equatable {
     /// Offsets finished above `position`, ascending.
     package let finished: [Int64]
     /// Records from `position` to the end with an outcome in the log: offset and append time.
-    package let answered: [Int64: WallTime]
+    package let completed: [Int64: WallTime]
     /// Anchor that is known to belong to this log.
     package let fingerprint: RecordFingerprint?
     package let finding: Finding
@@ -47,11 +47,11 @@ package struct StartingPoint: Sendable, Equatable {
     ///   - bounds: the first offset that is left, and the next one to be written.
     ///   - fingerprinted: append time of the record at the fingerprint's offset; nil if there is none.
     ///   - answered: records with an outcome in the log.
-    ///   - answeredBelow: the same, between the progress and the group's offset.
+    ///   - completedBelow: the same, between the progress and the group's offset.
     ///   - proof: evidence that the log is another one, if there already is any.
     package init(
         after progress: TopicProgress?, committed: Int64?, bounds: Range<Int64>, fingerprinted: WallTime?,
-        answered: [Int64: WallTime] = [:], answeredBelow: OffsetSet = OffsetSet(), proof: LogBreak? = nil
+        completed: [Int64: WallTime] = [:], completedBelow: OffsetSet = OffsetSet(), proof: LogBreak? = nil
     ) {
         let trusted = committed == nil && progress?.fingerprint == nil ? nil : progress
         let known = trusted ?? TopicProgress(next: committed ?? bounds.lowerBound)
@@ -64,23 +64,23 @@ package struct StartingPoint: Sendable, Equatable {
             return
         }
         var position = max(committed ?? known.next, known.next)
-        var (finished, answered) = (known.finished, answered)
+        var (finished, completed) = (known.finished, completed)
         var finding = Finding.none
         let hasFingerprint = known.fingerprint.map { $0.offset >= bounds.lowerBound } ?? false
         // None of the records that were read is left, and all of them were finished and committed.
         let isAllCommitted = !hasFingerprint && known.committed == known.next
         if committed == nil, let durable = known.committed, hasFingerprint { finding = .forgotten(from: durable) }
         if let committed, let durable = known.committed, committed < durable {
-            (position, finished, answered) = (committed, [], [:])
+            (position, finished, completed) = (committed, [], [:])
             finding = .reset(from: durable)
         } else if hasFingerprint || isAllCommitted, position > known.next {
             let start = max(known.next, bounds.lowerBound)
-            let told = finished.count { $0 >= start && $0 < position && !answeredBelow.contains($0) }
-            let others = position - start - Int64(told + answeredBelow.count(from: start))
+            let told = finished.count { $0 >= start && $0 < position && !completedBelow.contains($0) }
+            let others = position - start - Int64(told + completedBelow.count(from: start))
             if others > 0 { finding = .skip(others) }
         }
         if position < bounds.lowerBound {
-            let done = Set(finished).union(answered.keys).count { $0 >= position && $0 < bounds.lowerBound }
+            let done = Set(finished).union(completed.keys).count { $0 >= position && $0 < bounds.lowerBound }
             let lost = bounds.lowerBound - position - Int64(done)
             if lost > 0 { finding = .expired(lost) }
             position = bounds.lowerBound
@@ -91,15 +91,15 @@ package struct StartingPoint: Sendable, Equatable {
         }
         self.init(
             position, finished.filter { $0 >= position },
-            answered.filter { $0.key >= position && $0.key < bounds.upperBound },
+            completed.filter { $0.key >= position && $0.key < bounds.upperBound },
             known.fingerprint, finding)
     }
 
     private init(
-        _ position: Int64, _ finished: [Int64], _ answered: [Int64: WallTime], _ fingerprint: RecordFingerprint?,
+        _ position: Int64, _ finished: [Int64], _ completed: [Int64: WallTime], _ fingerprint: RecordFingerprint?,
         _ finding: Finding
     ) {
-        (self.position, self.finished, self.answered) = (position, finished, answered)
+        (self.position, self.finished, self.completed) = (position, finished, completed)
         (self.fingerprint, self.finding) = (fingerprint, finding)
     }
 }

@@ -24,7 +24,7 @@ package enum EventHeader {
     package static let message = "mz_message"
     /// Original record of the bytes: `jobs.fast-3-17`.
     package static let origin = "mz_origin"
-    /// Record of the same partition that an outcome, a dead letter or a retry completes; see `AnsweredRecord`.
+    /// Record of the same partition that an outcome, a dead letter or a retry completes; see `CompletedRecord`.
     package static let answers = "mz_answers"
     package static let lane = "mz_lane"
     package static let url = "mz_url"

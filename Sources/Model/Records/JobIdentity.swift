@@ -5,13 +5,13 @@ package import Digest
 /// id, which publishers may repeat.
 package enum JobIdentity: Sendable, Hashable, CustomStringConvertible {
     /// The job's first record, with its append time.
-    case record(AnsweredRecord)
+    case record(CompletedRecord)
     /// Digest of the id of a job that a worker made. The id is the same whenever a worker makes the same job again.
     case own(SHA256Digest)
 
     private static let ownStem = "own-"
     /// Most bytes of the text.
-    static let textLimit = AnsweredRecord.textLimit
+    static let textLimit = CompletedRecord.textLimit
 
     package init(ofOwn id: String) { self = .own(SHA256.digest(of: Array(id.utf8))) }
 
@@ -22,7 +22,7 @@ package enum JobIdentity: Sendable, Hashable, CustomStringConvertible {
             guard let digest = digits.withUnsafeBufferPointer({ SHA256Digest(hex: $0) }) else { return nil }
             self = .own(digest)
         } else {
-            guard let record = AnsweredRecord(text) else { return nil }
+            guard let record = CompletedRecord(text) else { return nil }
             self = .record(record)
         }
         // One job must have one key; otherwise compaction would keep two rows of it.
@@ -31,11 +31,11 @@ package enum JobIdentity: Sendable, Hashable, CustomStringConvertible {
 
     /// Identity of a record's job: that of its row, or of the record itself.
     package init(of record: Record) {
-        self = ParkedKey(record)?.identity ?? .record(AnsweredRecord(record))
+        self = ParkedKey(record)?.identity ?? .record(CompletedRecord(record))
     }
 
     /// Identity of the parked job that a record completes. nil: the record completes none, or names it in another form.
-    package init?(answeredBy record: Record) {
+    package init?(completedBy record: Record) {
         guard let text = record.header(EventHeader.answers) else { return nil }
         self.init(text)
     }
@@ -50,5 +50,5 @@ package enum JobIdentity: Sendable, Hashable, CustomStringConvertible {
 
 extension RecordHeaders {
     /// Names the parked job that the record completes.
-    package mutating func append(answered identity: JobIdentity) { append(EventHeader.answers, identity.description) }
+    package mutating func append(completed identity: JobIdentity) { append(EventHeader.answers, identity.description) }
 }

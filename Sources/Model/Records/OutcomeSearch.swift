@@ -70,7 +70,7 @@ package struct OutcomeSearch: Sendable {
     /// Parked jobs, by identity.
     private var parked: [JobIdentity: Pending] = [:]
     /// Records whose job has ended or waits elsewhere.
-    private var answered: Set<JobIdentity> = []
+    private var superseded: Set<JobIdentity> = []
     /// Records, and parked jobs, that have an outcome.
     private var completed: Set<JobIdentity> = []
 
@@ -87,8 +87,8 @@ package struct OutcomeSearch: Sendable {
     package mutating func take(_ record: Record) {
         if record.topic == .parked, record.value == nil { return drop(record) }
         guard isOfSubject(record) else { return }
-        if let identity = JobIdentity(answeredBy: record) {
-            answered.insert(identity)
+        if let identity = JobIdentity(completedBy: record) {
+            superseded.insert(identity)
             if record.topic == .outcomes { completed.insert(identity) }
         }
         switch record.topic {
@@ -100,7 +100,7 @@ package struct OutcomeSearch: Sendable {
         case .dead: deadLetters[record.partition, default: []].append(record)
         case .parked:
             // A row that was published again does not name the record whose place it takes.
-            answered.insert(JobIdentity(of: record))
+            superseded.insert(JobIdentity(of: record))
             if parked.count < Self.most { parked[JobIdentity(of: record)] = pending(record) }
         default: if unfinished.count < Self.most { unfinished.append((JobIdentity(of: record), pending(record))) }
         }
@@ -136,7 +136,7 @@ package struct OutcomeSearch: Sendable {
     /// Unfinished jobs, oldest first.
     package var pending: [Pending] {
         // A row answers its own identity, so only an outcome shows that its job has ended.
-        (unfinished.filter { !answered.contains($0.identity) }.map(\.job)
+        (unfinished.filter { !superseded.contains($0.identity) }.map(\.job)
             + parked.filter { !completed.contains($0.key) }.values)
             .sorted { ($0.since, $0.job) < ($1.since, $1.job) }
     }

@@ -55,7 +55,7 @@ package struct ParkedRow: Sendable, Hashable {
         var record = note.newRecord(
             topic: .retry1m, key: RecordKey.job(source).bytes, body: body, partition: partition, at: time)
         record.headers.append(kept)
-        record.headers.append(answered: identity)
+        record.headers.append(completed: identity)
         return record
     }
 
@@ -103,7 +103,7 @@ package struct ParkedKey: Sendable, Hashable {
 
     /// The parked job that an outcome completes, if it completes one.
     package init?(endedBy outcome: Record) {
-        guard let identity = JobIdentity(answeredBy: outcome), case .job(let source)? = RecordKey(outcome.key) else { return nil }
+        guard let identity = JobIdentity(completedBy: outcome), case .job(let source)? = RecordKey(outcome.key) else { return nil }
         self.init(source, identity)
     }
 }

@@ -79,7 +79,7 @@ package struct Counters: Sendable, Equatable {
 
     /// The parts of an outcome that counting needs. Thousands wait for their acknowledgement, so their rows are
     /// dropped.
-    struct Answer: Sendable {
+    struct Completion: Sendable {
         let kind: OutcomeKind
         let lane: Lane
         let unchanged: Int
@@ -105,10 +105,10 @@ package struct Counters: Sendable, Equatable {
     }
 
     /// Counts an outcome that is in the log.
-    mutating func count(_ answer: Answer) {
-        ends[Self.place(answer.kind, answer.lane)] += 1
-        unchanged += answer.unchanged
-        if let failed = answer.failed { endCodes[failed.cause.code, default: 0] += 1 }
+    mutating func count(_ completion: Completion) {
+        ends[Self.place(completion.kind, completion.lane)] += 1
+        unchanged += completion.unchanged
+        if let failed = completion.failed { endCodes[failed.cause.code, default: 0] += 1 }
     }
 
     /// Counts a stage that failed, regardless of the job's result.

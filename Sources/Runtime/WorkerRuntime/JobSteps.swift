@@ -24,7 +24,7 @@ internal import VariantSpec
 /// | 4 render | `FetchedPlan`, `Jobs.renderTask` | `render` |
 /// | 5 store | `BlobName` | `store` |
 /// | 6 announce and fold | `EpochFold`, `Jobs.fold` | `announce`, `Worker+Fold` |
-/// | 7 answer and commit | `Jobs.answer`, `CommittableOffset` | `send`, `Worker+Answers` |
+/// | 7 answer and commit | `Jobs.answer`, `CommittableOffset` | `send`, `Worker+Outcomes` |
 extension Worker {
     /// 1. Turns records into jobs, canonicalised again, or refuses them with the reason.
     func takeUp(_ records: [Record], of topic: Topic, _ owned: OwnedPartition) {

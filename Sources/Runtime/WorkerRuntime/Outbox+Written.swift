@@ -17,11 +17,11 @@ extension Outbox {
             /// Number of records that the outcome consists of.
             let records: Int
             /// Outcome to count; nil for a row of `parked`.
-            let count: Counters.Answer?
+            let count: Counters.Completion?
             /// The outcome, if it may be too large for the log. It is not kept if every log accepts its size.
-            let large: Answer?
+            let large: Completion?
             /// Outcome that finishes the record, written once this entry is durable.
-            let next: Answer?
+            let next: Completion?
             /// Key of the row or tombstone of `parked` that the entry is.
             var parked: RecordKey?
 
@@ -62,60 +62,60 @@ extension Outbox {
         }
 
         /// - Parameter epoch: the owner's in `parked`.
-        mutating func add(_ answers: [Answer], partitions: Int, keys: JobKeys?, epoch: Int64) {
+        mutating func add(_ completions: [Completion], partitions: Int, keys: JobKeys?, epoch: Int64) {
             parkedEpoch = epoch
-            entries.reserveCapacity(entries.count + answers.count)
-            records.reserveCapacity(records.count + answers.count)
+            entries.reserveCapacity(entries.count + completions.count)
+            records.reserveCapacity(records.count + completions.count)
             var json = JSONWriter(reserving: 2_048)
-            for answer in answers { add(answer, partitions: partitions, keys, epoch, by: &json) }
+            for completion in completions { add(completion, partitions: partitions, keys, epoch, by: &json) }
         }
 
         private mutating func add(
-            _ answer: Answer, partitions: Int, _ keys: JobKeys?, _ epoch: Int64, by json: inout JSONWriter
+            _ completion: Completion, partitions: Int, _ keys: JobKeys?, _ epoch: Int64, by json: inout JSONWriter
         ) {
-            let (record, first) = (answer.record, records.count)
-            var (count, next): (Counters.Answer?, Answer?)
+            let (record, first) = (completion.record, records.count)
+            var (count, next): (Counters.Completion?, Completion?)
             var parked: RecordKey?
-            var (isAnswer, waitsForAll) = (true, false)
-            switch answer.disposition {
+            var (isCompletion, waitsForAll) = (true, false)
+            switch completion.disposition {
             case .outcome(let outcome):
                 // A job for the rest of a change is part of the job that found it.
-                count = outcome.job.hasPrefix(Job.changePrefix) ? nil : Counters.Answer(outcome)
-                let key = answer.parked.map { RecordKey.job($0.source).bytes } ?? record.key
+                count = outcome.job.hasPrefix(Job.changePrefix) ? nil : Counters.Completion(outcome)
+                let key = completion.parked.map { RecordKey.job($0.source).bytes } ?? record.key
                 records.append(outcome.newRecord(partition: record.partition, key: key, by: &json))
-                if answer.parked != nil { next = Answer(record, .unpark, at: answer.at) }
+                if completion.parked != nil { next = Completion(record, .unpark, at: completion.at) }
             case .refreshing(let outcome, let pendingRefresh):
                 if let pendingRefresh {
-                    records += pendingRefresh.newRecords(at: answer.at, signedBy: keys).map { $0.announced(in: epoch) }
+                    records += pendingRefresh.newRecords(at: completion.at, signedBy: keys).map { $0.announced(in: epoch) }
                 }
-                (isAnswer, waitsForAll) = (false, true)
-                next = Answer(record, .outcome(outcome), at: answer.at)
+                (isCompletion, waitsForAll) = (false, true)
+                next = Completion(record, .outcome(outcome), at: completion.at)
             case .paid(let outcome):
                 records += outcome.refreshed(partition: record.partition)
-                (isAnswer, waitsForAll) = (false, true)
-                next = Answer(record, .outcome(outcome), at: answer.at)
+                (isCompletion, waitsForAll) = (false, true)
+                next = Completion(record, .outcome(outcome), at: completion.at)
             case .changed(let change, let variants, let outcome):
                 records += change.newRecords(
                     variants, partition: record.partition, traceparent: outcome.traceparent)
-                (isAnswer, waitsForAll) = (false, true)
-                next = Answer(record, .outcome(outcome), at: answer.at)
+                (isCompletion, waitsForAll) = (false, true)
+                next = Completion(record, .outcome(outcome), at: completion.at)
             case .dead(let deadLetter, let outcome):
                 records.append(deadLetter.newRecord(partition: record.partition))
-                next = Answer(record, .outcome(outcome), key: deadLetter.key, at: answer.at)
+                next = Completion(record, .outcome(outcome), key: deadLetter.key, at: completion.at)
             case .unpark:
-                if let known = answer.parked {
+                if let known = completion.parked {
                     parked = .parked(known.source, known.identity)
                     records.append(
                         ParkedRow.drop(known.source, known.identity, partition: record.partition).announced(in: epoch))
                 }
             case .park(let pending, let parking, let cause):
-                if let known = answer.parked {
+                if let known = completion.parked {
                     let row = ParkedRow(known, pending, parking, cause, record)
                     parked = row.key
-                    records.append(row.newRecord(partition: record.partition, at: answer.at).announced(in: epoch))
+                    records.append(row.newRecord(partition: record.partition, at: completion.at).announced(in: epoch))
                 }
             case .rekey(let job):
-                isAnswer = false
+                isCompletion = false
                 var headers = record.keptHeaders
                 headers.append(EventHeader.id, job.id)
                 headers.append(EventHeader.rekeyed, "\(record.jobOrigin)")
@@ -124,32 +124,32 @@ extension Outbox {
                         topic: record.topic, partition: job.source.partition(of: partitions),
                         key: RecordKey.job(job.source).bytes, value: record.value, headers: headers))
             }
-            for place in first..<records.count where isAnswer {
+            for place in first..<records.count where isCompletion {
                 // In place, because a copy would write all headers once more.
-                if let identity = answer.parked?.identity {
-                    records[place].headers.append(answered: identity)
+                if let identity = completion.parked?.identity {
+                    records[place].headers.append(completed: identity)
                 } else {
-                    records[place].headers.append(answered: record)
+                    records[place].headers.append(completed: record)
                 }
             }
             let isLarge = (first..<records.count).contains { records[$0].packedBytes > RecordLimits.sureBytes }
             entries.append(
                 Entry(
                     place: RecordPlace(record), records: records.count - first, count: count,
-                    large: isLarge ? answer : nil, next: next, parked: parked, waitsForAll: waitsForAll))
+                    large: isLarge ? completion : nil, next: next, parked: parked, waitsForAll: waitsForAll))
         }
     }
 }
 
-extension Outbox.Answer {
+extension Outbox.Completion {
     /// The same outcome in fewer bytes, for a log that refused it: less of the body in a dead letter, no variants in an
     /// outcome. A job that cannot be republished is dead, because it would never be read again.
-    func small(_ refusal: FailureNote) -> Outbox.Answer {
+    func small(_ refusal: FailureNote) -> Outbox.Completion {
         switch disposition {
         case .outcome(let outcome), .refreshing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome):
-            Outbox.Answer(record, .outcome(outcome.withoutVariants), key: record.key, at: at)
+            Outbox.Completion(record, .outcome(outcome.withoutVariants), key: record.key, at: at)
         case .dead(let deadLetter, let outcome):
-            Outbox.Answer(record, .dead(deadLetter.small(), outcome.withoutVariants), at: at)
+            Outbox.Completion(record, .dead(deadLetter.small(), outcome.withoutVariants), at: at)
         case .park(let pending, _, _): dead(pending.job, pending.attempts, refusal)
         case .rekey(let job): dead(job, 0, refusal)
         // A tombstone has no body that could be too large.
@@ -157,12 +157,12 @@ extension Outbox.Answer {
         }
     }
 
-    private func dead(_ job: Job, _ attempts: Int, _ refusal: FailureNote) -> Outbox.Answer {
+    private func dead(_ job: Job, _ attempts: Int, _ refusal: FailureNote) -> Outbox.Completion {
         let deadLetter = DeadLetter(of: record, id: job.id, cause: refusal, attempts: attempts, url: job.url, at: at)
         let outcome = Outcome(
             job: job.id, source: job.source, url: job.url, lane: job.lane, kind: .dead, variants: [], failure: refusal,
             attempts: attempts, at: at, traceparent: job.traceparent)
-        return Outbox.Answer(record, .dead(deadLetter.small(key: RecordKey.job(job.source).bytes), outcome), at: at)
+        return Outbox.Completion(record, .dead(deadLetter.small(key: RecordKey.job(job.source).bytes), outcome), at: at)
     }
 }
 

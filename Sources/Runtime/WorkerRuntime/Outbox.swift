@@ -12,7 +12,7 @@ internal import Records
 /// outbox, so that one whose leader is unavailable holds back no other.
 struct Outbox {
     /// An outcome before it is written as records. Writing is a job's largest cost here, and any core may do it.
-    struct Answer: Sendable {
+    struct Completion: Sendable {
         /// The record without parts that its outcome does not need. A mis-keyed record may have megabytes, in its key
         /// and headers too.
         let record: Record
@@ -50,25 +50,25 @@ struct Outbox {
     struct Batch: Sendable {
         /// Outcomes that were not acknowledged the last time.
         let again: Written
-        let new: [Answer]
+        let new: [Completion]
         /// Epoch of the owner in `parked`.
         let parkedEpoch: Int64
     }
 
     private var again = Written()
-    private var waiting: [Answer] = []
+    private var waiting: [Completion] = []
     /// Answers that wait until the owner may append to `parked`. Their jobs keep their offsets.
-    private var early: [Answer] = []
+    private var early: [Completion] = []
     private var isSending = false
     /// Number of records, by topic, whose outcome is decided and not acknowledged.
-    private var answered = [Int](repeating: 0, count: Topic.allCases.count)
+    private var waitingCounts = [Int](repeating: 0, count: Topic.allCases.count)
 
     var isEmpty: Bool { !isSending && again.isEmpty && waiting.isEmpty && early.isEmpty }
-    func count(_ topic: Topic) -> Int { answered[topic.ordinal] }
+    func count(_ topic: Topic) -> Int { waitingCounts[topic.ordinal] }
 
-    mutating func add(_ answer: Answer) {
-        answered[answer.record.topic.ordinal] += 1
-        waiting.append(answer)
+    mutating func add(_ completion: Completion) {
+        waitingCounts[completion.record.topic.ordinal] += 1
+        waiting.append(completion)
     }
 
     /// The next batch, if none is being appended.
@@ -100,13 +100,13 @@ struct Outbox {
 
     /// Gives up the answers that wait for `parked`, because the partition leaves: its next owner has their jobs.
     mutating func leave() {
-        for answer in early { answered[answer.record.topic.ordinal] -= 1 }
+        for completion in early { waitingCounts[completion.record.topic.ordinal] -= 1 }
         early = []
     }
 
     /// Takes back a batch. Outcomes that were not acknowledged are appended again, first.
     mutating func returned(_ finished: [RecordPlace], failed: Written) {
-        for place in finished { answered[place.topic.ordinal] -= 1 }
+        for place in finished { waitingCounts[place.topic.ordinal] -= 1 }
         (again, isSending) = (failed, false)
     }
 }

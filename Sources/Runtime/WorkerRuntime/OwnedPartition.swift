@@ -44,7 +44,7 @@ final class OwnedPartition {
     static let watched = Topic.worked + Topic.folded
     var ledger: ProgressLedger
     /// What earlier owners answered beyond the progress row, and how far answers have come; nil until the log was asked.
-    var answers: AnswerTail?
+    var outcomeTail: OutcomeTail?
     /// What retention removed unread, under earlier owners too.
     var lost: ProgressRow.Lost?
     /// What rows of this owner told of each topic.

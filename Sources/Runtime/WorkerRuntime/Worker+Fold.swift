@@ -131,8 +131,8 @@ extension Worker {
         case .own:
             owned.ledger.restored(owned.index.progress, at: monotonic)
             logQuarantined(of: owned)
-            if owned.answers == nil {
-                tasks.yield { [owner = owned.ownership] in await self.recoverAnswers(owner) }
+            if owned.outcomeTail == nil {
+                tasks.yield { [owner = owned.ownership] in await self.recoverOutcomes(owner) }
             } else {
                 look(at: owned)
             }

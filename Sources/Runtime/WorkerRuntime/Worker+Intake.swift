@@ -22,7 +22,7 @@ extension Worker {
         // A record that was republished from its proper partition is done here. Its owner counts other partitions, and
         // would send it back for ever. So is a parked job: its row is in this partition.
         guard home == record.partition || record.rekeyedFrom == home || record.topic == .parked else {
-            return .answered(record, .rekey(job))
+            return .completed(record, .rekey(job))
         }
         guard record.topic.hasNotes else { return .arrived(PendingJob(job: job, record: record)) }
         do throws(RecordFailure) {
@@ -46,7 +46,7 @@ extension Worker {
         let outcome = Outcome(
             job: id, source: nil, url: url ?? "", lane: record.topic.lane ?? .fast, kind: .dead,
             variants: [], failure: cause, at: now, traceparent: record.traceparent)
-        return .answered(
+        return .completed(
             record, .dead(DeadLetter(of: record, id: id, cause: cause, attempts: 0, url: url, at: now), outcome))
     }
 }

@@ -153,7 +153,7 @@ extension Worker: LogListener {
             !partitions.isEmpty || duties.stopped.failure != nil || ports.consumer.ownsNothing
         else { return false }
         return partitions.values.allSatisfy {
-            $0.isRestored && $0.lifecycle.isClean && $0.parked.isSettled && $0.answers != nil && $0.decoding.isEmpty
+            $0.isRestored && $0.lifecycle.isClean && $0.parked.isSettled && $0.outcomeTail != nil && $0.decoding.isEmpty
                 && !$0.state.hasFlights && $0.starts.count == 0 && OwnedPartition.watched.allSatisfy($0.isOpen) && $0.ledger.isIdle
                 && $0.readable.isEmpty && $0.state.unfinished == 0 && hasNoParked($0, for: patience)
         }

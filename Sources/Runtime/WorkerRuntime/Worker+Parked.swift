@@ -147,7 +147,7 @@ extension Worker {
         guard fencingParked(owner, attempt) === owned else { return true }
         owned.parked.lifecycle.fenced(at: offset, republished: [:])
         owned.parkedEnd = max(owned.parkedEnd, offset + 1)
-        owned.answers?.opened(owned.parked.epoch, at: offset)
+        owned.outcomeTail?.opened(owned.parked.epoch, at: offset)
         noteParked(owned)
         return true
     }

@@ -84,7 +84,7 @@ extension Worker {
             let reach = owned.index.parked.parkedReach, pending.record.offset <= reach
         else { return event }
         do throws(IndexFailure) {
-            let identity = JobIdentity.record(AnsweredRecord(pending.record))
+            let identity = JobIdentity.record(CompletedRecord(pending.record))
             return try owned.index.parked.parked(pending.job.source, identity) == nil ? event : .parkedBefore(pending.record)
         } catch {
             // The job runs beside its row: it is done twice rather than not at all.
@@ -95,7 +95,7 @@ extension Worker {
 
     /// Deletes the rows of jobs whose outcomes an earlier owner left in the log without their tombstones.
     private func dropEnded(_ owned: OwnedPartition) throws(IndexFailure) {
-        guard let ended = owned.answers?.endedParked, !ended.isEmpty else { return }
+        guard let ended = owned.outcomeTail?.endedParked, !ended.isEmpty else { return }
         var gone: [ParkedKey] = []
         var dropped = 0
         for ending in ended {
@@ -105,9 +105,9 @@ extension Worker {
             }
             guard owned.starts.begin(job) else { continue }
             dropped += 1
-            owned.outbox.add(Outbox.Answer(job.record(in: owned.id), .unpark, at: now))
+            owned.outbox.add(Outbox.Completion(job.record(in: owned.id), .unpark, at: now))
         }
-        owned.answers?.dropEndedParked(gone)
+        owned.outcomeTail?.dropEndedParked(gone)
         if dropped > 0 {
             logger.info(
                 "Parked jobs that an earlier owner completed before it ended are not repeated.",

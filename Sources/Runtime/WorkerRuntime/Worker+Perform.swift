@@ -33,13 +33,13 @@ extension Worker {
         case .putOff(let pending, let cause):
             counters.retries += 1
             tell(cause, of: pending)
-        case .answer(let record, let disposition):
+        case .complete(let record, let disposition):
             noteAnswer(record, disposition, of: owned, at: now)
             if case .park(let pending, let parking, _) = disposition, parking.isAside {
                 owned.starts.hold(
                     .parked(pending.job.source, JobIdentity(of: record)), ParkedShare(parking.host, parking.worksAs))
             }
-            owned.outbox.add(Outbox.Answer(record, disposition, at: now))
+            owned.outbox.add(Outbox.Completion(record, disposition, at: now))
         case .commit(let topic, let committable):
             commit(topic, below: committable, of: owned)
             if !owned.readable.isEmpty { turnSoon() }

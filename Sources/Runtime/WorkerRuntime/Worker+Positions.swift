@@ -16,7 +16,7 @@ extension Worker {
     /// Checks the logs of the topics that are due.
     func look(at owned: OwnedPartition) {
         lookAtFolded(of: owned)
-        guard owned.isRestored, !owned.isLeaving, owned.answers != nil else { return beginLooks() }
+        guard owned.isRestored, !owned.isLeaving, owned.outcomeTail != nil else { return beginLooks() }
         for topic in Topic.worked where owned.watches[topic].beginLook(at: monotonic) {
             let isFirst = owned.state.progress(topic) == nil
             var progress = isFirst ? owned.leftTopics[topic] : progress(topic, owned)
@@ -77,8 +77,8 @@ extension Worker {
         let committed = ports.consumer.committed(topic, owned.id)
         let start = StartingPoint(
             after: found.progress, committed: committed, bounds: sight.bounds, fingerprinted: sight.timestamp,
-            answered: owned.answers?.answered(topic) ?? [:],
-            answeredBelow: owned.answers?.answeredBelow(topic) ?? OffsetSet(), proof: proof)
+            completed: owned.outcomeTail?.completed(topic) ?? [:],
+            completedBelow: owned.outcomeTail?.completedBelow(topic) ?? OffsetSet(), proof: proof)
         tell(start.finding, topic, owned, first: start.position)
         var isNewLog = false
         if case .anotherLog = start.finding {
@@ -93,9 +93,9 @@ extension Worker {
             if committed ?? -1 < start.position { ports.consumer.commit(topic, owned.id, below: start.position) }
         }
         owned.state.begin(
-            topic, at: start.position, finished: start.finished, answered: start.answered,
-            deadLetters: start.isNew ? [:] : owned.answers?.deadLetters(topic) ?? [:], isNewLog: isNewLog)
-        owned.answers?.drop(topic)
+            topic, at: start.position, finished: start.finished, completed: start.completed,
+            deadLetters: start.isNew ? [:] : owned.outcomeTail?.deadLetters(topic) ?? [:], isNewLog: isNewLog)
+        owned.outcomeTail?.drop(topic)
         owned.told.begin(topic, start.finding)
         owned.watches[topic].begin(fingerprint: start.fingerprint, from: start.position, at: monotonic)
         owned.readable.insert(topic)
@@ -151,10 +151,10 @@ extension Worker {
         var current: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.worked.count)
         for topic in Topic.worked { current[topic] = tellable(topic, owned) }
         let isWhole =
-            !owned.state.hasUnprovedAnswers
+            !owned.state.hasUnprovedOutcomes
             && Topic.worked.allSatisfy { topic in
                 current[topic] != nil
-                    || (owned.state.committable(topic) == nil && owned.answers?.hasFound(topic) == false)
+                    || (owned.state.committable(topic) == nil && owned.outcomeTail?.hasFound(topic) == false)
             }
         var topics = current
         let left = owned.leftTopics
@@ -188,7 +188,7 @@ extension Worker {
     @discardableResult
     func writeProgress(of owned: OwnedPartition, isLast: Bool = false) -> Bool {
         guard owned.isRestored, owned.ledger.isLookDue(at: monotonic, isLast: isLast),
-            isLast || owned.answers != nil
+            isLast || owned.outcomeTail != nil
         else { return false }
         let written = owned.ledger.written
         let row = owned.ledger.beginWrite(at: monotonic, isLast: isLast) {
@@ -223,7 +223,7 @@ extension Worker {
         } else {
             owned.ledger.wrote(row, at: monotonic)
             owned.told.wrote(row.topics)
-            if let ends = row.answers { owned.answers?.wrote(ends, parkedEpoch: row.parked?.epoch ?? 0) }
+            if let ends = row.answers { owned.outcomeTail?.wrote(ends, parkedEpoch: row.parked?.epoch ?? 0) }
             named(by: row, owned)
         }
         settle()
@@ -257,7 +257,7 @@ extension Worker {
 
     /// nil: the progress is not known yet.
     func newestProgress(of owned: OwnedPartition) -> ProgressRow? {
-        guard owned.isRestored, let answers = owned.answers else { return nil }
+        guard owned.isRestored, let answers = owned.outcomeTail else { return nil }
         let progress = progress(of: owned)
         return ProgressRow(
             partition: owned.id, topics: progress.topics, answers: answers.ends(isWhole: progress.isWhole),

@@ -9,9 +9,9 @@ internal import Telemetry
 /// Recovery of outcomes: jobs whose outcome a killed owner left in the log are not repeated.
 extension Worker {
     /// Reads the outcomes that no progress row covers. The partition's topics begin after that.
-    func recoverAnswers(_ owner: Ownership) async { await untilOver { await readAnswers(of: owner) } }
+    func recoverOutcomes(_ owner: Ownership) async { await untilOver { await readOutcomes(of: owner) } }
 
-    private func readAnswers(of owner: Ownership) async -> Bool {
+    private func readOutcomes(of owner: Ownership) async -> Bool {
         guard let owned = recovering(owner) else { return true }
         do throws(LogFailure) {
             var committed: [Topic: Int64] = [:]
@@ -19,11 +19,11 @@ extension Worker {
             // The topics begin with the progress that was left, and so must the outcomes. This owner's own row may
             // cover later ones: a zombie's row came between two attempts to append it.
             let row = owned.left?.answers == nil ? owned.index.progress : owned.left
-            let tail = try await answers(of: owner.partition, into: AnswerTail(after: row, committed: committed))
+            let tail = try await answers(of: owner.partition, into: OutcomeTail(after: row, committed: committed))
             guard let owned = recovering(owner) else { return true }
-            owned.answers = tail
+            owned.outcomeTail = tail
             // The epoch row may have been acknowledged meanwhile.
-            if owned.parkedEnd > 0 { owned.answers?.opened(owned.parked.epoch, at: owned.parkedEnd - 1) }
+            if owned.parkedEnd > 0 { owned.outcomeTail?.opened(owned.parked.epoch, at: owned.parkedEnd - 1) }
             if tail.count > 0 {
                 logger.info(
                     "Jobs that an earlier owner completed before it ended are not repeated.",
@@ -43,7 +43,7 @@ extension Worker {
 
     private func readParkedEnds(of owner: Ownership) async -> Bool {
         guard let owned = owned(by: owner), !phase.isEnded, !owned.knowsParkedEnds else { return true }
-        guard let start = owned.answers?.outcomesRead else { return false }
+        guard let start = owned.outcomeTail?.outcomesRead else { return false }
         do throws(LogFailure) {
             let end = try await ports.log.bounds(.outcomes, owner.partition).upperBound
             var next = start
@@ -51,7 +51,7 @@ extension Worker {
                 let records = try await ports.log.read(.outcomes, owner.partition, from: next, limit: 4_096)
                 guard let last = records.last else { break }
                 guard let owned = self.owned(by: owner) else { return true }
-                for record in records where hasRow(endedBy: record, owned) { owned.answers?.readParkedEnd(record) }
+                for record in records where hasRow(endedBy: record, owned) { owned.outcomeTail?.readParkedEnd(record) }
                 next = last.offset + 1
             }
             guard let owned = self.owned(by: owner) else { return true }
@@ -75,7 +75,7 @@ extension Worker {
     /// The partition, if its outcomes must still be read. An index that is rebuilt meanwhile shows nothing: once it is
     /// restored, recovery begins again.
     private func recovering(_ owner: Ownership) -> OwnedPartition? {
-        guard let owned = owned(by: owner), owned.answers == nil,
+        guard let owned = owned(by: owner), owned.outcomeTail == nil,
             owned.isRestored, !phase.isEnded
         else { return nil }
         return owned
@@ -86,11 +86,11 @@ extension Worker {
     /// If the partition of dead letters or of an old retry topic cannot be asked, it is left out: jobs that it completes
     /// may be repeated. No job can be completed without `outcomes`, or parked without `parked`, so those are waited for.
     nonisolated func answers(
-        of partition: PartitionID, into tail: AnswerTail
-    ) async throws(LogFailure) -> AnswerTail {
+        of partition: PartitionID, into tail: OutcomeTail
+    ) async throws(LogFailure) -> OutcomeTail {
         var tail = tail
-        let sights = await ports.log.sights(at: AnswerTail.topics.map { LogPoint($0, partition, nil) })
-        for (topic, sight) in zip(AnswerTail.topics, sights) {
+        let sights = await ports.log.sights(at: OutcomeTail.topics.map { LogPoint($0, partition, nil) })
+        for (topic, sight) in zip(OutcomeTail.topics, sights) {
             let bounds: Range<Int64>
             switch sight {
             case .success(let sight): bounds = sight.bounds

@@ -38,7 +38,7 @@ extension Worker {
                     ["partition": .string("\(owned.id)"), "was": .string("\(rows)"), "is": .string("\(store)")])
             }
             var row = owned.index.progress ?? ProgressRow(partition: owned.id, topics: [:], at: now)
-            if row.answers == nil { row.answers = try await answers(of: owned.id, into: AnswerTail(after: [:])).ends }
+            if row.answers == nil { row.answers = try await answers(of: owned.id, into: OutcomeTail(after: [:])).ends }
             return (row, store)
         } catch let failure as StoreFailure {
             note(failure, of: owned.id)

@@ -40,7 +40,7 @@ struct ParkedIndexTests {
             job: id ?? "job-\(number)", lane: lane, attempt: 1, notBefore: due, firstSeen: WallTime(milliseconds: seen),
             failingSince: 90, cause: FailureNote(code: "c", message: "m", verdict: .retry), origin: RecordOrigin(record))
         return ParkedRow(
-            SourceKey(SHA256.digest(of: [UInt8(source)])), .record(AnsweredRecord(record)), note,
+            SourceKey(SHA256.digest(of: [UInt8(source)])), .record(CompletedRecord(record)), note,
             host: OriginHost(group: host), worksAs: worksAs ?? lane, ends: ends,
             body: Array("{\(number)}\(String(repeating: " ", count: padding))".utf8),
             kept: [RecordHeader("mz_signature", "s")])

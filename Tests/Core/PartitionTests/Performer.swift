@@ -33,7 +33,7 @@ struct Performer: ~Copyable {
             case .fetch(let flight, let request): fetches.append((flight, request))
             case .render(let flight, let task): renders.append((flight, task))
             case .abort(let flight): permits.forget(flight)
-            case .answer(let record, let disposition):
+            case .complete(let record, let disposition):
                 answers.append((record, disposition))
                 feed(.acknowledged([RecordPlace(record)]))
             case .await, .checked, .stoodIn, .putOff, .commit, .tell: break

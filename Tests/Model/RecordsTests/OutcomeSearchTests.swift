@@ -34,7 +34,7 @@ struct OutcomeSearchTests {
             job: job, source: source, url: SourceURL(Self.url), lane: .fast, kind: kind, variants: [],
             failure: kind.isSuccess ? nil : Self.failure, attempts: attempts, at: at)
         var new = outcome.newRecord(partition: Fixture.partition)
-        if let record { new.headers.append(answered: JobIdentity(of: record)) }
+        if let record { new.headers.append(completed: JobIdentity(of: record)) }
         return Fixture.read(new)
     }
 
@@ -44,14 +44,14 @@ struct OutcomeSearchTests {
             job: id, lane: .fast, attempt: 1, notBefore: 9, firstSeen: 3, cause: Self.failure,
             origin: RecordOrigin(record))
         let row = ParkedRow(
-            Fixture.source, .record(AnsweredRecord(record)), note, host: OriginHost(of: Self.url), worksAs: .fast,
+            Fixture.source, .record(CompletedRecord(record)), note, host: OriginHost(of: Self.url), worksAs: .fast,
             body: record.value ?? [])
         var new =
             topic == .parked
             ? row.newRecord(partition: record.partition, at: 4)
             : note.newRecord(
                 topic: topic, key: record.key, body: record.value ?? [], partition: record.partition, at: 4)
-        new.headers.append(answered: record)
+        new.headers.append(completed: record)
         return Fixture.read(new, offset: offset)
     }
 

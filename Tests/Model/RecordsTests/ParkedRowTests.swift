@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Parked rows: jobs that wait, one record for each")
 struct ParkedRowTests {
-    static let first = AnsweredRecord(
+    static let first = CompletedRecord(
         Record(
             topic: .jobsFast, partition: Fixture.partition, offset: 9, timestamp: 1_763_802_000_000, key: [], value: [],
             headers: []))

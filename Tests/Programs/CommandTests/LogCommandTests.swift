@@ -232,7 +232,7 @@ struct LogCommandTests {
     func lagOfUncounted() async throws {
         let (now, partition) = (SystemTimeSource().wall, PartitionID(2))
         func row(_ number: Int64) -> ParkedRow {
-            let first = AnsweredRecord(
+            let first = CompletedRecord(
                 Record(
                     topic: .jobsSlow, partition: partition, offset: number, timestamp: 1, key: [], value: [], headers: []))
             let note = RetryNote(

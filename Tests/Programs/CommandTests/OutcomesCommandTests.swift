@@ -50,7 +50,7 @@ struct OutcomesCommandTests {
         let partition = source.partition(of: log.partitionCount)
         let jobs = try await log.read(.jobsFast, partition, from: 0, limit: 100)
         var new = outcome.newRecord(partition: partition)
-        if let record = jobs.first(where: { $0.header("ce_id") == id }) { new.headers.append(answered: record) }
+        if let record = jobs.first(where: { $0.header("ce_id") == id }) { new.headers.append(completed: record) }
         for result in await log.append([new] + more(partition)) { #expect(result.offset != nil) }
         await log.close()
     }

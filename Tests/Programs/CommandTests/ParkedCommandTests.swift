@@ -83,7 +83,7 @@ struct ParkedCommandTests {
                 note.host = nil
                 #expect(try RetryNote(record) == note)
                 #expect(record.key == RecordKey.job(Self.source).bytes && record.value == Self.body)
-                #expect(JobIdentity(answeredBy: record) == row.identity)
+                #expect(JobIdentity(completedBy: record) == row.identity)
                 #expect(record.header("mz_signature") == "v1;a;00")
                 #expect(record.header("mz_epoch") == nil)
             }
@@ -106,7 +106,7 @@ struct ParkedCommandTests {
             var outcome = Outcome(
                 job: "b", source: Self.source, url: SourceURL(Self.url), lane: .slow, kind: .stored, variants: [], at: 6
             ).newRecord(partition: partition)
-            outcome.headers.append(answered: ended.identity)
+            outcome.headers.append(completed: ended.identity)
             await append([progress.newRecord().announced(in: 4), outcome], to: log)
         }
         let figures = try figures()

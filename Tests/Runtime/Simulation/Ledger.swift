@@ -235,7 +235,7 @@ final class Ledger {
         let record = Record(
             topic: new.topic, partition: partition, offset: 0, timestamp: .epoch, key: [], value: nil,
             headers: new.headers)
-        guard let answered = AnsweredRecord(answeredBy: record) else { return nil }
+        guard let answered = CompletedRecord(completedBy: record) else { return nil }
         let owner = Ownerships.Key(partition: partition, epoch: epoch ?? 0)
         return Ownerships.Answer(record: answered, topic: new.topic, owner: owner, time: world.now)
     }

@@ -147,7 +147,7 @@ final class Ownerships {
 
     /// One that is in the log.
     struct Answer {
-        let record: AnsweredRecord
+        let record: CompletedRecord
         /// Where it is.
         let topic: Topic
         let owner: Key

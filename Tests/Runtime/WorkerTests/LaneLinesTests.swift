@@ -88,7 +88,7 @@ struct LaneLinesTests {
         #expect(changes(Self.waiting(1), after: 8) == [])
         var ended = Counters()
         ended.count(
-            Counters.Answer(
+            Counters.Completion(
                 Outcome(
                     job: "j", source: nil, url: "http://a.example/", lane: .fast, kind: .failed, variants: [], at: 0)))
         #expect(changes(Self.waiting(1), ended, after: 9) == ["Fast lane back on target after 3 s."])

@@ -35,7 +35,7 @@ struct ManyParkedTests {
             if case .epoch(let row) = try ParkedEntry($0) { row.epoch } else { nil }
         }.max()
         let rows = (0..<Int64(20_000)).map { number -> NewRecord in
-            let first = AnsweredRecord(
+            let first = CompletedRecord(
                 Record(
                     topic: .jobsSlow, partition: partition, offset: number, timestamp: 1_000, key: [], value: [],
                     headers: []))

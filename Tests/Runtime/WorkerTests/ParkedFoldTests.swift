@@ -33,7 +33,7 @@ struct ParkedFoldTests {
             job: "job-\(number)", lane: .fast, attempt: 1, notBefore: due, firstSeen: 1,
             cause: FailureNote(code: "c", message: "m", verdict: .retry), origin: RecordOrigin(record))
         return ParkedRow(
-            SourceKey(SHA256.digest(of: [UInt8(number)])), .record(AnsweredRecord(record)), note, host: OriginHost(group: "a"),
+            SourceKey(SHA256.digest(of: [UInt8(number)])), .record(CompletedRecord(record)), note, host: OriginHost(group: "a"),
             worksAs: .fast, body: Array("{}".utf8))
     }
 

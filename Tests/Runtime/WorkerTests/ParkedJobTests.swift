@@ -40,7 +40,7 @@ struct ParkedJobTests {
                 firstSeen: WallTime(milliseconds: seen), cause: FailureNote(code: "c", message: "m", verdict: .retry),
                 origin: RecordOrigin(record))
             return ParkedRow(
-                source, .record(AnsweredRecord(record)), note, host: OriginHost(of: bench.url("/")), worksAs: .fast,
+                source, .record(CompletedRecord(record)), note, host: OriginHost(of: bench.url("/")), worksAs: .fast,
                 ends: ends, body: Array(#"{"url":"\#(bench.url(path))","variants":["\#(variant)"]\#(expires)}"#.utf8))
         }
 
@@ -81,7 +81,7 @@ struct ParkedJobTests {
         #expect(try await bench.outcomes().map(\.job).sorted() == ["job-1", "job-2"])
         #expect(try await jobs.rows().isEmpty)
         let log = try bench.log
-        let answers = try await log.read(.outcomes, jobs.partition, from: 0, limit: 10).compactMap { JobIdentity(answeredBy: $0) }
+        let answers = try await log.read(.outcomes, jobs.partition, from: 0, limit: 10).compactMap { JobIdentity(completedBy: $0) }
         await log.close()
         #expect(Set(answers) == [jobs.row(1).identity, jobs.row(2).identity])
         // The next owner finds nothing to do.
@@ -168,7 +168,7 @@ struct ParkedJobTests {
         await log.close()
         let row = jobs.row(1, due: Self.later)
         let parked = ParkedRow(
-            row.source, .record(AnsweredRecord(record)), row.note, host: row.host, worksAs: .fast, body: row.body)
+            row.source, .record(CompletedRecord(record)), row.note, host: row.host, worksAs: .fast, body: row.body)
         try await jobs.park([parked])
         let counters = try await bench.work { $0.patience = .seconds(1) }
         #expect(counters.jobs == 0 && counters.requests == 0)

@@ -41,7 +41,7 @@ extension OwnedPartition {
         case .restoreParked: isRestored && !parked.lifecycle.isRestored
         case .startParked: true
         case .checkLogs, .passGaps: !isLeaving
-        case .writeProgress: isRestored && !isLeaving && answers != nil && ledger.isLookDue(at: now)
+        case .writeProgress: isRestored && !isLeaving && outcomeTail != nil && ledger.isLookDue(at: now)
         }
     }
 }

@@ -221,8 +221,8 @@ extension CachingTests {
         driver.stored = try stored([("cache-control", "max-age=60, stale-while-revalidate=30")])
         let specs = [PartitionStateTests.small]
         let effects = driver.feed(.arrived(driver.pending("1", source, specs)), at: 70_000)
-        let (answer, pendingRefresh) = try #require(outcome(effects))
-        #expect(answer.kind == .unchanged && answer.failure == nil && rules.flight(effects) == nil)
+        let (complete, pendingRefresh) = try #require(outcome(effects))
+        #expect(complete.kind == .unchanged && complete.failure == nil && rules.flight(effects) == nil)
         let refresh = try #require(pendingRefresh)
         #expect((130_000...190_000).contains(refresh.notBefore) && refresh.job.isOwn && !refresh.job.isStaleRefresh)
         let second = try #require(outcome(driver.feed(.arrived(driver.pending("2", source, specs)), at: 70_001)))
@@ -266,8 +266,8 @@ extension CachingTests {
             var own = pending.job
             own.freshness = .cacheOnly
             let effects = driver.feed(.arrived(PendingJob(job: own, record: pending.record)), at: 61_000)
-            let (answer, pendingRefresh) = try #require(outcome(effects))
-            #expect(answer.kind == kind && answer.failure?.code == "cache.not-stored" && pendingRefresh == nil)
+            let (complete, pendingRefresh) = try #require(outcome(effects))
+            #expect(complete.kind == kind && complete.failure?.code == "cache.not-stored" && pendingRefresh == nil)
         }
     }
 }

@@ -136,15 +136,15 @@ extension OutageTests {
             core.now += 50
             while let place = fetches.firstIndex(where: { $0.ends.wall <= now.wall }) {
                 let (_, flight, url) = fetches.remove(at: place)
-                let answer: OriginResponse =
+                let complete: OriginResponse =
                     isBroken(url)
                     ? .refused(after: nil, mayBeOfURL: true)
                     : isAway && url.hasPrefix(dead) ? .failed : .responded(bytes: 0)
                 let note =
-                    answer == .responded(bytes: 0)
+                    complete == .responded(bytes: 0)
                     ? FailureNote(code: "fetch.not-found", message: "no", verdict: .fail)
                     : FailureNote(code: "fetch.connection", message: "no", verdict: .retry)
-                feed(.unfetched(flight, Unfetched(note, answer)))
+                feed(.unfetched(flight, Unfetched(note, complete)))
             }
             feed(.tick)
             startParked()

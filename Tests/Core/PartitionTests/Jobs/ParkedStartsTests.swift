@@ -23,7 +23,7 @@ struct ParkedStartsTests {
             job: "job-\(number)", lane: lane, attempt: 0, notBefore: .epoch, firstSeen: 1,
             cause: FailureNote(code: "c", message: "m", verdict: .retry), origin: RecordOrigin(record))
         let row = ParkedRow(
-            .numbered(number), .record(AnsweredRecord(record)), note, host: OriginHost(group: host), worksAs: lane, body: [])
+            .numbered(number), .record(CompletedRecord(record)), note, host: OriginHost(group: host), worksAs: lane, body: [])
         return ParkedJob(row, offset: offset, isReady: true)
     }
 

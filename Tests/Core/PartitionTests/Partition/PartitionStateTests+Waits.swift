@@ -171,12 +171,12 @@ extension PartitionStateTests {
         _ = driver.feed(.rendered(id), at: 9_000)
         _ = driver.feed(.announced(id, original: nil, rows: rows(task), position: 2), at: 9_000)
         // One outcome, for the row: nothing is fetched twice.
-        guard case .work(.answer(let record, .outcome(let outcome)))? = driver.feed(.folded(2), at: 9_000).last else {
+        guard case .work(.complete(let record, .outcome(let outcome)))? = driver.feed(.folded(2), at: 9_000).last else {
             Issue.record("no outcome")
             return
         }
         #expect(outcome.kind == .stored && outcome.job == "held" && !driver.state.hasFlights)
-        #expect(ParkedKey(record) == ParkedKey(source, .record(AnsweredRecord(pending.record))))
+        #expect(ParkedKey(record) == ParkedKey(source, .record(CompletedRecord(pending.record))))
         #expect(record.jobOrigin == RecordOrigin(pending.record) && record.value == pending.record.value)
     }
 
@@ -194,7 +194,7 @@ extension PartitionStateTests {
         let rows = parked(effects)
         #expect(rows.map(\.pending.attempts) == [next].compactMap(\.self) && rows.allSatisfy { !$0.parking.isAside })
         let identities = rows.map { JobIdentity(of: $0.pending.record) }
-        #expect(identities.allSatisfy { $0 == .record(AnsweredRecord(pending.record)) })
+        #expect(identities.allSatisfy { $0 == .record(CompletedRecord(pending.record)) })
     }
 
     @Test("A parked job that expires while its source is fetched is reported as expired, and the fetch is aborted")

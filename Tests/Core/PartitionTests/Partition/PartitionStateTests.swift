@@ -81,7 +81,7 @@ struct PartitionStateTests {
     static let picture = FetchedPicture()
 
     func settled(_ effects: [JobEffect]) -> [Disposition] {
-        effects.compactMap { if case .work(.answer(_, let disposition)) = $0 { disposition } else { nil } }
+        effects.compactMap { if case .work(.complete(_, let disposition)) = $0 { disposition } else { nil } }
     }
 
     func kinds(_ effects: [JobEffect]) -> [OutcomeKind] {

@@ -17,7 +17,7 @@ struct StartingPointTests {
         /// Of the record that the log has at the fingerprint's offset.
         var fingerprinted: WallTime? = 800
         /// Answered between the row and the group's offset.
-        var answeredBelow: [Int64] = []
+        var completedBelow: [Int64] = []
         var proof: LogBreak?
         let position: Int64
         var finished: [Int64] = []
@@ -42,13 +42,13 @@ struct StartingPointTests {
             finished: [13, 20], finding: .skip(2)),
         Case(
             "its owner was killed after it had answered them: nobody set the offset forward", row, committed: 14,
-            answeredBelow: [10, 11, 12], position: 14, finished: [20]),
+            completedBelow: [10, 11, 12], position: 14, finished: [20]),
         Case(
             "the same where its row tells of nothing yet", TopicProgress(next: 0, committed: 0), committed: 3,
-            answeredBelow: [0, 1, 2], position: 3),
+            completedBelow: [0, 1, 2], position: 3),
         Case(
             "some of them have no answer: whether somebody set it cannot be told", row, committed: 16,
-            answeredBelow: [10, 14], position: 16, finished: [20], finding: .skip(2)),
+            completedBelow: [10, 14], position: 16, finished: [20], finding: .skip(2)),
         Case(
             "retention removed what was read, all of it, and what came then was passed over",
             TopicProgress(next: 10, committed: 10, fingerprint: fingerprint), committed: 50, bounds: 10..<50,
@@ -56,7 +56,7 @@ struct StartingPointTests {
             position: 50, finding: .skip(40)),
         Case(
             "retention removed unread records, and a killed owner did the others", TopicProgress(next: 0, committed: 0),
-            committed: 24, bounds: 20..<24, fingerprinted: nil, answeredBelow: [20, 21, 22, 23], position: 24),
+            committed: 24, bounds: 20..<24, fingerprinted: nil, completedBelow: [20, 21, 22, 23], position: 24),
         Case("an operator set the offset back", row, committed: 4, position: 4, finding: .reset(from: 9)),
         Case("an operator set the offset to the latest", row, committed: 50, position: 50, finding: .skip(37)),
         Case(
@@ -114,7 +114,7 @@ struct StartingPointTests {
         let start = StartingPoint(
             after: example.progress, committed: example.committed, bounds: example.bounds,
             fingerprinted: example.fingerprinted,
-            answeredBelow: example.answeredBelow.reduce(into: OffsetSet()) { $0.insert($1) }, proof: example.proof)
+            completedBelow: example.completedBelow.reduce(into: OffsetSet()) { $0.insert($1) }, proof: example.proof)
         #expect(start.position == example.position)
         #expect(start.finished == example.finished)
         #expect(start.finding == example.finding)
@@ -130,13 +130,13 @@ struct StartingPointTests {
 extension StartingPointTests.Case {
     init(
         _ description: String, _ progress: TopicProgress? = nil, committed: Int64? = nil, bounds: Range<Int64> = 0..<50,
-        fingerprinted: WallTime? = 800, answeredBelow: [Int64] = [], proof: LogBreak? = nil,
+        fingerprinted: WallTime? = 800, completedBelow: [Int64] = [], proof: LogBreak? = nil,
         position: Int64, finished: [Int64] = [], finding: StartingPoint.Finding = .none
     ) {
         self.init(
             testDescription: description, progress: progress, committed: committed, bounds: bounds,
             fingerprinted: fingerprinted,
-            answeredBelow: answeredBelow, proof: proof, position: position, finished: finished,
+            completedBelow: completedBelow, proof: proof, position: position, finished: finished,
             finding: finding)
     }
 }

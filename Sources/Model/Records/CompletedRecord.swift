@@ -9,7 +9,7 @@ internal import JSONText
 ///
 /// Older workers end it with `-dead` in an outcome that they append together with its dead letter. Such an outcome is
 /// ignored: the next owner completes the job by the dead letter, under the same id.
-package struct AnsweredRecord: Sendable, Hashable {
+package struct CompletedRecord: Sendable, Hashable {
     package let topic: Topic
     package let partition: PartitionID
     package let offset: Int64
@@ -21,7 +21,7 @@ package struct AnsweredRecord: Sendable, Hashable {
     }
 
     /// nil if the record completes no other, or names it in another form.
-    package init?(answeredBy record: Record) {
+    package init?(completedBy record: Record) {
         guard let text = record.header(EventHeader.answers) else { return nil }
         self.init(text)
     }
@@ -58,5 +58,5 @@ package struct AnsweredRecord: Sendable, Hashable {
 }
 
 extension RecordHeaders {
-    package mutating func append(answered record: Record) { AnsweredRecord(record).append(to: &self) }
+    package mutating func append(completed record: Record) { CompletedRecord(record).append(to: &self) }
 }

@@ -113,7 +113,7 @@ extension Worker {
     ) async {
         timings.append(duration)
         var failed = Outbox.Written()
-        var (finished, more): ([RecordPlace], [Outbox.Answer]) = ([], [])
+        var (finished, more): ([RecordPlace], [Outbox.Completion]) = ([], [])
         var landed: [(key: RecordKey, offset: Int64, place: RecordPlace)] = []
         finished.reserveCapacity(written.entries.count)
         let isReady = written.isReady(results)
@@ -128,7 +128,7 @@ extension Worker {
                     finished.append(entry.place)
                 }
                 if let key = entry.parked, let offset = results[own].last?.offset { landed.append((key, offset, entry.place)) }
-                if let answer = entry.count { count(answer) }
+                if let completion = entry.count { count(completion) }
             } else if let large = entry.large,
                 let refusal = results[own].lazy.compactMap(\.failure).first(where: \.isTooLarge)
             {
@@ -156,7 +156,7 @@ extension Worker {
         let places = zip(written.records, results).compactMap { record, result in
             result.offset.map { (topic: record.topic, offset: $0) }
         }
-        owned.answers?.note(places, isAll: places.count == results.count, endsParked: written.endsParked)
+        owned.outcomeTail?.note(places, isAll: places.count == results.count, endsParked: written.endsParked)
         for place in places where place.topic == .parked { owned.parkedEnd = max(owned.parkedEnd, place.offset + 1) }
         for (key, offset, place) in landed { owned.starts.landed(key, at: offset, of: place) }
         owned.outbox.returned(finished, failed: failed)
@@ -165,13 +165,13 @@ extension Worker {
         settle()
     }
 
-    private func count(_ answer: Counters.Answer) {
-        counters.count(answer)
-        guard let failed = answer.failed else { return }
+    private func count(_ completion: Counters.Completion) {
+        counters.count(completion)
+        guard let failed = completion.failed else { return }
         logger.warning(
             "\(failed.cause.message)",
             [
-                "code": .string(failed.cause.code), "outcome": .string(answer.kind.rawValue),
+                "code": .string(failed.cause.code), "outcome": .string(completion.kind.rawValue),
                 "job": .string(failed.job),
                 "url": .string(failed.url.description),
             ])

@@ -16,7 +16,7 @@ import VariantSpec
 @testable import Partition
 
 @Suite("Answers that no progress row tells of", .timeLimit(.minutes(1)))
-struct AnswerTailTests {
+struct OutcomeTailTests {
     private static let partition = PartitionID(3)
 
     private func record(_ topic: Topic, _ offset: Int64, at time: WallTime = 1_000, _ headers: RecordHeaders = [])
@@ -27,24 +27,24 @@ struct AnswerTailTests {
             headers: headers)
     }
 
-    private func answer(_ topic: Topic, to answered: Record) -> Record {
+    private func answer(_ topic: Topic, to completed: Record) -> Record {
         var headers = RecordHeaders()
-        headers.append(answered: answered)
+        headers.append(completed: completed)
         return record(topic, 0, headers)
     }
 
     private static let cause = FailureNote(FetchFailure.resolution(url: "http://o/a"))
 
-    private func deadLetter(to answered: Record) -> DeadLetter {
-        DeadLetter(of: answered, id: "job", cause: Self.cause, attempts: 1, url: nil, at: 0)
+    private func deadLetter(to completed: Record) -> DeadLetter {
+        DeadLetter(of: completed, id: "job", cause: Self.cause, attempts: 1, url: nil, at: 0)
     }
 
     @Test("An answer names its record, and when that was appended", arguments: [Topic.jobsFast, .retry10m])
     func names(topic: Topic) {
-        let answered = record(topic, 1 << 40, at: 1_763_802_000_123)
-        let outcome = answer(.outcomes, to: answered)
+        let completed = record(topic, 1 << 40, at: 1_763_802_000_123)
+        let outcome = answer(.outcomes, to: completed)
         #expect(outcome.header(EventHeader.answers) == "\(topic.rawValue)-3-1099511627776-1763802000123")
-        #expect(AnsweredRecord(answeredBy: outcome) == AnsweredRecord(answered))
+        #expect(CompletedRecord(completedBy: outcome) == CompletedRecord(completed))
     }
 
     @Test(
@@ -55,7 +55,7 @@ struct AnswerTailTests {
         ])
     func damaged(text: String) {
         let record = record(.outcomes, 0, [RecordHeader(EventHeader.answers, text)])
-        #expect(AnsweredRecord(answeredBy: record) == nil)
+        #expect(CompletedRecord(completedBy: record) == nil)
     }
 
     @Test(
@@ -66,19 +66,19 @@ struct AnswerTailTests {
             (told: 51, bounds: 0..<50, unread: 0..<50),
         ] as [(told: Int64?, bounds: Range<Int64>, unread: Range<Int64>)])
     func unread(row: (told: Int64?, bounds: Range<Int64>, unread: Range<Int64>)) {
-        let tail = AnswerTail(after: row.told.map { [.outcomes: $0] } ?? [:])
+        let tail = OutcomeTail(after: row.told.map { [.outcomes: $0] } ?? [:])
         #expect(tail.unread(.outcomes, in: row.bounds) == row.unread)
     }
 
     @Test("A dead letter without its outcome is kept with its cause; what another partition's record answers is not")
     func deadLetters() {
-        var tail = AnswerTail(after: nil, committed: [.jobsFast: 1, .jobsSlow: 7])
+        var tail = OutcomeTail(after: nil, committed: [.jobsFast: 1, .jobsSlow: 7])
         for offset in [0, 1] as [Int64] { tail.read(answer(.outcomes, to: record(.jobsFast, offset))) }
         tail.read(answer(.retry1m, to: record(.jobsSlow, 7, at: 5)))
         for offset in [0, 1, 2] as [Int64] {
-            let answered = record(.jobsFast, offset)
-            var new = deadLetter(to: answered).newRecord(partition: Self.partition)
-            new.headers.append(answered: answered)
+            let completed = record(.jobsFast, offset)
+            var new = deadLetter(to: completed).newRecord(partition: Self.partition)
+            new.headers.append(completed: completed)
             tail.read(record(.dead, 0, new.headers))
         }
         tail.read(answer(.dead, to: record(.jobsFast, 3)))
@@ -87,8 +87,8 @@ struct AnswerTailTests {
         other.partition = PartitionID(0)
         tail.read(answer(.outcomes, to: other))
         #expect(tail.count == 2)
-        #expect(tail.answered(.jobsFast) == [1: 1_000] && tail.answered(.jobsSlow) == [7: 5])
-        #expect(tail.answeredBelow(.jobsSlow) == OffsetSet())
+        #expect(tail.completed(.jobsFast) == [1: 1_000] && tail.completed(.jobsSlow) == [7: 5])
+        #expect(tail.completedBelow(.jobsSlow) == OffsetSet())
         tail.drop(.jobsSlow)
         #expect(tail.count == 1)
         tail.drop(.jobsFast)
@@ -96,49 +96,49 @@ struct AnswerTailTests {
     }
 
     @Test("What was answered between the row and the group's offset is counted, each record once, and not done again")
-    func answeredBelow() {
+    func completedBelow() {
         let row = ProgressRow(
             partition: Self.partition,
             topics: [.jobsFast: TopicProgress(next: 3), .jobsSlow: TopicProgress(next: 200)],
             answers: [.outcomes: 0], at: 0)
-        var tail = AnswerTail(after: row, committed: [.jobsFast: 130, .jobsSlow: 7, .retry1m: 5])
+        var tail = OutcomeTail(after: row, committed: [.jobsFast: 130, .jobsSlow: 7, .retry1m: 5])
         for offset in [2, 3, 64, 64, 129, 130] as [Int64] {
             tail.read(answer(.outcomes, to: record(.jobsFast, offset)))
         }
         for offset in [199, 200] as [Int64] { tail.read(answer(.outcomes, to: record(.jobsSlow, offset))) }
         tail.read(answer(.outcomes, to: record(.retry1m, 4)))
         tail.read(answer(.dead, to: record(.jobsFast, 5)))
-        #expect(tail.count == 2 && tail.answered(.jobsFast).keys.sorted() == [130])
-        let below = tail.answeredBelow(.jobsFast)
+        #expect(tail.count == 2 && tail.completed(.jobsFast).keys.sorted() == [130])
+        let below = tail.completedBelow(.jobsFast)
         #expect([3, 64, 129].allSatisfy(below.contains) && below.count(from: 0) == 3)
         #expect(tail.hasFound(.jobsFast) && !tail.hasFound(.retry1m))
-        #expect(tail.answeredBelow(.jobsSlow) == OffsetSet() && tail.answeredBelow(.retry1m) == OffsetSet())
+        #expect(tail.completedBelow(.jobsSlow) == OffsetSet() && tail.completedBelow(.retry1m) == OffsetSet())
         tail.drop(.jobsFast)
-        #expect(tail.answeredBelow(.jobsFast) == OffsetSet())
+        #expect(tail.completedBelow(.jobsFast) == OffsetSet())
     }
 
     @Test("A row tells of an owner's own answers; of those that it found only once their records have come")
     func ends() {
-        var tail = AnswerTail(after: [.outcomes: 10])
+        var tail = OutcomeTail(after: [.outcomes: 10])
         tail.finish(.outcomes, at: 20)
         tail.note([(.outcomes, 24), (.outcomes, 22)], isAll: true)
         #expect(tail.ends(isWhole: true) == [.outcomes: 25] && tail.ends(isWhole: false) == [.outcomes: 10])
         tail.wrote([.outcomes: 23], parkedEpoch: 0)
         #expect(tail.ends(isWhole: true) == [.outcomes: 25] && tail.ends(isWhole: false) == [.outcomes: 23])
         // A topic whose end is not known.
-        var partial = AnswerTail(after: [.outcomes: 10, .retry1h: 3])
+        var partial = OutcomeTail(after: [.outcomes: 10, .retry1h: 3])
         partial.finish(.outcomes, at: 20)
         partial.note([(.retry1h, 9)], isAll: true)
         #expect(partial.ends(isWhole: true) == [.outcomes: 20, .retry1h: 3])
     }
 
     /// A record of `parked`, whose key names the record that it stands for. nil: its writer is unknown.
-    private func row(of answered: Record?, epoch: Int64?, at offset: Int64 = 0) -> Record {
+    private func row(of completed: Record?, epoch: Int64?, at offset: Int64 = 0) -> Record {
         var headers = RecordHeaders()
         if let epoch { headers.append(RecordHeader(EventHeader.epoch, "\(epoch)")) }
         var row = record(.parked, offset, headers)
-        if let answered {
-            row.key = RecordKey.parked(SourceKey(SHA256.digest(of: [])), .record(AnsweredRecord(answered))).bytes
+        if let completed {
+            row.key = RecordKey.parked(SourceKey(SHA256.digest(of: [])), .record(CompletedRecord(completed))).bytes
         }
         return row
     }
@@ -154,11 +154,11 @@ struct AnswerTailTests {
         let parked = told.map { ProgressRow.Parked(epoch: $0, lanes: ByLane { _ in .none }) }
         let left = ProgressRow(
             partition: Self.partition, topics: [.jobsFast: TopicProgress(next: 0)], answers: [.parked: 0], parked: parked, at: 0)
-        var tail = AnswerTail(after: left, committed: [:])
+        var tail = OutcomeTail(after: left, committed: [:])
         for (offset, epoch) in epochs.enumerated() {
             tail.read(row(of: record(.jobsFast, Int64(offset)), epoch: epoch, at: Int64(offset)))
         }
-        #expect(tail.answered(.jobsFast).keys.sorted() == counts.indices.filter { counts[$0] }.map(Int64.init))
+        #expect(tail.completed(.jobsFast).keys.sorted() == counts.indices.filter { counts[$0] }.map(Int64.init))
         // A row covers this epoch together with the records up to it.
         #expect(tail.parkedEpoch(isWhole: true) == newest && tail.parkedEpoch(isWhole: false) == told ?? 0)
         tail.wrote([.parked: 9], parkedEpoch: newest)
@@ -167,7 +167,7 @@ struct AnswerTailTests {
 
     @Test("An epoch row without a lane record counts for the rows behind it; so does this owner's own, which it covers")
     func parkedEpochs() {
-        var tail = AnswerTail(after: [.parked: 0])
+        var tail = OutcomeTail(after: [.parked: 0])
         tail.read(row(of: nil, epoch: 8))
         tail.read(row(of: record(.jobsFast, 1), epoch: 7))
         #expect(tail.count == 0)
@@ -178,13 +178,13 @@ struct AnswerTailTests {
         tail.read(row(of: record(.jobsFast, 2), epoch: 8))
         tail.read(row(of: record(.jobsFast, 3), epoch: 10))
         tail.opened(9, at: 22)
-        #expect(tail.answered(.jobsFast).keys.sorted() == [3] && tail.parkedEpoch(isWhole: true) == 10)
+        #expect(tail.completed(.jobsFast).keys.sorted() == [3] && tail.parkedEpoch(isWhole: true) == 10)
         #expect(tail.ends(isWhole: true) == [.parked: 25])
     }
 
     @Test("An outcome read later names the parked job that it completes; how far `outcomes` was read is known")
     func lateOutcomes() {
-        var tail = AnswerTail(after: [.outcomes: 4])
+        var tail = OutcomeTail(after: [.outcomes: 4])
         var outcome = answer(.outcomes, to: record(.jobsFast, 3))
         outcome.key = RecordKey.job(.numbered(1)).bytes
         tail.finish(.parked, at: 3)
@@ -192,7 +192,7 @@ struct AnswerTailTests {
         tail.finish(.outcomes, at: 6)
         tail.readParkedEnd(outcome)
         #expect(tail.outcomesRead == 6 && tail.count == 0)
-        #expect(tail.endedParked == [ParkedKey(.numbered(1), .record(AnsweredRecord(record(.jobsFast, 3))))])
+        #expect(tail.endedParked == [ParkedKey(.numbered(1), .record(CompletedRecord(record(.jobsFast, 3))))])
         // A record with another key completes no parked job.
         outcome.key = []
         tail.readParkedEnd(outcome)
@@ -202,12 +202,12 @@ struct AnswerTailTests {
     @Test("A row tells of a parked job's outcome only once its tombstone is there", arguments: [JobIdentity(ofOwn: "j"), nil])
     func parkedEnds(own: JobIdentity?) {
         let source = SourceKey.numbered(1)
-        let identity = own ?? .record(AnsweredRecord(record(.jobsFast, 3)))
+        let identity = own ?? .record(CompletedRecord(record(.jobsFast, 3)))
         var headers = RecordHeaders()
-        headers.append(answered: identity)
+        headers.append(completed: identity)
         var outcome = record(.outcomes, 5, headers)
         outcome.key = RecordKey.job(source).bytes
-        var tail = AnswerTail(after: [.outcomes: 4])
+        var tail = OutcomeTail(after: [.outcomes: 4])
         tail.read(outcome)
         tail.finish(.outcomes, at: 6)
         #expect(tail.endedParked == [ParkedKey(source, identity)])
@@ -220,7 +220,7 @@ struct AnswerTailTests {
 
     @Test("An owner's own outcomes of parked jobs count with the batch that has their tombstones")
     func ownParked() {
-        var tail = AnswerTail(after: [.outcomes: 4])
+        var tail = OutcomeTail(after: [.outcomes: 4])
         tail.finish(.outcomes, at: 4)
         tail.note([(.outcomes, 4), (.outcomes, 5)], isAll: true, endsParked: true)
         #expect(tail.ends(isWhole: true) == [.outcomes: 4])
@@ -233,7 +233,7 @@ struct AnswerTailTests {
 
     @Test("A row tells of a letter only once its outcome is there")
     func deadLetterEnds() {
-        var tail = AnswerTail(after: [:])
+        var tail = OutcomeTail(after: [:])
         tail.finish(.dead, at: 5)
         tail.note([(.dead, 5), (.outcomes, 1), (.dead, 6)], isAll: true)
         #expect(tail.ends(isWhole: true) == [.dead: 5])
@@ -257,7 +257,7 @@ struct AnswerTailTests {
         var state = PartitionState(Self.partition, rules: rules, seed: 1)
         let old = LoneDeadLetter(deadLetter(to: record(.jobsFast, 4)), appended: 1_000)
         state.begin(.jobsFast, at: 0, deadLetters: [4: old])
-        var isUnproved = [state.hasUnprovedAnswers]
+        var isUnproved = [state.hasUnprovedOutcomes]
         let job = Job(
             id: "job", url: "http://o/a", source: SourceKey(SHA256.digest(of: [])),
             variants: [VariantSpec(width: 10, height: 10, format: .webp)], lane: .fast)
@@ -265,41 +265,41 @@ struct AnswerTailTests {
         var effects: [JobEffect] = []
         state.reduce(.arrived(pending), at: 5_000, into: &effects)
         let outcomes = effects.compactMap {
-            if case .work(.answer(_, .outcome(let outcome))) = $0 { outcome } else { nil }
+            if case .work(.complete(_, .outcome(let outcome))) = $0 { outcome } else { nil }
         }
         #expect(outcomes.map(\.kind) == (isLone ? [.dead] : []))
         // As those who publish are told it.
         #expect(outcomes.map { $0.failure?.told.code } == (isLone ? ["fetch.unreachable"] : []))
         state.reduce(.acknowledged([pending.place]), at: 5_000, into: &effects)
-        isUnproved.append(state.hasUnprovedAnswers)
+        isUnproved.append(state.hasUnprovedOutcomes)
         #expect(isUnproved == [true, false])
     }
 
     @Test("A record that was answered is done no more, another log's at its offset is, and nobody is told of it before")
     func receives() {
-        var offsets = CommittableOffset(from: 5, answered: [6: 1_000, 7: 1_000, 9: 1_000])
-        #expect(offsets.hasUnprovedAnswers && offsets.finishedOffsets.isEmpty)
+        var offsets = CommittableOffset(from: 5, completed: [6: 1_000, 7: 1_000, 9: 1_000])
+        #expect(offsets.hasUnprovedOutcomes && offsets.finishedOffsets.isEmpty)
         let taken = [(5, 900), (6, 1_000), (7, 1_001), (8, 1_002)].map { offsets.receive($0.0, appended: $0.1) }
         #expect(taken == [true, false, true, true] && offsets.finishedOffsets == [6])
         // The offset 9 is a gap.
-        #expect(offsets.hasUnprovedAnswers)
-        #expect(offsets.receive(10, appended: 1_003) && !offsets.hasUnprovedAnswers)
+        #expect(offsets.hasUnprovedOutcomes)
+        #expect(offsets.receive(10, appended: 1_003) && !offsets.hasUnprovedOutcomes)
     }
 
     @Test("Where reading begins, what was answered counts in the same log, and not where an operator set offsets back")
     func starts() {
         let progress = TopicProgress(
             next: 10, committed: 10, fingerprint: RecordFingerprint(offset: 9, timestamp: 5))
-        let answered: [Int64: WallTime] = [9: 1, 12: 1, 40: 1]
+        let completed: [Int64: WallTime] = [9: 1, 12: 1, 40: 1]
         func start(committed: Int64, fingerprinted: WallTime) -> StartingPoint {
             StartingPoint(
-                after: progress, committed: committed, bounds: 0..<30, fingerprinted: fingerprinted, answered: answered)
+                after: progress, committed: committed, bounds: 0..<30, fingerprinted: fingerprinted, completed: completed)
         }
         let same = start(committed: 10, fingerprinted: 5)
-        #expect(same.position == 10 && same.answered == [12: 1])
+        #expect(same.position == 10 && same.completed == [12: 1])
         let reset = start(committed: 3, fingerprinted: 5)
-        #expect(reset.position == 3 && reset.answered.isEmpty)
+        #expect(reset.position == 3 && reset.completed.isEmpty)
         let other = start(committed: 10, fingerprinted: 6)
-        #expect(other.position == 0 && other.answered.isEmpty)
+        #expect(other.position == 0 && other.completed.isEmpty)
     }
 }

@@ -8,7 +8,7 @@ package import Records
 ///
 /// A worker that is killed leaves outcomes that no row covers. Each outcome names its record. So the next owner reads
 /// the partition's outcomes from the offsets up to which the row covers all, and repeats none of those jobs.
-package struct AnswerTail: Sendable, Equatable {
+package struct OutcomeTail: Sendable, Equatable {
     /// Topics that hold outcomes, in reading order: once a record's outcome is known, its dead letter need not be kept. A
     /// row of `parked` finishes a lane's record, as an outcome does.
     package static let topics: [Topic] = [.outcomes, .parked] + Topic.retries + [.dead]
@@ -27,9 +27,9 @@ package struct AnswerTail: Sendable, Equatable {
     private let starts: [Topic: Int64]
     /// Offset of `outcomes` up to which the outcomes of earlier owners were read.
     package private(set) var outcomesRead: Int64 = 0
-    private var answeredBelow: [Topic: OffsetSet] = [:]
+    private var completedBelow: [Topic: OffsetSet] = [:]
     /// Records with an outcome, by topic: offset and append time.
-    private var answered: [Topic: [Int64: WallTime]] = [:]
+    private var completed: [Topic: [Int64: WallTime]] = [:]
     private var deadLetters: [Topic: [Int64: LoneDeadLetter]] = [:]
     /// Parked jobs with an outcome that no row covers: their rows must be deleted, not started. Until they are, no row may
     /// cover their outcomes either: the next owner would find nothing that keeps it from starting them.
@@ -88,25 +88,25 @@ package struct AnswerTail: Sendable, Equatable {
             guard let written = record.epoch, !GroupEpoch.isBefore(written, epoch) else { return }
             epoch = written
         }
-        guard let answer = Self.answer(record), answer.partition == record.partition else { return }
-        guard answer.offset >= floors[answer.topic] ?? 0 else {
+        guard let target = Self.target(record), target.partition == record.partition else { return }
+        guard target.offset >= floors[target.topic] ?? 0 else {
             // A record with only a dead letter is not finished.
-            guard record.topic != .dead, answer.offset >= starts[answer.topic] ?? .max else { return }
-            return answeredBelow[answer.topic, default: OffsetSet()].insert(answer.offset)
+            guard record.topic != .dead, target.offset >= starts[target.topic] ?? .max else { return }
+            return completedBelow[target.topic, default: OffsetSet()].insert(target.offset)
         }
         guard record.topic == .dead else {
-            answered[answer.topic, default: [:]][answer.offset] = answer.timestamp
+            completed[target.topic, default: [:]][target.offset] = target.timestamp
             return
         }
-        guard answered[answer.topic]?[answer.offset] != answer.timestamp, let deadLetter = try? DeadLetter(record) else {
+        guard completed[target.topic]?[target.offset] != target.timestamp, let deadLetter = try? DeadLetter(record) else {
             return
         }
-        deadLetters[answer.topic, default: [:]][answer.offset] = LoneDeadLetter(deadLetter, appended: answer.timestamp)
+        deadLetters[target.topic, default: [:]][target.offset] = LoneDeadLetter(deadLetter, appended: target.timestamp)
     }
 
     /// Record that another one completes. A row of `parked` completes its job's first record, which its key names.
-    private static func answer(_ record: Record) -> AnsweredRecord? {
-        guard record.topic == .parked else { return AnsweredRecord(answeredBy: record) }
+    private static func target(_ record: Record) -> CompletedRecord? {
+        guard record.topic == .parked else { return CompletedRecord(completedBy: record) }
         guard record.value != nil, case .record(let first)? = ParkedKey(record)?.identity else { return nil }
         return first
     }
@@ -152,30 +152,30 @@ package struct AnswerTail: Sendable, Equatable {
     }
 
     /// Records of a topic with an outcome: offset and append time.
-    package func answered(_ topic: Topic) -> [Int64: WallTime] { answered[topic] ?? [:] }
+    package func completed(_ topic: Topic) -> [Int64: WallTime] { completed[topic] ?? [:] }
 
     /// Outcomes of a topic's records between its progress row and the group's offset. Nothing proves that they belong
     /// to this log, so they only decide what is reported to operators.
-    package func answeredBelow(_ topic: Topic) -> OffsetSet { answeredBelow[topic] ?? OffsetSet() }
+    package func completedBelow(_ topic: Topic) -> OffsetSet { completedBelow[topic] ?? OffsetSet() }
 
     /// Records of a topic that have a dead letter and no outcome, by offset.
     package func deadLetters(_ topic: Topic) -> [Int64: LoneDeadLetter] { deadLetters[topic] ?? [:] }
 
     /// Whether outcomes were found for the topic that no reading has used yet.
     package func hasFound(_ topic: Topic) -> Bool {
-        answered[topic] != nil || answeredBelow[topic] != nil || deadLetters[topic] != nil
+        completed[topic] != nil || completedBelow[topic] != nil || deadLetters[topic] != nil
     }
 
     /// Drops the topic's outcomes, because reading began with them.
     package mutating func drop(_ topic: Topic) {
-        (answered[topic], answeredBelow[topic], deadLetters[topic]) = (nil, nil, nil)
+        (completed[topic], completedBelow[topic], deadLetters[topic]) = (nil, nil, nil)
     }
 
     /// Drops the ended parked jobs that have no row any more.
     package mutating func dropEndedParked(_ gone: some Sequence<ParkedKey>) { endedParked.subtract(gone) }
 
     /// Number of records that were found to have an outcome.
-    package var count: Int { answered.values.reduce(0) { $0 + $1.count } }
+    package var count: Int { completed.values.reduce(0) { $0 + $1.count } }
 }
 
 /// A dead letter whose owner crashed before it appended the outcome. The next owner appends the outcome and does not
