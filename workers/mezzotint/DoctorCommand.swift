@@ -206,7 +206,7 @@ enum DoctorCommand {
         do {
             let notices = Mutex<[String]>([])
             let log = try await ChosenLog.open(settings, notice: { text in notices.withLock { $0.append(text) } }).log
-            let message = ["It answers; it has \(log.partitionCount) partitions."] + notices.withLock { $0 }
+            let message = ["It responds; it has \(log.partitionCount) partitions."] + notices.withLock { $0 }
             let clock = log.hasOwnClock ? await clock(log) : nil
             await log.close()
             return [Finding(check: "log", isOK: true, message: message.joined(separator: " "))] + [clock].compactMap(\.self)

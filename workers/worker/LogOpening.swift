@@ -26,13 +26,13 @@ struct LogOpening {
                 begun = .now
                 logger.warning("The worker waits for the log.", ["reason": .string(failure.description)])
             } else {
-                logger.debug("The log does not answer yet.")
+                logger.debug("The log does not respond yet.")
             }
             metrics?.wait(for: failure, client: settings.workerName)
         }
         if let begun {
             logger.notice(
-                "The log answers: the worker starts.",
+                "The log responds: the worker starts.",
                 ["waited": .int((ContinuousClock.now - begun).components.seconds)])
         }
         return chosen

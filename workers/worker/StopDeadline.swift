@@ -52,6 +52,6 @@ final class StopDeadline: Sendable {
         let silence = worker.silence
         return silence >= time
             ? "its thread has not looked at its work for \(silence.components.seconds) s"
-            : "its log, or an index, does not answer"
+            : "its log, or an index, does not respond"
     }
 }

@@ -191,7 +191,7 @@ extension KafkaQuestions {
             : Self.answer(of: client, operation, within: wait, waiting: wait + .seconds(2), request)
         guard let event = answer else {
             if isOfCoordinator { forgetCoordinator() }
-            throw .unavailable(reason: "\(subject): no answer within \(wait.components.seconds) s")
+            throw .unavailable(reason: "\(subject): no response within \(wait.components.seconds) s")
         }
         if !event.error.isNone { throw LogFailure(event.error, reason: "\(subject): \(event.text)") }
         return event

@@ -74,7 +74,7 @@ final class KafkaReader {
             let subject = "reading \(configuration.name(place.topic)), partition \(place.partition)"
             found[place] = .failure(
                 error.isNone
-                    ? .unavailable(reason: "\(subject): no answer within \(patience.description)")
+                    ? .unavailable(reason: "\(subject): no response within \(patience.description)")
                     : LogFailure(error, subject))
         }
         return found
@@ -117,6 +117,6 @@ final class KafkaReader {
             deadline = SystemTime.monotonic + patience
         }
         let subject = "reading \(configuration.name(place.topic)), partition \(place.partition)"
-        throw .unavailable(reason: "\(subject): no answer within \(patience.description)")
+        throw .unavailable(reason: "\(subject): no response within \(patience.description)")
     }
 }

@@ -58,7 +58,7 @@ final class InspectorPool: Sendable {
                     switch error {
                     case .deadline: "it took longer than \(configuration.inspectionLimit.milliseconds) ms"
                     case .died: "the inspector ended with \(end)"
-                    case .misspoke: "the inspector answered out of protocol"
+                    case .misspoke: "the inspector violated the protocol"
                     }
             }
         }

@@ -66,12 +66,12 @@ final class RendererChild: Sendable, Equatable {
         guard socket.waits(upTo: limit) else { throw .deadline }
         guard let message = (try? socket.receive(limit: Wire.messageLimit)) ?? nil else { throw .died }
         guard let reply = RenderReply(message: message.bytes), message.files.isEmpty else {
-            throw .misspoke("it answered out of protocol")
+            throw .misspoke("it replied out of protocol")
         }
         // It may continue, and nothing else counts the size of a file in memory.
         if case .failed = reply, !output.discard() { throw .misspoke("it keeps its output file open for writing") }
         switch reply {
-        case .ready, .readyUnfiltered: throw .misspoke("it answered out of turn")
+        case .ready, .readyUnfiltered: throw .misspoke("it replied out of turn")
         case .rendered(let outputs): return .success(try variants(outputs, in: output, of: render))
         case .failed(.source(let reason)):
             return .failure(RenderFailure(undecoded: render.picture.facts, reason: reason))

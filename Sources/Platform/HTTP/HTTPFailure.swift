@@ -2,7 +2,7 @@
 package enum HTTPPhase: String, Sendable, Hashable {
     case resolving = "finding the address"
     case connecting
-    case waiting = "waiting for the head of the answer"
+    case waiting = "waiting for the head of the response"
     case whole = "the transfer as a whole"
     case flow = "the body came too slowly"
 }
@@ -39,8 +39,8 @@ package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
         case .deadline(let phase): "It took too long: \(phase.rawValue). Try again later, or raise the deadline."
         case .truncated: "The body ended before its length. Try again."
         case .headTooLarge(let limit): "The headers are over \(limit) bytes. Correct the server."
-        case .malformed(let reason): "The answer is not proper HTTP: \(reason). Correct the server."
-        case .encoded(let coding): "The answer has \(coding), which was not asked for. Correct the server."
+        case .malformed(let reason): "The response is not valid HTTP: \(reason). Correct the server."
+        case .encoded(let coding): "The response has \(coding), which was not requested. Correct the server."
         case .ended: "The receiver wanted no more of the body."
         case .cancelled: "The transfer was given up."
         }

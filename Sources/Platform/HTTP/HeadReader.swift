@@ -38,7 +38,7 @@ package struct HeadReader {
             (isBetweenHeads, headers) = (false, [])
             heads += 1
             guard heads <= 1 + Self.earlyLimit else {
-                throw .malformed(reason: "more than \(Self.earlyLimit) early answers come before it")
+                throw .malformed(reason: "more than \(Self.earlyLimit) interim responses come before it")
             }
             isOld = start.elementsEqual("http/1.0".utf8)
             return false

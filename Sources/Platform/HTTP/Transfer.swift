@@ -174,7 +174,7 @@ final class Transfer: @unchecked Sendable {
         }
         if let ownFailure { return .failure(ownFailure) }
         if traffic?.isFlooded == true {
-            return .failure(.connection(reason: "most of what the server sent was no part of an answer"))
+            return .failure(.connection(reason: "most of what the server sent belongs to no response"))
         }
         if !refused.isEmpty { return .failure(.refusedAddress(refused.joined(separator: " and "))) }
         return .failure(failure(code))

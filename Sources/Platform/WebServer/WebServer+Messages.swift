@@ -69,7 +69,7 @@ extension WebServer {
             response.headers.append(("Connection", "close"))
             return response
         }()
-        static let busy = text("Too many are waiting for their answers. Ask again later.\n", status: 503)
+        static let busy = text("Too many requests wait for their response. Ask again later.\n", status: 503)
         package static let unavailable = text("The server is stopping.\n", status: 503)
     }
 }

@@ -37,7 +37,7 @@ struct HostileHostsTests {
             ("a handshake that never ends", .silence, "https", .deadline(.connecting)),
             (
                 "early answers", .flood("", "HTTP/1.1 102 Processing\r\n\r\n"), "http",
-                .malformed(reason: "more than 8 early answers come before it")
+                .malformed(reason: "more than 8 interim responses come before it")
             ),
             (
                 "header lines", .flood("HTTP/1.1 200 OK\r\n", "A:\r\n"), "http",
@@ -55,7 +55,7 @@ struct HostileHostsTests {
             ),
             ("chunks of a byte", .flood(head, "1\r\nx\r\n"), "http", flood),
         ]
-    private static let flood = HTTPFailure.connection(reason: "most of what the server sent was no part of an answer")
+    private static let flood = HTTPFailure.connection(reason: "most of what the server sent belongs to no response")
 
     private func request(_ url: String) -> HTTPRequest {
         var request = HTTPRequest(url, userAgent: "test") { _ in true }

@@ -18,7 +18,7 @@ struct WaitingWorkerTests {
     func waiting() async throws {
         let place = try Workplace()
         let worker = try place.worker(Self.away, untilIdle: false)
-        await worker.says("The log does not answer yet.", times: 2)
+        await worker.says("The log does not respond yet.", times: 2)
         #expect(worker.errors.components(separatedBy: "The worker waits for the log.").count == 2, "\(worker.errors)")
         let address = try await worker.metricsAddress()
         let ready = try await Asked(address + "/readyz")

@@ -28,9 +28,10 @@ extension StagedFault {
             $0.look(14)
         },
         StagedFault(
-            "a worker that tells too much", .workerSilent, ["its answer is larger than 2 MiB. Fast has nothing to do."]
+            "a worker that tells too much", .workerSilent,
+            ["its response is larger than 2 MiB. Fast has nothing to do."]
         ) {
-            $0.workers.append(WorkerSight("10.0.0.2:9464", .silent("its answer is larger than 2 MiB")))
+            $0.workers.append(WorkerSight("10.0.0.2:9464", .silent("its response is larger than 2 MiB")))
             $0.look(14)
         },
         StagedFault(
