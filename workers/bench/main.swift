@@ -4,7 +4,7 @@ let words = Swift.CommandLine.arguments.dropFirst()
 if words.first == "bare" { BareProcess.run(Array(words.dropFirst())) }
 let program = Command(
     "mezzotint-bench", abstract: "Measure Mezzotint and compare it with alternatives.",
-    examples: ["mezzotint-bench render --pictures ../shared/images/photos --json"],
+    examples: ["mezzotint-bench render --images ../shared/images/photos --json"],
     subcommands: [
         RenderBenchmark.command, LargeBenchmark.command, PipelineBenchmark.command,
         SkipBenchmark.command,

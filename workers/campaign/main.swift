@@ -5,7 +5,7 @@ let words = Array(Swift.CommandLine.arguments.dropFirst())
 if words.first == "parent" { StandIn.run(words) }
 let program = Command(
     "mezzotint-campaign",
-    abstract: "Feeds the real worker damaged pictures, answers, replies and records, beside innocent jobs.",
+    abstract: "Feeds the real worker damaged images, responses, replies and records, beside innocent jobs.",
     examples: ["mezzotint-campaign --minutes 1", "mezzotint-campaign --json"],
     options: [
         Option(

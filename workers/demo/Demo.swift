@@ -7,17 +7,17 @@ import WebServer
 /// All of Mezzotint on one machine: an origin, publishers, the worker, and a page of the results.
 enum Demo {
     static let command = Command(
-        "mezzotint-demo", abstract: "Show the whole pipeline on pictures from a local origin.",
+        "mezzotint-demo", abstract: "Show the whole pipeline on images from a local origin.",
         examples: [
-            "ops/demo", "ops/demo --pictures ~/Pictures --out /tmp/sheet --jobs 500",
+            "ops/demo", "ops/demo --images ~/Pictures --out /tmp/sheet --jobs 500",
             "ops/demo --kafka 127.0.0.1:9092",
         ],
         options: [
-            Option("pictures", value: "dir", help: "Serve these pictures; without it some are drawn."),
+            Option("images", value: "dir", help: "Serve these images; by default, some are drawn."),
             Option("out", value: "dir", help: "Output directory (default: out/demo)."),
             Option(
                 "kafka", value: "host:port", help: "Run two workers on this broker, on topics that the demo removes."),
-            Option("jobs", value: "number", help: "Jobs a round (default: two for each picture)."),
+            Option("jobs", value: "number", help: "Jobs a round (default: two for each image)."),
         ],
         run: run)
 
@@ -32,7 +32,7 @@ enum Demo {
         let data = out.appending(path: dataFolder)
         let log = try DemoLog(data: data, kafka: arguments.value("kafka"))
         let programs = try Programs(settings: log.assignments)
-        let given = try arguments.value("pictures").map { try Gallery(existing: URL(filePath: $0)) }
+        let given = try arguments.value("images").map { try Gallery(existing: URL(filePath: $0)) }
         try begin(data)
         try log.make(by: programs)
         do {

@@ -24,12 +24,12 @@ struct Gallery {
     init(existing folder: URL) throws {
         self.folder = folder
         guard let files = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else {
-            throw DemoFailure("The folder \(folder.path) cannot be read. Check the path given to --pictures.")
+            throw DemoFailure("The folder \(folder.path) cannot be read. Check the path given to --images.")
         }
         names = files.filter { name in Self.suffixes.contains { name.lowercased().hasSuffix(".\($0)") } }.sorted()
         if names.isEmpty {
             throw DemoFailure(
-                "\(folder.path) has no images (\(Self.suffixes.joined(separator: ", "))). Name another folder by --pictures."
+                "\(folder.path) has no images (\(Self.suffixes.joined(separator: ", "))). Name another folder by --images."
             )
         }
     }
@@ -39,7 +39,7 @@ struct Gallery {
         try Self.makeFolder(folder)
         let plates = (0..<count).map(Plate.init)
         let missing = plates.filter { !FileManager.default.fileExists(atPath: folder.appending(path: $0.name).path) }
-        if !missing.isEmpty { Console.complain("Drawing \(missing.count) pictures into \(folder.path)") }
+        if !missing.isEmpty { Console.complain("Drawing \(missing.count) images into \(folder.path)") }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, plate) in missing.enumerated() {
                 // Drawing needs memory for all of a picture's pixels: no more pictures at once than renderers.

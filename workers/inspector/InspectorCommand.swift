@@ -10,7 +10,7 @@ internal import Seccomp
 struct InspectorCommand {
     let words: [String]
     private static let program = ChildProgram(
-        "mezzotint-inspector", does: "Read the headers of pictures for mezzotint-worker")
+        "mezzotint-inspector", does: "Read the headers of images for mezzotint-worker")
     private static let dataBytes = 64 << 20
     private static let cpuSeconds = 3_600
     private static let files = 16

@@ -16,7 +16,7 @@ internal import Vips
 struct RendererCommand {
     let words: [String]
     private static let program = ChildProgram(
-        "mezzotint-renderer", does: "Decode and encode pictures for mezzotint-worker")
+        "mezzotint-renderer", does: "Decode and encode images for mezzotint-worker")
     private static let files = 32
     /// Time limit for libvips's idle threads to end.
     private static let longestIdle = Duration.seconds(2)

@@ -144,7 +144,7 @@ final class RendererChild: Sendable, Equatable {
         } catch { throw .uninspected(error) }
         for ((result, output), request) in zip(zip(results, outputs), render.request.outputs) {
             switch result {
-            case .failure(let failure): throw .misspoke("one of its pictures is none: \(failure)")
+            case .failure(let failure): throw .misspoke("one of its images is invalid: \(failure)")
             case .success(let picture):
                 // Encoders store equal frames once.
                 let facts = picture.facts
@@ -152,7 +152,7 @@ final class RendererChild: Sendable, Equatable {
                     output.frames <= max(1, render.picture.facts.frames), facts.orientation == 1
                 else {
                     throw .misspoke(
-                        "one of its pictures is a \(facts.format.rawValue) of \(facts.size), not the "
+                        "one of its images is a \(facts.format.rawValue) of \(facts.size), not the "
                             + "\(request.format.rawValue) of \(output.size) that it reported")
                 }
             }

@@ -6,7 +6,7 @@ extension LossTable {
     /// ratio 1.05 from a lossless donor, 12 at ratio 8, and 24 at ratio 22 from a JPEG of q92: what was measured of three
     /// drawings held for no other, so that no resampled donor stands in.
     ///
-    /// `mezzotint-bench losses --raw --pictures DIR` measures it, of what `mezzotint-bench drawings --to DIR` wrote.
+    /// `mezzotint-bench losses --raw --images DIR` measures it, of what `mezzotint-bench drawings --to DIR` wrote.
     package static let drawings = LossTable(
         ratios: [1],
         rows: [

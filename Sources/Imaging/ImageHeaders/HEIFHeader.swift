@@ -24,15 +24,15 @@ enum HEIFHeader {
         let isSequence = all.contains { $0.type == "moov" }
         let sequence = RenderFailure.unsupportedFeature(format, reason: "it is a sequence without a still image")
         guard let meta = all.first(where: { $0.type == "meta" }) else {
-            throw isSequence ? sequence : malformed("it has no description of its pictures")
+            throw isSequence ? sequence : malformed("it has no description of its images")
         }
         let parts = try boxes(&bytes, in: meta.content.dropFirst(4), format)
         guard let described = parts.first(where: { $0.type == "iprp" }) else {
-            throw isSequence ? sequence : malformed("its pictures have no properties")
+            throw isSequence ? sequence : malformed("its images have no properties")
         }
         let tables = try boxes(&bytes, in: described.content, format)
         guard let list = tables.first(where: { $0.type == "ipco" }) else {
-            throw malformed("its pictures have no size")
+            throw malformed("its images have no size")
         }
         let properties = try boxes(&bytes, in: list.content, format)
         let links = tables.filter { $0.type == "ipma" }
@@ -47,7 +47,7 @@ enum HEIFHeader {
         }
         // A sequence may name no primary item: then its first item counts.
         let named = try item(&bytes, parts)
-        guard named != nil || isSequence else { throw malformed("it does not say which of its pictures is meant") }
+        guard named != nil || isSequence else { throw malformed("it names no primary image") }
         let listed = try own(named)
         var size: PixelSize?
         for property in listed where property.type == "ispe" { size = try extent(&bytes, property, format) }
@@ -58,7 +58,7 @@ enum HEIFHeader {
             if other.pixels > limits.pixels { throw .tooManyPixels(other, limit: limits.pixels) }
             if other.pixels > largest.map(\.pixels) ?? 0 { largest = other }
         }
-        guard let size, let largest else { throw isSequence ? sequence : malformed("its picture has no size") }
+        guard let size, let largest else { throw isSequence ? sequence : malformed("its image has no size") }
         // In any order of the list, cuts apply after descriptive properties, and turns after cuts.
         var visible = size
         for property in listed where property.type == "clap" {

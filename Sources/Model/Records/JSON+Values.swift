@@ -51,7 +51,7 @@ extension JSONReader {
             throw refuse("an array of x, y, width and height", "\(sides.count) numbers", at: start)
         }
         guard let region = Region(toldX: sides[0], y: sides[1], width: sides[2], height: sides[3]) else {
-            throw refuse("a rectangle that a picture can show", "\(sides)", at: start)
+            throw refuse("a rectangle that an image can show", "\(sides)", at: start)
         }
         return region
     }

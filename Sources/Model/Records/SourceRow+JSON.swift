@@ -76,7 +76,7 @@ extension SourceRow {
                 case "version": version = try reader.version()
                 case "width": width = try reader.side()
                 case "height": height = try reader.side()
-                case "format": format = try reader.value("a picture format") { ImageFormat(rawValue: $0) }
+                case "format": format = try reader.value("an image format") { ImageFormat(rawValue: $0) }
                 case "bytes": bytes = try reader.integer(in: RowLimits.bytes)
                 case "digest": digest = try reader.digest()
                 case "alpha": hasAlpha = try reader.boolean()

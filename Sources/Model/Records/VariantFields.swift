@@ -108,7 +108,7 @@ extension JSONReader {
         try openObject()
         while let key = try nextKey() {
             switch key {
-            case "format": format = try value("a picture format") { ImageFormat(rawValue: $0) }
+            case "format": format = try value("an image format") { ImageFormat(rawValue: $0) }
             case "frames": frames = try integer(in: RowLimits.frames)
             case "alpha": hasAlpha = try boolean()
             case "orientation": orientation = try integer(in: RowLimits.orientation)

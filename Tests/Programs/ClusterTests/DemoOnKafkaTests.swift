@@ -14,7 +14,7 @@ extension ClusterTests {
             let drawn = Pixels.photograph(width: 400, height: 300, seed: UInt64(number))
             try Data(drawn.png).write(to: pictures.appending(path: "\(number).png"))
         }
-        let words = ["--kafka", broker.bootstrap, "--pictures", pictures.path, "--out", folder.file("out")]
+        let words = ["--kafka", broker.bootstrap, "--images", pictures.path, "--out", folder.file("out")]
         let ended = try Built.run("mezzotint-demo", words)
         #expect(ended.status == 0, "\(ended.errors)")
         #expect(ended.output.contains("4 requests came to the origin for 16 jobs."), "\(ended.output)")

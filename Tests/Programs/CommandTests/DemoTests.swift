@@ -16,7 +16,7 @@ struct DemoTests {
         }
         try Data("notes".utf8).write(to: pictures.appending(path: "notes.txt"))
         let out = folder.url.appending(path: "out")
-        let ended = try Built.run("mezzotint-demo", ["--pictures", pictures.path, "--out", out.path, "--jobs", "4"])
+        let ended = try Built.run("mezzotint-demo", ["--images", pictures.path, "--out", out.path, "--jobs", "4"])
         #expect(ended.status == 0, "\(ended.errors)")
 
         #expect(ended.output.contains("2 requests came to the origin for 8 jobs."))
@@ -40,10 +40,10 @@ struct DemoTests {
     @Test("A folder that is not there, or has no pictures in it, is named before anything is done")
     func pictures() throws {
         let folder = try TemporaryFolder()
-        let missing = try Built.run("mezzotint-demo", ["--pictures", folder.file("none"), "--out", folder.file("out")])
+        let missing = try Built.run("mezzotint-demo", ["--images", folder.file("none"), "--out", folder.file("out")])
         #expect(missing.status == 1)
         #expect(missing.errors.contains("\(folder.file("none")) cannot be read"))
-        let empty = try Built.run("mezzotint-demo", ["--pictures", folder.path, "--out", folder.file("out")])
+        let empty = try Built.run("mezzotint-demo", ["--images", folder.path, "--out", folder.file("out")])
         #expect(empty.status == 1)
         #expect(empty.errors.contains("has no images ("))
         #expect(!FileManager.default.fileExists(atPath: folder.file("out")))
@@ -77,7 +77,7 @@ struct DemoTests {
             try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: true)
             try Data("jobs".utf8).write(to: folder.url.appending(path: name + "/log.sqlite"))
         }
-        let words = ["--pictures", pictures, "--out", folder.path, "--jobs", "1"]
+        let words = ["--images", pictures, "--out", folder.path, "--jobs", "1"]
         let refused = try Built.run("mezzotint-demo", words)
         #expect(refused.status == 1 && refused.errors.contains("demo-data is there, and no demo has made it."))
         #expect(try String(contentsOf: data.appending(path: "log/log.sqlite"), encoding: .utf8) == "jobs")

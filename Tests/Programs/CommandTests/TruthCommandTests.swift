@@ -17,7 +17,7 @@ struct TruthCommandTests {
         for name in [long, "b"] {
             try Data(Pixels.map(width: 60, height: 40).png).write(to: pictures.appending(path: name))
         }
-        let ended = try Built.run("mezzotint-bench", ["truth", "--pictures", pictures.path, "--to", out.path])
+        let ended = try Built.run("mezzotint-bench", ["truth", "--images", pictures.path, "--to", out.path])
         #expect(ended.status == 0, "\(ended.errors)")
         let results = try String(contentsOf: out.appending(path: "results.jsonl"), encoding: .utf8).split(separator: "\n")
         try #require(results.count == 2)

@@ -15,7 +15,7 @@ enum KafkaScaleBenchmark {
         abstract: "Photographs on Kafka, beside KafkaJS with sharp.",
         examples: ["mezzotint-bench kafka-scale --json", "mezzotint-bench kafka-scale --format webp --rounds 7"],
         options: [
-            Option("pictures", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),
+            Option("images", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),
             Option("format", value: "format", help: "The output format (webp).", oneOf: ["webp", "jpeg"]),
             Option("rounds", value: "n", help: "Rounds of all, interleaved; the median counts (2)."),
             BenchBroker.option, .json,

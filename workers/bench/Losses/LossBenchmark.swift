@@ -11,10 +11,10 @@ internal import VariantSpec
 enum LossBenchmark {
     static let command = Command(
         "losses", abstract: "Measure the loss of deriving a variant from a stored one.",
-        examples: ["mezzotint-bench losses --count 12", "mezzotint-bench losses --pictures DIR"],
+        examples: ["mezzotint-bench losses --count 12", "mezzotint-bench losses --images DIR"],
         options: [
             Option(
-                "pictures", value: "dir", help: "Photographs of 1920 px or more; by default ../shared/images/photos."),
+                "images", value: "dir", help: "Photographs of 1920 px or more; by default ../shared/images/photos."),
             Option("count", value: "n", help: "Number of photographs, evenly spread (default: all)."),
             Option(flag: "raw", help: "Print each loss instead of the table."),
         ],
@@ -31,7 +31,7 @@ enum LossBenchmark {
         var large: [URL] = []
         for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) where await isLarge(file, pool) { large.append(file) }
         large.sort { $0.lastPathComponent < $1.lastPathComponent }
-        guard !large.isEmpty else { throw UsageError("Found no picture of 1920 px or more in \(folder.path).") }
+        guard !large.isEmpty else { throw UsageError("Found no image of 1920 px or more in \(folder.path).") }
         let step = max(1, large.count / (try arguments.number("count", in: 1...10_000) ?? large.count))
         let scratch = FileManager.default.temporaryDirectory.appending(path: "mezzotint-losses-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)

@@ -13,16 +13,16 @@ internal import VariantSpec
 /// time.
 enum LargeBenchmark {
     static let command = Command(
-        "large", abstract: "Memory and time of large pictures, one at a time.",
-        examples: ["mezzotint-bench large --pictures DIR --spec 1000x1000-q80.jpg"],
+        "large", abstract: "Memory and time of large images, one at a time.",
+        examples: ["mezzotint-bench large --images DIR --spec 1000x1000-q80.jpg"],
         options: [
-            Option("pictures", value: "dir", help: "Pictures to render."),
+            Option("images", value: "dir", help: "Images to render."),
             Option("spec", value: "spec", help: "Variant to render from each (1000x1000-q80.jpg)."), .json,
         ],
         // Only for changes of the decoders' memory estimates.
         isHidden: true
     ) { arguments in
-        let folder = URL(filePath: arguments.value("pictures") ?? ".")
+        let folder = URL(filePath: arguments.value("images") ?? ".")
         let spec = try VariantSpec(arguments.value("spec") ?? "1000x1000-q80.jpg")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         var figures = Figures("large")

@@ -14,7 +14,7 @@ struct PoolEngine: BenchmarkEngine {
     var isolation = RenderIsolation.origin
     /// Number of hosts that the pictures come from, in turn: the scheduler takes hosts in turn, too.
     var hosts = 1
-    /// Renders of each picture in one run.
+    /// Renders of each image in one run.
     var repeats = 1
     let out: URL
 

@@ -19,10 +19,10 @@ struct RenderBenchmark {
     static let command = Command(
         "render", abstract: "Photographs in three sizes, beside libvips and sharp.",
         examples: [
-            "mezzotint-bench render --json", "mezzotint-bench render --pictures DIR --engine mezzotint --no-score",
+            "mezzotint-bench render --json", "mezzotint-bench render --images DIR --engine mezzotint --no-score",
         ],
         options: [
-            Option("pictures", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),
+            Option("images", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),
             Option(
                 "format", value: "format", help: "Only this output format; mixed: JPEG, WebP and AVIF.",
                 oneOf: Ladder.all.map(\.name)),
@@ -32,9 +32,9 @@ struct RenderBenchmark {
                 "isolation", value: "kind", help: "render.isolation (origin); repeat it for more rows.",
                 oneOf: RenderIsolation.allCases.map(\.rawValue), isRepeating: true),
             Option(
-                "hosts", value: "n", help: "Origins of the pictures, in turn (4); repeatable.",
+                "hosts", value: "n", help: "Origins of the images, in turn (4); repeatable.",
                 isRepeating: true),
-            Option("repeat", value: "n", help: "Renders of each picture in one run (1)."),
+            Option("repeat", value: "n", help: "Renders of each image in one run (1)."),
             Option("rounds", value: "n", help: "Runs of each engine, in turn, for the median (3)."),
             Option("jobs", value: "n", help: "Renders at once; by default as many as cores."),
             Option("scored", value: "n", help: "Photographs to score, beside the drawings (all)."),

@@ -15,16 +15,16 @@ enum TruthCommand {
 
     static let command = Command(
         "truth", abstract: "Renders each file of a folder to 400x400.png, and says what became of it.",
-        examples: ["mezzotint-bench truth --pictures DIR --to OUT"],
+        examples: ["mezzotint-bench truth --images DIR --to OUT"],
         options: [
-            Option("pictures", value: "dir", help: "The folder, with all folders below it."),
+            Option("images", value: "dir", help: "The folder, with all folders below it."),
             Option("to", value: "dir", help: "Where <path>.png and results.jsonl go."),
         ],
         // A step of `ops/campaign --truth`.
         isHidden: true
     ) { arguments in
-        guard let folder = arguments.value("pictures"), let out = arguments.value("to") else {
-            throw UsageError("--pictures names the folder to render, --to the one to write into.")
+        guard let folder = arguments.value("images"), let out = arguments.value("to") else {
+            throw UsageError("--images names the folder to render, --to the one to write into.")
         }
         var configuration = RendererConfiguration(program: PoolEngine.program, count: 2)
         configuration.limits.formats.formUnion([.tiff, .jxl, .svg])

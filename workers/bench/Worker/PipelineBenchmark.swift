@@ -9,7 +9,7 @@ enum PipelineBenchmark {
         "pipeline", abstract: "Photographs through the worker, beside the pool alone.",
         examples: ["mezzotint-bench pipeline --json", "mezzotint-bench pipeline --format webp --rounds 7"],
         options: [
-            Option("pictures", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),
+            Option("images", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),
             Option("format", value: "format", help: "Only this output format.", oneOf: ["webp", "jpeg"]),
             Option("rounds", value: "n", help: "Pairs of runs, interleaved; the median counts (5)."), .json,
         ]
@@ -59,10 +59,10 @@ enum PipelineBenchmark {
 /// The photographs that benchmarks render.
 enum Photographs {
     static func folder(named arguments: ParsedArguments) throws -> URL {
-        if let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? Shared.part("images/photos") {
+        if let folder = arguments.value("images").map({ URL(filePath: $0) }) ?? Shared.part("images/photos") {
             return folder
         }
-        throw UsageError("Found no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
+        throw UsageError("Found no images: give a directory with --images, or set MEZZOTINT_SHARED.")
     }
 
     static func named(by arguments: ParsedArguments) throws -> [URL] {

@@ -9,7 +9,7 @@ enum ReuseBenchmark {
         "reuse", abstract: "Origin bytes and processor time that reuse saves.",
         examples: ["mezzotint-bench reuse --json"],
         options: [
-            Option("pictures", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),
+            Option("images", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),
             Option("format", value: "format", help: "Only this output format.", oneOf: ["webp", "jpeg"]), .json,
         ]
     ) { arguments in
