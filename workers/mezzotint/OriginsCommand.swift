@@ -43,7 +43,7 @@ enum OriginsCommand {
         var wait = Duration.hours(1)
         if let text = arguments.value("for") {
             guard isBlocked else { throw UsageError("--for requires block.") }
-            guard let said = Duration(told: text), said > .zero, said <= OriginRow.longestBlock else {
+            guard let said = Duration(parsing: text), said > .zero, said <= OriginRow.longestBlock else {
                 throw UsageError("--for: expected a duration up to 24h, such as 10m, got '\(text)'.")
             }
             wait = said
@@ -136,9 +136,9 @@ enum OriginsCommand {
                 json.field("state", host.state.rawValue)
                 time("since", host.since, &json)
                 time("until", host.until, &json)
-                json.field("limit", host.isTold ? host.limit : nil)
-                json.field("inFlight", host.isTold ? host.inFlight : nil)
-                json.waiting { host.isTold ? host.waiting[$0] : nil }
+                json.field("limit", host.isReported ? host.limit : nil)
+                json.field("inFlight", host.isReported ? host.inFlight : nil)
+                json.waiting { host.isReported ? host.waiting[$0] : nil }
                 json.key("matchRate")
                 if let rate = host.matchRate { json.number(rate) } else { json.null() }
                 json.field("staleOutcomes", host.staleOutcomes)
@@ -146,12 +146,12 @@ enum OriginsCommand {
         }
         let rows = hosts.map { host -> [String] in
             // Unknown while no worker reports the host.
-            let told = { (count: Int) in host.isTold ? "\(count)" : "-" }
+            let told = { (count: Int) in host.isReported ? "\(count)" : "-" }
             return [
                 host.host, host.state.rawValue,
                 host.since.map { Output.age(of: $0, at: now) } ?? "-",
                 host.until.map { Output.age($0 - now) } ?? "-", host.code ?? "-", told(host.limit),
-                told(host.inFlight), host.isTold ? rate(host.perMinute) : "-",
+                told(host.inFlight), host.isReported ? rate(host.perMinute) : "-",
             ] + Lane.allCases.map { told(host.waiting[$0]) } + [
                 host.matchRate.map { "\(Int(($0 * 100).rounded(.down))) %" } ?? "-", "\(host.staleOutcomes)",
             ]

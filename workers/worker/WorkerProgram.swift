@@ -56,7 +56,7 @@ struct WorkerProgram {
         .settings
         let patience = try arguments.value("patience").map { text throws(UsageError) in
             guard arguments.flag("until-idle") else { throw UsageError("--patience requires --until-idle.") }
-            guard let patience = Duration(told: text) else {
+            guard let patience = Duration(parsing: text) else {
                 throw UsageError("--patience: expected a duration such as 0s, 30s or 10m, got '\(text)'.")
             }
             return patience

@@ -55,7 +55,7 @@ extension LogFolder {
         ) throws(SQLiteFailure) -> (connection: Connection, isLocking: Bool) {
             let file = file(path)
             let connection = try Connection(file, .readOnly)
-            connection.checkpointOnlyWhenTold()
+            connection.checkpointOnlyOnRequest()
             do throws(SQLiteFailure) { _ = try connection.number("PRAGMA user_version") } catch {
                 // Where a program has the log open, there is a -shm; where none can be made, none has.
                 guard error.isUnopened || error.isInReadOnlyFolder, !isShared(file) else { throw error }

@@ -73,7 +73,7 @@ final class LogFolder: Sendable {
 
     func openForReading() throws(SQLiteFailure) -> Connection {
         let connection = try Connection(file, .readOnly)
-        connection.checkpointOnlyWhenTold()
+        connection.checkpointOnlyOnRequest()
         return connection
     }
 

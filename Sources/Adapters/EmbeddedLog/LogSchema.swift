@@ -24,7 +24,7 @@ enum LogSchema {
         if FileSystem.length(of: path) ?? 0 == 0 { try? FileSystem.reserve(0, at: mark) }
         let isNew = FileSystem.length(of: mark) != nil
         let connection = try Connection(path, .create)
-        connection.checkpointOnlyWhenTold()
+        connection.checkpointOnlyOnRequest()
         let found = try connection.number("PRAGMA user_version") ?? 0
         // A new log has its tables in the WAL. A file that has pages and no tables is a copy without its WAL, or a program was
         // killed while it made the tables: then it left the mark.
@@ -96,7 +96,7 @@ enum LogSchema {
     }
 
     static func prepareForWriting(_ connection: Connection, reserve: Int) throws(SQLiteFailure) {
-        connection.checkpointOnlyWhenTold()
+        connection.checkpointOnlyOnRequest()
         let walBytes = OpenLog.duePages(isOwner: true, reserve: reserve) * pageSize
         // A WAL that was once long is cut when it begins anew. Debian's SQLite writes noughts over every page that is
         // freed: to delete 13 MB of records took 13 MB of WAL, which a full disk has not.

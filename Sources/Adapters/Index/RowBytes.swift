@@ -189,7 +189,7 @@ struct RowParts {
 
     /// Builds a size from sides that were read.
     mutating func size(_ width: Int, _ height: Int) -> PixelSize {
-        if let size = PixelSize(told: width, height) { return size }
+        if let size = PixelSize(checking: width, height) { return size }
         isBroken = true
         return PixelSize(width: 1, height: 1)
     }
@@ -206,7 +206,7 @@ struct RowParts {
     mutating func region() -> Region {
         let (x, y, width, height) = (word(), word(), word(), word())
         let region = Region(
-            toldX: Double(bitPattern: x), y: Double(bitPattern: y), width: Double(bitPattern: width),
+            checkingX: Double(bitPattern: x), y: Double(bitPattern: y), width: Double(bitPattern: width),
             height: Double(bitPattern: height))
         if let region { return region }
         isBroken = true
@@ -218,7 +218,7 @@ struct RowParts {
     /// Reads regions, or points if `numbers` is 2.
     mutating func regions(numbers: Int) -> [KeptRegion] {
         let told = (0..<numbers).map { _ in int(in: 0...1000) }
-        if let regions = [KeptRegion](told: numbers == 2 ? told + [0, 0] : told) { return regions }
+        if let regions = [KeptRegion](checking: numbers == 2 ? told + [0, 0] : told) { return regions }
         isBroken = true
         return []
     }

@@ -76,7 +76,7 @@ extension KafkaLogConsumer {
             for client in clients { client.learnLeaders(of: Topic.owned) }
             var left = partitions
             let begun = SystemTime.monotonic
-            var isTold = false
+            var isReported = false
             var isAnswered = false
             while let consumer = self, consumer.decision.load(ordering: .relaxed) == number {
                 let answers = log.questions.partitionBounds(left)
@@ -99,12 +99,12 @@ extension KafkaLogConsumer {
                     reason = reason ?? failure
                 }
                 // Leaders of topics that are new, or whose broker went down, are elected within seconds.
-                if let reason, !isTold, SystemTime.monotonic - begun >= Self.electionTime {
+                if let reason, !isReported, SystemTime.monotonic - begun >= Self.electionTime {
                     let list = left.sorted().map { "\($0)" }.joined(separator: ", ")
                     log.notice(
                         "Partition\(left.count > 1 ? "s" : "") \(list) wait\(left.count > 1 ? "" : "s") for leaders: \(reason)"
                     )
-                    isTold = true
+                    isReported = true
                 }
                 // Most failures have waited for a response already; some return at once.
                 usleep(Self.pause.microseconds)

@@ -18,18 +18,18 @@ extension KafkaLogConsumer {
         // By then the coordinator has missed any member that was killed before this process began.
         let limit = SystemTime.monotonic + log.configuration.timing.session + Self.sweepInterval
         OwnThread.start("kafka join") { [weak self, log] in
-            var isTold = false
+            var isReported = false
             while let consumer = self, consumer.decision.load(ordering: .relaxed) == 0,
                 SystemTime.monotonic < limit,
                 // If the coordinator cannot be asked, its last response counts.
-                (try? log.questions.members()).map({ former.holdsUp($0.map(\.id)) }) ?? isTold
+                (try? log.questions.members()).map({ former.holdsUp($0.map(\.id)) }) ?? isReported
             {
-                if !isTold {
+                if !isReported {
                     log.notice(
                         "The group still counts on the worker that ran here before: this one joins when its session is over, so that the others work on"
                     )
                 }
-                isTold = true
+                isReported = true
                 usleep(Self.lookInterval.microseconds)
             }
             // It may have joined meanwhile, for instance after a stall.

@@ -156,7 +156,7 @@ extension Jobs {
                 ?? origins.crowded(flight.share)
             for pending in old {
                 park(
-                    pending.told(crashes: crashes(of: pending)), for: flight.share, cause,
+                    pending.counting(crashes: crashes(of: pending)), for: flight.share, cause,
                     isAside: flight.course != nil,
                     now, &effects)
             }

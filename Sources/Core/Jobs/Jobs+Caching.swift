@@ -186,7 +186,7 @@ extension Jobs {
         failure: FailureNote? = nil, at now: Moment, _ effects: inout [JobEffect]
     ) {
         let change = SourceChange(of: pending.job, in: pending.record)
-        let changed = change.map { toldChanges.contains($0.id) ? [] : $0.variants(by: snapshot.variants) } ?? []
+        let changed = change.map { reportedChanges.contains($0.id) ? [] : $0.variants(by: snapshot.variants) } ?? []
         guard let change, !changed.isEmpty else {
             return effects.complete(pending, kind, variants: variants, failure: failure, at: now)
         }
@@ -196,9 +196,9 @@ extension Jobs {
 
     /// Remembers that the change was reported, so its job need not report it again. A forgotten change is reported
     /// twice under one id.
-    mutating func noteTold(_ change: SourceChange) {
-        if toldChanges.count >= 1_000 { toldChanges = [] }
-        toldChanges.insert(change.id)
+    mutating func noteReported(_ change: SourceChange) {
+        if reportedChanges.count >= 1_000 { reportedChanges = [] }
+        reportedChanges.insert(change.id)
     }
 }
 

@@ -88,16 +88,16 @@ extension Jobs {
     ) {
         var job = pending.job
         if scheduled.count >= Self.scheduledLimit { scheduled = scheduled.filter { $0.value.until > now.wall } }
-        let isTold = prefix == Job.staleRefreshPrefix
+        let isReported = prefix == Job.staleRefreshPrefix
         let isForced = job.freshness == .force
         // A job that only refreshes has no consumer to inform. A job that is not forced requests nothing that is fresh
         // again.
         let known = scheduled[job.source].flatMap {
-            $0.until > now.wall && $0.until - now.wall <= rules.ownLife && ($0.isTold || !isTold)
+            $0.until > now.wall && $0.until - now.wall <= rules.ownLife && ($0.isReported || !isReported)
                 && ($0.isForced || !isForced) ? $0 : nil
         }
-        job.variants = outcome.variants.filter { !isTold || !$0.kind.isFresh }.map(\.spec)
-        if let known { job.variants = isTold ? job.variants.filter { !known.specs.contains($0) } : [] }
+        job.variants = outcome.variants.filter { !isReported || !$0.kind.isFresh }.map(\.spec)
+        if let known { job.variants = isReported ? job.variants.filter { !known.specs.contains($0) } : [] }
         if job.variants.isEmpty { return effects.append(.work(.complete(pending.record, .refreshing(outcome, nil)))) }
         guard scheduled.count < Self.scheduledLimit || scheduled[job.source] != nil else {
             return effects.append(.work(.complete(pending.record, .outcome(outcome))))
@@ -112,7 +112,7 @@ extension Jobs {
         // A plain pending refresh beside a forced one for other variants makes the entry plain. One request too many
         // does no harm.
         scheduled[job.source] = ScheduledRefresh(
-            until: known?.until ?? until, isTold: isTold, isForced: isForced, specs: specs)
+            until: known?.until ?? until, isReported: isReported, isForced: isForced, specs: specs)
         // Refreshes of jobs that were completed together are spread out.
         let wait = Duration.minutes(1) + Duration.minutes(1).part(jitter())
         let pendingRefresh = PendingRefresh(
@@ -122,7 +122,7 @@ extension Jobs {
 
     /// Ends the pending refresh of a job of the worker's own, with any result.
     mutating func settle(_ job: Job) {
-        guard let known = scheduled[job.source], job.isStaleRefresh || (job.isRefresh && !known.isTold),
+        guard let known = scheduled[job.source], job.isStaleRefresh || (job.isRefresh && !known.isReported),
             job.freshness == .force || !known.isForced
         else { return }
         scheduled[job.source]?.specs.subtract(job.variants)
@@ -138,7 +138,7 @@ extension Jobs {
 struct ScheduledRefresh: Sendable {
     let until: WallTime
     /// Whether consumers that got stored variants are informed once these are fresh again.
-    let isTold: Bool
+    let isReported: Bool
     /// Whether the origin is asked even if the stored variants are fresh.
     let isForced: Bool
     /// Variants that were served from the store.

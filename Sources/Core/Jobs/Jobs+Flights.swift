@@ -239,7 +239,7 @@ extension Jobs {
         }
         if let change = task.change {
             // The change that an earlier owner left may have another part.
-            if flight.left == nil { noteTold(change) }
+            if flight.left == nil { noteReported(change) }
             course.change = nil
         }
         if task.pendingRefresh != nil { course.hasPendingRefresh = true }

@@ -43,7 +43,7 @@ extension Jobs {
     private mutating func parkUntilDue(
         _ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [JobEffect]
     ) {
-        park(pending.told(crashes: crashes(of: pending)), for: share(of: pending), cause, now, &effects)
+        park(pending.counting(crashes: crashes(of: pending)), for: share(of: pending), cause, now, &effects)
     }
 
     /// Time after which a job whose time is over is examined again, if its host has no room for its last attempt.

@@ -33,7 +33,7 @@ package struct Jobs: ~Copyable, Sendable {
     /// Sources for which stale variants were returned, and which a job of the worker's own requests again.
     var scheduled: [SourceKey: ScheduledRefresh] = [:]
     /// Changes of sources that this owner has reported.
-    var toldChanges: Set<String> = []
+    var reportedChanges: Set<String> = []
     /// Whether the partition goes to another owner.
     var isLeaving = false
     /// Number of logs that each topic has had before under this owner. Records of an earlier log do not return.

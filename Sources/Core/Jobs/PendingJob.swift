@@ -51,7 +51,7 @@ package final class PendingJob: Sendable {
     }
 
     /// The same job, with this number of crashes for its next record.
-    func told(crashes: Int) -> PendingJob {
+    func counting(crashes: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
             heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: throttledBy,

@@ -13,7 +13,7 @@ package struct EpochFold: Sendable {
     /// The latest so far.
     package private(set) var epoch: Int64
     /// Where it was told: an index that was told it before does not know where.
-    package private(set) var toldAt: Int64
+    package private(set) var epochOffset: Int64
     private let own: Int64
     /// Rows before it were written by earlier owners.
     private let end: Int64
@@ -30,7 +30,7 @@ package struct EpochFold: Sendable {
     ) {
         self.isReckonedHere = isReckonedHere
         // Told before that, at an offset that the index does not know.
-        (self.epoch, toldAt, self.own, self.end) = (epoch, max(0, position - 1), own, end)
+        (self.epoch, epochOffset, self.own, self.end) = (epoch, max(0, position - 1), own, end)
     }
 
     /// Whether a row does not count, because nobody has opened its epoch. In `parked`, a row from before the reader came
@@ -41,7 +41,7 @@ package struct EpochFold: Sendable {
 
     private func isUnknown(written: Int64?, opened: Int64?, at offset: Int64) -> Bool {
         guard let written, opened == nil else { return false }
-        return isBefore(epoch, at: toldAt, written, at: offset)
+        return isBefore(epoch, at: epochOffset, written, at: offset)
             && isAfterOwn(written, at: offset)
     }
 
@@ -62,19 +62,19 @@ package struct EpochFold: Sendable {
     package mutating func counts(written: Int64?, opened: Int64? = nil, at offset: Int64) -> Bool {
         // A bid above it could not be written.
         if !isReckonedHere, max(written ?? 0, opened ?? 0) > GroupEpoch.mostInParked { return false }
-        if let written, isBefore(written, at: offset, epoch, at: toldAt) { return false }
+        if let written, isBefore(written, at: offset, epoch, at: epochOffset) { return false }
         if isUnopened(written: written, opened: opened, at: offset) { return false }
         if isUnknown(written: written, opened: opened, at: offset) { return true }
-        for case let told? in [written, opened]
-        where isBefore(epoch, at: toldAt, told, at: offset) {
-            (epoch, toldAt) = (told, offset)
+        for case let found? in [written, opened]
+        where isBefore(epoch, at: epochOffset, found, at: offset) {
+            (epoch, epochOffset) = (found, offset)
         }
         return true
     }
 
     /// Whether an owner has written in a later epoch than the reader's.
-    package var isOutbid: Bool { isAfterOwn(epoch, at: toldAt) }
+    package var isOutbid: Bool { isAfterOwn(epoch, at: epochOffset) }
 
     /// Whether that is the partition's next owner: one that wrote before the reader came was of an earlier log of this name.
-    package var isOver: Bool { isOutbid && toldAt >= end }
+    package var isOver: Bool { isOutbid && epochOffset >= end }
 }

@@ -16,11 +16,11 @@ package struct OutcomeTail: Sendable, Equatable {
     /// Offsets below which outcomes were read, or are this owner's own.
     package private(set) var ends: [Topic: Int64] = [:]
     /// Offsets up to which the newest progress row covers all outcomes.
-    private var told: [Topic: Int64]
+    private var written: [Topic: Int64]
     /// Offsets of each topic below which records are finished in any case.
     private let floors: [Topic: Int64]
     /// Epoch in `parked` up to those offsets, and up to `ends`: rows of earlier epochs do not count.
-    private var toldEpoch: Int64 = 0
+    private var writtenEpoch: Int64 = 0
     private var epoch: Int64 = 0
     /// Offsets below which the row lists records as finished. From there to the floors, only the group's offset shows
     /// it.
@@ -39,22 +39,22 @@ package struct OutcomeTail: Sendable, Equatable {
     /// Offset of this owner's last dead letter whose outcome may not be in the log yet.
     private var newestDeadLetter: Int64?
 
-    package init(after told: [Topic: Int64]) { (self.told, floors, starts) = (told, [:], [:]) }
+    package init(after written: [Topic: Int64]) { (self.written, floors, starts) = (written, [:], [:]) }
 
     /// - Parameter committed: the group's offset of each topic.
     package init(after row: ProgressRow?, committed: [Topic: Int64]) {
-        (told, starts) = (row?.answers ?? [:], row?.topics.mapValues(\.next) ?? [:])
-        toldEpoch = row?.parked?.epoch ?? 0
-        epoch = toldEpoch
+        (written, starts) = (row?.answers ?? [:], row?.topics.mapValues(\.next) ?? [:])
+        writtenEpoch = row?.parked?.epoch ?? 0
+        epoch = writtenEpoch
         floors = starts.merging(committed, uniquingKeysWith: max)
     }
 
     /// Range of an outcome topic with these bounds that must be read. It is empty if no row covers the topic, except for
     /// `parked`, whose epoch rows must be known.
     package func unread(_ topic: Topic, in bounds: Range<Int64>) -> Range<Int64> {
-        guard let told = told[topic] ?? (topic == .parked ? 0 : nil) else { return bounds.upperBound..<bounds.upperBound }
+        guard let written = written[topic] ?? (topic == .parked ? 0 : nil) else { return bounds.upperBound..<bounds.upperBound }
         // A topic that is shorter than before is another one.
-        let start = told > bounds.upperBound ? bounds.lowerBound : max(told, bounds.lowerBound)
+        let start = written > bounds.upperBound ? bounds.lowerBound : max(written, bounds.lowerBound)
         return start..<bounds.upperBound
     }
 
@@ -63,17 +63,17 @@ package struct OutcomeTail: Sendable, Equatable {
     /// - Parameter isWhole: the row also covers all records that were found to have outcomes. Otherwise the next owner
     ///   must read those outcomes again, as when their records are not received yet.
     package func ends(isWhole: Bool) -> [Topic: Int64] {
-        guard isWhole else { return told }
-        var all = told.merging(ends) { $1 }
-        if !endedParked.isEmpty { all[.outcomes] = told[.outcomes] }
+        guard isWhole else { return written }
+        var all = written.merging(ends) { $1 }
+        if !endedParked.isEmpty { all[.outcomes] = written[.outcomes] }
         return all
     }
 
     /// Epoch in `parked` up to the offset that a progress row covers.
-    package func parkedEpoch(isWhole: Bool) -> Int64 { isWhole ? epoch : toldEpoch }
+    package func parkedEpoch(isWhole: Bool) -> Int64 { isWhole ? epoch : writtenEpoch }
 
     /// Notes that the log has a row that covers all outcomes before these offsets.
-    package mutating func wrote(_ ends: [Topic: Int64], parkedEpoch: Int64) { (told, toldEpoch) = (ends, parkedEpoch) }
+    package mutating func wrote(_ ends: [Topic: Int64], parkedEpoch: Int64) { (written, writtenEpoch) = (ends, parkedEpoch) }
 
     /// Notes that this owner's epoch row is in `parked`.
     package mutating func opened(_ epoch: Int64, at offset: Int64) {

@@ -25,7 +25,7 @@ package struct FailureNote: Sendable, Hashable {
     }
 
     /// Code and message as publishers see them.
-    package var told: (code: String, message: String) { isConfidential ? Self.unreachable : (code, message) }
+    package var published: (code: String, message: String) { isConfidential ? Self.unreachable : (code, message) }
 
     package static let unreachableCode = "fetch.unreachable"
 

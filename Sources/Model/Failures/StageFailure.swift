@@ -5,7 +5,7 @@ package protocol StageFailure: Error, Sendable, CustomStringConvertible {
     /// Sentence that says what happened, to what, and what to do.
     var description: String { get }
     var verdict: Verdict { get }
-    /// Whether code or description must be hidden from publishers; `FailureNote.told` is the public form.
+    /// Whether code or description must be hidden from publishers; `FailureNote.published` is the public form.
     var isConfidential: Bool { get }
     /// Every code of this stage, for the reference page.
     static var catalogue: [CodeEntry] { get }

@@ -76,7 +76,7 @@ package enum EventHeader {
     static let sourceFetched = kind("source.fetched")
     static let partitionOwned = kind("partition.owned")
     static let partitionProgressed = kind("partition.progressed")
-    static let originTold = kind("origin.told")
+    static let originReported = kind("origin.told")
     static let sourceChanged = kind("source.changed")
     static let variantRefreshed = kind("variant.refreshed")
     static let jobParked = kind("job.parked")
@@ -84,7 +84,7 @@ package enum EventHeader {
     /// at the end.
     package static let kinds = [
         jobFinished, jobRequested, jobRetried, jobDead, jobDiscarded, variantStored, sourceFetched, partitionOwned,
-        partitionProgressed, originTold, sourceChanged, variantRefreshed, jobParked,
+        partitionProgressed, originReported, sourceChanged, variantRefreshed, jobParked,
     ]
     /// All event types, for the reference page.
     package static let types = kinds.compactMap { $0[type].map { String(decoding: $0, as: UTF8.self) } }

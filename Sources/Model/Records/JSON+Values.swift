@@ -50,7 +50,7 @@ extension JSONReader {
         guard sides.count == 4 else {
             throw refuse("an array of x, y, width and height", "\(sides.count) numbers", at: start)
         }
-        guard let region = Region(toldX: sides[0], y: sides[1], width: sides[2], height: sides[3]) else {
+        guard let region = Region(checkingX: sides[0], y: sides[1], width: sides[2], height: sides[3]) else {
             throw refuse("a rectangle that an image can show", "\(sides)", at: start)
         }
         return region
@@ -61,7 +61,7 @@ extension JSONReader {
         let start = offset
         let numbers = try integers()
         if numbers.isEmpty { return [] }
-        guard numbers.count == 2, let point = [KeptRegion](told: numbers + [0, 0]) else {
+        guard numbers.count == 2, let point = [KeptRegion](checking: numbers + [0, 0]) else {
             throw refuse("an empty array, or one of x and y in thousandths", "\(numbers.count) numbers", at: start)
         }
         return point
@@ -73,7 +73,8 @@ extension JSONReader {
         try openArray()
         while try nextElement() {
             let numbers = try integers()
-            guard let region = [KeptRegion](told: numbers)?.first, numbers.count == 4, regions.count < KeptRegion.limit
+            guard let region = [KeptRegion](checking: numbers)?.first, numbers.count == 4,
+                regions.count < KeptRegion.limit
             else {
                 throw refuse(
                     "at most \(KeptRegion.limit) arrays of x, y, width and height in thousandths",

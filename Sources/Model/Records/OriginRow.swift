@@ -110,7 +110,7 @@ package struct OriginRow: Sendable, Hashable {
         return NewRecord(
             topic: .origins, partition: Self.partition, key: Array("\(by) \(host)".utf8), value: json.bytes,
             headers: EventHeader.event(
-                EventHeader.originTold, id: "@origin/\(by)/\(host)/\(at.milliseconds)", at: at, traceparent: nil))
+                EventHeader.originReported, id: "@origin/\(by)/\(host)/\(at.milliseconds)", at: at, traceparent: nil))
     }
 
     /// Whether the row is obsolete. It is obsolete if it has no lasting block and was not replaced within an hour

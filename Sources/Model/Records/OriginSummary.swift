@@ -9,7 +9,7 @@ package struct OriginSummary: Sendable, Hashable {
     package private(set) var since: WallTime?
     package private(set) var until: WallTime?
     /// Whether a live worker reports the host. Without one, its limit, traffic and waiting jobs are unknown.
-    package private(set) var isTold = false
+    package private(set) var isReported = false
     package private(set) var limit = 0
     package private(set) var inFlight = 0
     package private(set) var perMinute = 0
@@ -52,7 +52,7 @@ package struct OriginSummary: Sendable, Hashable {
     mutating func take(_ row: OriginRow, lives: Bool?, at now: WallTime) {
         let isFresh = row.at > now - Self.freshness && row.at < now + OriginRow.longestBlock
         if lives ?? isFresh, row.isWorkers {
-            isTold = true
+            isReported = true
             limit += row.limit
         }
         if isFresh, lives ?? true, row.isWorkers {

@@ -122,7 +122,7 @@ extension OutcomeReport.Variant {
         }
         return Self(
             spec: try spec.field("spec"), kind: try kind.field("kind"), location: fields.location,
-            size: fields.sizeIfTold, bytes: fields.bytes, derivedFrom: fields.derivedFrom,
+            size: fields.sizeIfKnown, bytes: fields.bytes, derivedFrom: fields.derivedFrom,
             isFromKept: fields.isFromKept,
             placeholder: fields.placeholder,
             colour: fields.colour, facts: fields.facts, failure: failure)

@@ -44,7 +44,7 @@ struct VariantFields {
     }
 
     /// nil if the variant failed.
-    var sizeIfTold: PixelSize? { try? size() }
+    var sizeIfKnown: PixelSize? { try? size() }
 }
 
 extension JSONWriter {

@@ -82,9 +82,9 @@ extension JSONWriter {
     mutating func failure(_ failure: FailureNote) {
         key("failure")
         beginObject()
-        let told = failure.told
-        field("code", told.code)
-        field("message", told.message.cut(to: RecordLimits.messageBytes))
+        let published = failure.published
+        field("code", published.code)
+        field("message", published.message.cut(to: RecordLimits.messageBytes))
         endObject()
     }
 }

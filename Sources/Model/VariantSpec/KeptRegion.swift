@@ -40,7 +40,7 @@ package struct KeptRegion: Sendable, Hashable {
 
 extension [KeptRegion] {
     /// Parses untrusted numbers, four for each region. nil if they do not form regions, or are too many.
-    package init?(told numbers: [Int], limit: Int = KeptRegion.limit) {
+    package init?(checking numbers: [Int], limit: Int = KeptRegion.limit) {
         guard numbers.count % 4 == 0, numbers.count <= 4 * limit, numbers.allSatisfy((0...1000).contains) else {
             return nil
         }

@@ -15,7 +15,7 @@ package struct PixelSize: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Takes untrusted numbers; nil if no image has such a side.
-    package init?(told width: Int, _ height: Int) {
+    package init?(checking width: Int, _ height: Int) {
         let sides = 1...Self.sideLimit
         guard sides.contains(width), sides.contains(height) else { return nil }
         (self.width, self.height) = (width, height)

@@ -13,7 +13,7 @@ package struct Region: Sendable, Hashable {
 
     /// Takes untrusted numbers; nil if no image has such a rectangle. A side may be half a pixel: the shown part is at
     /// least one pixel, less rounding errors.
-    package init?(toldX x: Double, y: Double, width: Double, height: Double) {
+    package init?(checkingX x: Double, y: Double, width: Double, height: Double) {
         let (places, sides) = (0...Double(PixelSize.sideLimit), 0.5...Double(PixelSize.sideLimit))
         guard places.contains(x), places.contains(y), sides.contains(width), sides.contains(height) else { return nil }
         self.init(x: x, y: y, width: width, height: height)

@@ -175,7 +175,7 @@ package enum SpecOption: String, CaseIterable, Sendable {
             let numbers = parts.compactMap { SpecNumber.whole($0) }
             let isPoint = numbers.count == 2
             guard numbers.count == parts.count,
-                let regions = [KeptRegion](told: isPoint ? numbers + [0, 0] : numbers, limit: KeptRegion.specLimit)
+                let regions = [KeptRegion](checking: isPoint ? numbers + [0, 0] : numbers, limit: KeptRegion.specLimit)
             else { throw wrong }
             try options.focus(.regions(regions))
         case .smart: try options.focus(.smart)

@@ -71,7 +71,7 @@ package final class Connection: @unchecked Sendable {
 
     /// Stops automatic checkpoints, after a commit and on closing: for files whose checkpoints have a lock of their
     /// own. From now on `walPages` is counted.
-    package func checkpointOnlyWhenTold() {
+    package func checkpointOnlyOnRequest() {
         _ = mz_sqlite_no_checkpoint_on_close(database)
         let ourselves = Unmanaged.passUnretained(self).toOpaque()
         // Replaces SQLite's own hook, which checkpoints after 1,000 pages.

@@ -143,7 +143,7 @@ package enum FetchFailure: CodedFailure, Hashable {
         case badResponse = "fetch.bad-response"
         case noSpace = "fetch.no-space"
         case cancelled = "fetch.cancelled"
-        /// Code that outcomes show in place of confidential ones (`FailureNote.told`); nothing fails with it.
+        /// Code that outcomes show in place of confidential ones (`FailureNote.published`); nothing fails with it.
         case unreachable = "fetch.unreachable"
 
         /// Whether the code would show publishers something about this network: which names exist, where they lead, and

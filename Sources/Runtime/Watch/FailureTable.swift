@@ -9,7 +9,7 @@ struct FailureTable: Sendable {
         let host: String
 
         /// The key as outcomes show it. They hide a code that may reveal the workers' network.
-        var told: Key {
+        var published: Key {
             let isHidden =
                 FetchFailure.Code(rawValue: code)?.isConfidential ?? RetryCause.Code(rawValue: code)?.isConfidential
             return isHidden == true ? Key(code: FetchFailure.Code.unreachable.rawValue, host: host) : self

@@ -238,9 +238,9 @@ struct Findings {
 
     var restoring: Diagnosis? {
         let workers = report.workers.filter { $0.figures?.restoring ?? 0 > 0 }
-        let told = workers.reduce(0) { $0 + ($1.figures?.restoring ?? 0) }
+        let reported = workers.reduce(0) { $0 + ($1.figures?.restoring ?? 0) }
         let seen = report.partitions.count { $0.state == .restoring }
-        let count = state.restoringByWorkers ?? max(told, seen)
+        let count = state.restoringByWorkers ?? max(reported, seen)
         guard count > 0 else { return nil }
         // A worker of an older version does not export them.
         let rows = workers.map { $0.figures?.rowsLeft }

@@ -18,7 +18,7 @@ struct LostRecords: Sendable {
     }
 
     private var seen: [Slot: Int64] = [:]
-    private var told: [String: (at: WallTime, count: Int64)] = [:]
+    private var reported: [String: (at: WallTime, count: Int64)] = [:]
     private var rows: [PartitionID: ProgressRow.Lost] = [:]
     private var last: WallTime?
 
@@ -31,9 +31,9 @@ struct LostRecords: Sendable {
 
     /// Adds a worker's own count.
     mutating func count(_ records: Int64, by worker: String, at now: WallTime) {
-        guard records > 0, told.count < WatchState.workerLimit || told[worker] != nil else { return }
+        guard records > 0, reported.count < WatchState.workerLimit || reported[worker] != nil else { return }
         // A worker may report any count. The sum over all of them must not overflow.
-        told[worker] = (now, min((told[worker]?.count ?? 0) + min(records, Self.most), Self.most))
+        reported[worker] = (now, min((reported[worker]?.count ?? 0) + min(records, Self.most), Self.most))
         last = now
     }
 
@@ -44,9 +44,9 @@ struct LostRecords: Sendable {
     func summary(at now: WallTime) -> WatchReport.LossReport? {
         let seen = seen.filter { $0.key.hour >= (now - Self.span).begun(.hours(1)) }
         let counted = seen.values.reduce(0, +)
-        let told = told.values.reduce(0) { $0 + ($1.at > now - Self.span ? $1.count : 0) }
+        let reported = reported.values.reduce(0) { $0 + ($1.at > now - Self.span ? $1.count : 0) }
         let rows = rows.values.filter { $0.isRecent(at: now) }
-        let records = max(counted, told, rows.reduce(0) { $0 + min($1.records, Self.most) })
+        let records = max(counted, reported, rows.reduce(0) { $0 + min($1.records, Self.most) })
         guard records > 0, let last = (rows.map(\.at) + [last].compactMap(\.self)).max() else { return nil }
         return WatchReport.LossReport(
             records: records, topics: Set(seen.keys.map(\.topic)).sorted { $0.ordinal < $1.ordinal },

@@ -176,8 +176,8 @@ struct WorkerWatch: Sendable {
             if let used = new.renderPermits.used, let all = new.renderPermits.all {
                 renders = renders.suffix(Self.renderLooks - 1) + [(now, used, all)]
             }
-            let isTold = new.restoring ?? 0 > 0 && new.rowsLeft != nil
-            if !isTold { restoredAt = nil } else if restoredAt == nil { restoredAt = now }
+            let isReported = new.restoring ?? 0 > 0 && new.rowsLeft != nil
+            if !isReported { restoredAt = nil } else if restoredAt == nil { restoredAt = now }
             failedAt = failedAt.filter { new.failures[$0.key] != nil }
             (figures, respondedAt, silence) = (new, now, nil)
         }

@@ -135,9 +135,9 @@ extension JSONWriter {
         optional("code", host.code)
         optional("since", time: host.since)
         optional("until", time: host.until)
-        optional("limit", host.isTold ? host.limit : nil)
-        optional("inFlight", host.isTold ? host.inFlight : nil)
-        waiting { host.isTold ? host.waiting[$0] : nil }
+        optional("limit", host.isReported ? host.limit : nil)
+        optional("inFlight", host.isReported ? host.inFlight : nil)
+        waiting { host.isReported ? host.waiting[$0] : nil }
     }
 
     fileprivate mutating func write(_ failure: WatchReport.FailureReport) {

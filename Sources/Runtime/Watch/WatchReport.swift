@@ -267,7 +267,7 @@ extension WatchState {
             } else if watch.owner == nil {
                 .unowned
             } else {
-                isRestoring(number, told: restoring).map { $0 ? .restoring : .owned } ?? .unknown
+                isRestoring(number, reported: restoring).map { $0 ? .restoring : .owned } ?? .unknown
             }
         return WatchReport.PartitionReport(
             number: number, state: state, owner: watch.owner, epoch: watch.epoch?.epoch,
@@ -295,7 +295,7 @@ extension WatchState {
         var standing: [FailureTable.Key: [DeadLetterChange.Entry]] = [:]
         for (key, own) in deadLetters.byKey {
             // A job is in one row, though its outcome and its dead letter may have two codes.
-            standing[failures.rows[key.told] == nil ? key : key.told, default: []] += own
+            standing[failures.rows[key.published] == nil ? key : key.published, default: []] += own
         }
         let isKnown = deadLetters.count != nil
         return Set(failures.rows.keys).union(standing.keys).map { key in

@@ -5,19 +5,19 @@ extension WatchState {
     /// Number of partitions that their owners restore, if the workers that respond own all partitions with an owner;
     /// else nil.
     var restoringByWorkers: Int? {
-        let told = workers.values.filter { $0.silence == nil }.compactMap(\.figures)
-        let owned = told.reduce(0) { $0 + ($1.owned ?? 0) }
-        guard areOwnersKnown, !told.isEmpty, told.allSatisfy({ $0.restoring != nil }),
+        let reported = workers.values.filter { $0.silence == nil }.compactMap(\.figures)
+        let owned = reported.reduce(0) { $0 + ($1.owned ?? 0) }
+        guard areOwnersKnown, !reported.isEmpty, reported.allSatisfy({ $0.restoring != nil }),
             owned >= partitions.count(where: { $0.owner != nil })
         else { return nil }
-        return told.reduce(0) { $0 + ($1.restoring ?? 0) }
+        return reported.reduce(0) { $0 + ($1.restoring ?? 0) }
     }
 
     /// Whether the partition is being restored, by its owner's report or its rows; nil if neither is known.
     ///
     /// - Parameter told: the value of `restoringByWorkers`.
-    func isRestoring(_ number: Int, told: Int?) -> Bool? {
-        told == 0 || isForeign(number) ? false : partitions[number].isRestoring
+    func isRestoring(_ number: Int, reported: Int?) -> Bool? {
+        reported == 0 || isForeign(number) ? false : partitions[number].isRestoring
     }
 
     /// Partitions whose owner has shown no work since it came, those first that were read longest ago.

@@ -155,6 +155,6 @@ extension WatchState {
 
     private func reason(ofLaneIn partition: Int, restoring: Int?) -> WatchReport.WaitReport.Reason {
         if areOwnersKnown, partitions[partition].owner == nil || isForeign(partition) { return .owner }
-        return isRestoring(partition, told: restoring) == true ? .restore : .turn
+        return isRestoring(partition, reported: restoring) == true ? .restore : .turn
     }
 }

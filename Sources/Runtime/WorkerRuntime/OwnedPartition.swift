@@ -48,7 +48,7 @@ final class OwnedPartition {
     /// What retention removed unread, under earlier owners too.
     var lost: ProgressRow.Lost?
     /// What rows of this owner told of each topic.
-    var told = ToldProgress()
+    var reported = ReportedProgress()
     /// What this worker knew when the partition went; better than the row as long as nobody wrote a later one.
     let kept: KeptProgress?
     /// From the fence on: what the index knew of earlier owners then, their topics, and the store that rows are bound to.

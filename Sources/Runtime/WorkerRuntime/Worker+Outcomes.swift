@@ -88,8 +88,8 @@ extension Worker {
 
     /// Logs a repeated failure once in ten seconds.
     func tellNow(_ cause: FailureNote, _ notes: Logger.Metadata = [:]) {
-        guard told[cause.code].map({ monotonic - $0 >= .seconds(10) }) ?? true else { return }
-        told[cause.code] = monotonic
+        guard loggedAt[cause.code].map({ monotonic - $0 >= .seconds(10) }) ?? true else { return }
+        loggedAt[cause.code] = monotonic
         // A job that is parked is no failure of the worker.
         logger.log(
             RetryCause.Code(rawValue: cause.code) == nil ? .error : .notice, "\(cause.message)",

@@ -107,8 +107,8 @@ extension Worker {
         guard let owned = partitions[partition] else { return ports.consumer.release(partition) }
         owned.lifecycle.leave()
         // Idle ones are gone at once: said for each, it would be dozens of lines.
-        if toldLeaving.map({ monotonic - $0 >= .seconds(1) }) ?? true {
-            toldLeaving = monotonic
+        if leavingLoggedAt.map({ monotonic - $0 >= .seconds(1) }) ?? true {
+            leavingLoggedAt = monotonic
             logger.info("Partitions go to another worker: what runs is finished.", ["underWay": .int(Int64(underWay))])
         }
         if owned.openParkedEpoch == nil { owned.outbox.leave() }

@@ -96,7 +96,7 @@ extension Worker {
             topic, at: start.position, finished: start.finished, completed: start.completed,
             deadLetters: start.isNew ? [:] : owned.outcomeTail?.deadLetters(topic) ?? [:], isNewLog: isNewLog)
         owned.outcomeTail?.drop(topic)
-        owned.told.begin(topic, start.finding)
+        owned.reported.begin(topic, start.finding)
         owned.watches[topic].begin(fingerprint: start.fingerprint, from: start.position, at: monotonic)
         owned.readable.insert(topic)
     }
@@ -159,7 +159,7 @@ extension Worker {
         var topics = current
         let left = owned.leftTopics
         for topic in Topic.worked {
-            topics[topic] = owned.told.tell(of: topic, after: left[topic], isWhole: isWhole, current[topic])
+            topics[topic] = owned.reported.tell(of: topic, after: left[topic], isWhole: isWhole, current[topic])
         }
         return (topics, isWhole)
     }
@@ -222,7 +222,7 @@ extension Worker {
             }
         } else {
             owned.ledger.wrote(row, at: monotonic)
-            owned.told.wrote(row.topics)
+            owned.reported.wrote(row.topics)
             if let ends = row.answers { owned.outcomeTail?.wrote(ends, parkedEpoch: row.parked?.epoch ?? 0) }
             named(by: row, owned)
         }

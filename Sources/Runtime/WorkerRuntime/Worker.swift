@@ -58,9 +58,9 @@ package actor Worker {
     package nonisolated var standstill: Standstill? { hanging.withLock { $0 } }
     var phase = Phase.running
     /// Time when each code was last logged that all jobs wait for.
-    var told: [String: Instant] = [:]
+    var loggedAt: [String: Instant] = [:]
     /// Time when it was last logged that partitions go.
-    var toldLeaving: Instant?
+    var leavingLoggedAt: Instant?
     /// Monotonic nanoseconds of the last tick. Health checks must not have to wait for the worker.
     nonisolated let ticked: Atomic<Int64>
     private var isTurnDue = false

@@ -335,7 +335,7 @@ struct Rows {
                     etag: "\"\(number)\"",
                     lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", selection: Selection(names: ["accept"], word: 7),
                     location: number % 2 == 0 ? "https://a.example/\(number)" : nil),
-            regions: number % 4 == 0 ? [KeptRegion](told: [number % 1_001, 1_000, 0, 0, 1, 2, 3, 4]) ?? [] : [],
+            regions: number % 4 == 0 ? [KeptRegion](checking: [number % 1_001, 1_000, 0, 0, 1, 2, 3, 4]) ?? [] : [],
             // Of those without, some are of programs that did not look.
             isFocusKnown: [0, 3].contains(number % 4), isAlphaUnchecked: number % 5 == 3)
         variants = [1280, 640, 160].map { side in

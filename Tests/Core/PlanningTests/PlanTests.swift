@@ -84,7 +84,7 @@ struct PlanTests {
             Region(x: 0, y: 167, width: 4000, height: 2666),
         ]
         #expect(crops(source) == middle)
-        let regions = try #require([KeptRegion](told: [600, 50, 200, 100, 100, 50, 100, 100, 900, 50, 100, 100]))
+        let regions = try #require([KeptRegion](checking: [600, 50, 200, 100, 100, 50, 100, 100, 900, 50, 100, 100]))
         source.regions = regions
         let around = [
             Region(x: 1000, y: 0, width: 3000, height: 3000), middle[1], Region(x: 0, y: 0, width: 4000, height: 2667),

@@ -130,7 +130,7 @@ struct WireTests {
                     format: .gif, size: PixelSize(width: 9, height: 8), orientation: 6, frames: 3, hasAlpha: true,
                     duration: 70,
                     isTruncated: true, ignoresProfile: true, rights: PictureRights(creator: "A", notice: "©"), memory: 77,
-                    regions: [KeptRegion](told: [1, 2, 3, 4, 5, 6, 7, 8]) ?? []),
+                    regions: [KeptRegion](checking: [1, 2, 3, 4, 5, 6, 7, 8]) ?? []),
                 keep: [0..<8, 90..<90, 90..<1 << 40])),
         .failure(.unrecognised(reason: "nothing")), .failure(.unsupported(.tiff)), .failure(.unreadable(reason: "EIO")),
         .failure(.malformed(.png, reason: "no IHDR")), .failure(.tooManyScans(limit: 64)),

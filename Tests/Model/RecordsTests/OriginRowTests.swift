@@ -124,9 +124,9 @@ struct OriginRowTests {
         var gone = row("one", .blocked, age: 60_000, until: 9, waiting: 73)
         gone.throttledBy = .breaker
         let both = try summary([gone, row("two", .blocked, until: 9, waiting: 38)])
-        #expect(both.isTold && both.waiting[.slow] == 38 && both.limit == 3 && both.throttledBy == nil)
+        #expect(both.isReported && both.waiting[.slow] == 38 && both.limit == 3 && both.throttledBy == nil)
         let alone = try summary([gone, row("operator", .blocked, until: 9)])
-        #expect(!alone.isTold && alone.waiting == .none && alone.state == .blocked)
+        #expect(!alone.isReported && alone.waiting == .none && alone.state == .blocked)
     }
 
     @Test(
@@ -288,7 +288,7 @@ struct OriginRowTests {
         var held = rows
         for place in held.indices { (held[place].throttledBy, held[place].waiting[.fast]) = (.rate, 5) }
         let report = Self.report(first: [], second: records(held), owners: ["one@a", "two@b"])
-        #expect(report.hosts.map(\.isTold) == [false] && report.held["one@a"] == [held[0]])
+        #expect(report.hosts.map(\.isReported) == [false] && report.held["one@a"] == [held[0]])
     }
 
     @Test("A report of rows that are read in two passes is the one of all rows together")

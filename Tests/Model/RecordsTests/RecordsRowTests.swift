@@ -32,7 +32,7 @@ struct RecordsRowTests {
             lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
             selection: Selection(names: ["accept", "cookie"], word: .max),
             location: "http://b.example/")
-        row.regions = try #require([KeptRegion](told: [100, 0, 50, 1_000, 7, 8, 9, 10]))
+        row.regions = try #require([KeptRegion](checking: [100, 0, 50, 1_000, 7, 8, 9, 10]))
         #expect(try back() == row)
         // Earlier programs kept a point.
         let text = Fixture.text(row.newRecord(partition: Fixture.partition).value)

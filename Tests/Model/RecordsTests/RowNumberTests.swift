@@ -15,7 +15,7 @@ struct RowNumberTests {
                 let size = PixelSize(width: side, height: other)
                 #expect((0...1 << 62).contains(size.pixels) && (0...1 << 55).contains(size.times(.max)))
                 let isSaid = (1..<1 << 31).contains(side) && (1..<1 << 31).contains(other)
-                #expect((PixelSize(told: side, other) != nil) == isSaid)
+                #expect((PixelSize(checking: side, other) != nil) == isSaid)
                 for spec in [
                     "full.png", "16383y1.png", "1y16383-enlarge.png", "16383z16383-enlarge.png", "9y9-focus1000_0.png",
                 ] {

@@ -123,7 +123,7 @@ struct VariantSpecParsingTests {
         var extras = SpecExtras()
         func some<Value>(_ value: Value) -> Value? { random.next() % 4 == 0 ? value : nil }
         func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
-        let regions = [KeptRegion](told: (0..<4 * number(1...5)).map { _ in number(0...500) }) ?? []
+        let regions = [KeptRegion](checking: (0..<4 * number(1...5)).map { _ in number(0...500) }) ?? []
         extras.focus = some([Focus.smart, .point(x: number(0...1000), y: number(0...1000)), .regions(regions)][number(0...2)])
         (extras.isStill, extras.isTrimmed) = (some(true) ?? false, some(true) ?? false)
         extras.rotation = some([.quarterTurn, .upsideDown, .threeQuarterTurn][number(0...2)]) ?? .upright

@@ -67,7 +67,7 @@ struct ConnectionTests {
         do {
             let writer = try Connection(path, .create)
             try writer.execute("PRAGMA journal_mode = WAL")
-            writer.checkpointOnlyWhenTold()
+            writer.checkpointOnlyOnRequest()
             try writer.execute("CREATE TABLE t (body BLOB)")
             for _ in 0..<20 { try writer.execute("INSERT INTO t VALUES (randomblob(300000))") }
             #expect(writer.walPages > 1_000)

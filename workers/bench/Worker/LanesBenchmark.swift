@@ -34,7 +34,7 @@ enum LanesBenchmark {
             return sizes.compactMap(\.self)
         }
         let answer = try arguments.value("answer").map { text in
-            guard let time = Duration(told: text) else {
+            guard let time = Duration(parsing: text) else {
                 throw UsageError("--answer expects a duration such as 50ms, got '\(text)'.")
             }
             return time

@@ -29,7 +29,9 @@ enum OutageBenchmark {
         ]
     ) { arguments in
         let slow = try arguments.value("slow").map { text in
-            guard let wait = Duration(told: text) else { throw UsageError("--slow takes a duration, not '\(text)'.") }
+            guard let wait = Duration(parsing: text) else {
+                throw UsageError("--slow takes a duration, not '\(text)'.")
+            }
             return wait
         }
         let jobs = try arguments.number("jobs", in: 1...10_000_000) ?? (slow == nil ? 100_000 : 200)

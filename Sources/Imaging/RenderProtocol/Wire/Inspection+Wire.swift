@@ -99,15 +99,15 @@ extension InspectedPicture {
             format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha,
             duration: duration,
             isTruncated: isTruncated, ignoresProfile: ignoresProfile, colours: ColourCodes(fields),
-            rights: PictureRights(told: fields.all(Wire.Tag.rights)), memory: memory,
-            regions: [KeptRegion](told: fields.ints(Wire.Tag.region)) ?? [])
+            rights: PictureRights(parsing: fields.all(Wire.Tag.rights)), memory: memory,
+            regions: [KeptRegion](checking: fields.ints(Wire.Tag.region)) ?? [])
         self.init(facts: facts, keep: keep.isEmpty ? nil : keep)
     }
 }
 
 extension PictureRights {
     /// Reads texts in the message's order, and cleans them, because a child is not trusted to have done so.
-    fileprivate init(told parts: [ArraySlice<UInt8>]) {
+    fileprivate init(parsing parts: [ArraySlice<UInt8>]) {
         let texts = parts.map { String(decoding: $0.prefix(PictureRights.packetLimit), as: UTF8.self) }
         guard texts.count == 4 else {
             self.init()

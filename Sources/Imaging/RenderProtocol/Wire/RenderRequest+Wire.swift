@@ -135,7 +135,7 @@ extension PixelSize {
     /// Reads a valid picture size.
     init?(_ fields: Fields) {
         guard let width = fields.int(Wire.Tag.width), let height = fields.int(Wire.Tag.height) else { return nil }
-        self.init(told: width, height)
+        self.init(checking: width, height)
     }
 }
 
@@ -179,7 +179,7 @@ extension Region {
         guard let x = fields.double(Wire.Tag.cutX), let y = fields.double(Wire.Tag.cutY),
             let width = fields.double(Wire.Tag.cutWidth), let height = fields.double(Wire.Tag.cutHeight)
         else { return nil }
-        self.init(toldX: x, y: y, width: width, height: height)
+        self.init(checkingX: x, y: y, width: width, height: height)
     }
 }
 

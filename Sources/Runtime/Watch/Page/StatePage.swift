@@ -146,9 +146,9 @@ extension HTML {
                 html.cell(host.state.rawValue + (host.since.map { " since \(Words.clock($0, at: report.at))" } ?? ""))
                 html.cell(host.until.map { Words.clock($0, at: report.at) } ?? "")
                 html.cell(Words.cut(host.code ?? "", 60), .code)
-                html.cell(host.isTold ? "\(host.inFlight) of \(host.limit)" : "unknown", .number)
+                html.cell(host.isReported ? "\(host.inFlight) of \(host.limit)" : "unknown", .number)
                 for lane in Lane.allCases {
-                    html.cell(host.isTold ? Words.count(host.waiting[lane]) : "unknown", .number)
+                    html.cell(host.isReported ? Words.count(host.waiting[lane]) : "unknown", .number)
                 }
                 html.raw("</tr>")
             }

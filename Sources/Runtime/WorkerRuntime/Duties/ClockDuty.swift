@@ -6,7 +6,7 @@ internal import Telemetry
 struct ClockDuty: Duty {
     private var brokers = LogClock()
     private var isDoubted = false
-    private var isSkewTold = false
+    private var isSkewReported = false
 
     /// Notes a record that this program wrote and read back. See `LogClock.note`.
     mutating func note(written: WallTime, appended: WallTime, at now: Moment) {
@@ -30,9 +30,9 @@ struct ClockDuty: Duty {
     }
 
     private mutating func compare(_ skew: Duration?) -> DutyEffect? {
-        guard let skew, (skew.magnitude >= LogClock.tolerance) != isSkewTold else { return nil }
-        isSkewTold.toggle()
-        guard isSkewTold else { return .log(.notice, "The clock of this machine agrees with the brokers' again.") }
+        guard let skew, (skew.magnitude >= LogClock.tolerance) != isSkewReported else { return nil }
+        isSkewReported.toggle()
+        guard isSkewReported else { return .log(.notice, "The clock of this machine agrees with the brokers' again.") }
         return .log(
             .warning,
             "The clock of this machine is \(LogClock.text(skew)): jobs and sources expire that much too \(skew > .zero ? "early" : "late"). Set the clock (NTP).",

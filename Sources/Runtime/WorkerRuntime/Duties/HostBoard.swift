@@ -21,7 +21,7 @@ struct HostBoard: Duty {
     /// Workers that request a slot of a host.
     private var slotRequests = SlotRequests()
     /// Last row that was written for each host, with its time.
-    private var told: [OriginHost: (row: OriginRow, at: Instant)] = [:]
+    private var published: [OriginHost: (row: OriginRow, at: Instant)] = [:]
     /// For each host, its number of fetches when its rate was last computed, and that rate.
     private var askings: [OriginHost: (count: Int, at: Instant, perMinute: Int)] = [:]
     /// Time of the last sweep for rows of hosts that no worker publishes any more, and the sweep in progress.
@@ -91,30 +91,32 @@ extension HostBoard {
     mutating func rowsToTell(
         _ hosts: [OriginHost: (row: OriginRow, count: Int)], at now: Instant
     ) -> [OriginRow] {
-        told = told.filter { hosts[$0.key] != nil }
+        published = published.filter { hosts[$0.key] != nil }
         askings = askings.filter { hosts[$0.key] != nil }
-        var rows: [(row: OriginRow, toldAt: Instant)] = []
+        var rows: [(row: OriginRow, publishedAt: Instant)] = []
         for (host, (row, count)) in hosts {
             var row = row
             row.perMinute = perMinute(host, count: count, at: now)
-            guard var told = told[host] else {
+            guard var published = published[host] else {
                 rows.append((row, .distantPast))
                 continue
             }
-            told.row.at = row.at
+            published.row.at = row.at
             // The value comes from two clocks, so it never repeats to the millisecond.
-            if let old = told.row.waitingSince, let new = row.waitingSince, (new - old).magnitude < Self.interval {
+            if let old = published.row.waitingSince, let new = row.waitingSince, (new - old).magnitude < Self.interval {
                 row.waitingSince = old
             }
             // A change of the rate is written with other changes, and when the fetches end.
-            if (told.row.perMinute > 0) == (row.perMinute > 0) { told.row.perMinute = row.perMinute }
-            if told.row != row || row.isLive && now - told.at >= Self.refresh { rows.append((row, told.at)) }
+            if (published.row.perMinute > 0) == (row.perMinute > 0) { published.row.perMinute = row.perMinute }
+            if published.row != row || row.isLive && now - published.at >= Self.refresh {
+                rows.append((row, published.at))
+            }
         }
-        if rows.count > Self.limit { rows.sort { $0.toldAt < $1.toldAt } }
+        if rows.count > Self.limit { rows.sort { $0.publishedAt < $1.publishedAt } }
         return rows.prefix(Self.limit).map(\.row)
     }
 
-    mutating func tell(_ row: OriginRow, at now: Instant) { told[OriginHost(group: row.host)] = (row, now) }
+    mutating func tell(_ row: OriginRow, at now: Instant) { published[OriginHost(group: row.host)] = (row, now) }
 
     /// Fetches of the host per minute, from the last ten seconds.
     private mutating func perMinute(_ host: OriginHost, count: Int, at now: Instant) -> Int {

@@ -8,7 +8,7 @@ package struct RestoreProgress: Duty {
     /// Records to restore: at most, since offsets have gaps.
     package private(set) var expected: Int64 = 0
     private var began: Instant?
-    private var told = Instant.distantPast
+    private var loggedAt = Instant.distantPast
 
     /// Interval between two log lines.
     private static let interval = Duration.seconds(5)
@@ -20,7 +20,7 @@ package struct RestoreProgress: Duty {
     package mutating func begin(_ records: Int64, at now: Instant) {
         expected += max(0, records)
         guard began == nil else { return }
-        (began, told) = (now, now)
+        (began, loggedAt) = (now, now)
     }
 
     package mutating func add(_ count: Int) { rows += count }
@@ -31,8 +31,8 @@ package struct RestoreProgress: Duty {
 
     /// Log line that is due; nil if it is too soon, or nothing has to be restored.
     package mutating func text(at now: Instant) -> String? {
-        guard rows > 0, now - told >= Self.interval else { return nil }
-        told = now
+        guard rows > 0, now - loggedAt >= Self.interval else { return nil }
+        loggedAt = now
         return "Restoring from the changelog: \(rows) rows of at most \(expected) records in \(pace(now))."
     }
 

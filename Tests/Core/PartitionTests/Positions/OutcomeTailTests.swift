@@ -269,7 +269,7 @@ struct OutcomeTailTests {
         }
         #expect(outcomes.map(\.kind) == (isLone ? [.dead] : []))
         // As those who publish are told it.
-        #expect(outcomes.map { $0.failure?.told.code } == (isLone ? ["fetch.unreachable"] : []))
+        #expect(outcomes.map { $0.failure?.published.code } == (isLone ? ["fetch.unreachable"] : []))
         state.reduce(.acknowledged([pending.place]), at: 5_000, into: &effects)
         isUnproved.append(state.hasUnprovedOutcomes)
         #expect(isUnproved == [true, false])

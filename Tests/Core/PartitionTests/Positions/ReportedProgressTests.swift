@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("What progress rows tell of topics")
-struct ToldProgressTests {
+struct ReportedProgressTests {
     private static let inherited = TopicProgress(
         next: 700, committed: 700, fingerprint: RecordFingerprint(offset: 699, timestamp: 9))
 
@@ -20,7 +20,7 @@ struct ToldProgressTests {
         "A topic of which nothing can be told now keeps what this owner told last, and what earlier ones left before that"
     )
     func keeps() {
-        var told = ToldProgress()
+        var told = ReportedProgress()
         for inherited in [Self.inherited, nil] {
             #expect(told.tell(of: .jobsFast, after: inherited, isWhole: true, nil) == inherited)
         }
@@ -35,7 +35,7 @@ struct ToldProgressTests {
 
     @Test("A topic that was set back is told of only where no answer can be found again: the next owner sees that, too")
     func setBack() {
-        var told = ToldProgress()
+        var told = ReportedProgress()
         told.begin(.jobsFast, .reset(from: 700))
         let now = Self.progress(510)
         var ahead = Self.inherited

@@ -2,7 +2,7 @@ package import Records
 
 /// Topic progress that an owner writes into its progress rows. Each row replaces the one before, so none may omit a
 /// known topic.
-package struct ToldProgress: Sendable {
+package struct ReportedProgress: Sendable {
     /// Progress that this owner last reported for each topic.
     private var last: [Topic: TopicProgress] = [:]
     /// Topics that an operator had set back when reading began.
