@@ -130,7 +130,7 @@ final class IndexFile {
     }
 
     /// Renames a file with its WAL, which may hold its newest rows; it replaces a file that was renamed so before.
-    static func setAside(_ path: String, as suffix: String = ".damaged") {
+    static func moveAway(_ path: String, as suffix: String = ".damaged") {
         let renamed = path + suffix
         remove(renamed)
         for part in ["", "-wal"] { _ = rename(path + part, renamed + part) }

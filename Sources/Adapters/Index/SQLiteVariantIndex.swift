@@ -123,7 +123,7 @@ package final class SQLiteVariantIndex: VariantIndex {
             guard error.isCorrupt else { throw IndexFailure(error, path) }
             reason = error.description
         }
-        throw setAside(reason)
+        throw moveAway(reason)
     }
 
     package func wipe() throws(IndexFailure) {
@@ -140,14 +140,14 @@ package final class SQLiteVariantIndex: VariantIndex {
         }
     }
 
-    package func setAside() throws(IndexFailure) {
+    package func moveAway() throws(IndexFailure) {
         close()
         var (suffix, number) = (SQLiteVariantIndexes.mismatched, 1)
         while FileSystem.identity(of: path + suffix) != nil {
             number += 1
             suffix = "\(SQLiteVariantIndexes.mismatched)\(number)"
         }
-        IndexFile.setAside(path, as: suffix)
+        IndexFile.moveAway(path, as: suffix)
     }
 
     package func close() { (file, make) = (nil, nil) }
@@ -163,12 +163,12 @@ package final class SQLiteVariantIndex: VariantIndex {
             guard error.isCorrupt else { throw IndexFailure(error, path) }
             reason = error.description
         }
-        throw setAside(reason)
+        throw moveAway(reason)
     }
 
-    private func setAside(_ reason: String) -> IndexFailure {
+    private func moveAway(_ reason: String) -> IndexFailure {
         close()
-        IndexFile.setAside(path)
+        IndexFile.moveAway(path)
         return .corrupt(path: path, reason: reason)
     }
 }

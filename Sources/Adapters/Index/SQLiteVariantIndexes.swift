@@ -36,7 +36,7 @@ package struct SQLiteVariantIndexes: VariantIndexes {
             guard error.isCorrupt else { throw IndexFailure(error, path) }
             reason = error.description
         }
-        IndexFile.setAside(path)
+        IndexFile.moveAway(path)
         do throws(SQLiteFailure) {
             if case .sound(let file, let checkpoint, _) = try IndexFile.open(path, cacheBytes: cacheBytes) {
                 let rebuilt = "\(path) was renamed to \(path).damaged and is rebuilt from the changelog: \(reason)"

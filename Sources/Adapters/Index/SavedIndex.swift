@@ -69,6 +69,6 @@ package final class SavedIndex {
     package func retire() {
         guard file != nil else { return }
         file = nil
-        IndexFile.setAside(path, as: ".restored")
+        IndexFile.moveAway(path, as: ".restored")
     }
 }

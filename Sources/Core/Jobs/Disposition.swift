@@ -46,12 +46,12 @@ package struct Parking: Sendable, Hashable {
     package let host: OriginHost
     package let worksAs: Lane
     /// Whether the job runs: its row must not start.
-    package let isAside: Bool
+    package let isRunning: Bool
     /// Time at which the job expires or is abandoned; nil: never.
     package let ends: WallTime?
 
-    package init(_ host: OriginHost, isAside: Bool = false, worksAs: Lane, ends: WallTime?) {
-        (self.host, self.isAside, self.worksAs, self.ends) = (host, isAside, worksAs, ends)
+    package init(_ host: OriginHost, isRunning: Bool = false, worksAs: Lane, ends: WallTime?) {
+        (self.host, self.isRunning, self.worksAs, self.ends) = (host, isRunning, worksAs, ends)
     }
 }
 

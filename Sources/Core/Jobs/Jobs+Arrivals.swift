@@ -128,21 +128,21 @@ extension Jobs {
         expireFetches(now, &effects)
         for topic in Topic.lanes {
             guard let oldest = positions.oldest(topic), oldest.isHeldBack else { continue }
-            parkAside(oldest.place, span: oldest.span, now, &effects)
+            parkRunning(oldest.place, span: oldest.span, now, &effects)
         }
     }
 
     /// Parks the job at this position, so that its offset is finished. A flight that runs keeps the job: its end answers
     /// the row, and no attempt is counted. If a progress row may soon not hold the offsets behind the job any more, the
     /// jobs of the older half are parked, and queued ones leave their flights.
-    private mutating func parkAside(
+    private mutating func parkRunning(
         _ oldest: RecordPlace, span: Int, _ now: Moment, _ effects: inout [JobEffect]
     ) {
         // While flights are named, a job in progress must keep its position.
         if isNaming { return }
         let isPressed = span >= TopicProgress.finishedLimit / 2
         let limit = oldest.offset + Int64(isPressed ? span / 2 : 1)
-        for flight in flights.all where isParkedAside(flight, isPressed: isPressed, now) {
+        for flight in flights.all where parksRunning(flight, isPressed: isPressed, now) {
             let isOld = { (pending: PendingJob) in
                 // A row that the log refuses as too large would end a job that runs.
                 pending.place.topic == oldest.topic && pending.place.incarnation == oldest.incarnation
@@ -157,12 +157,12 @@ extension Jobs {
             for pending in old {
                 park(
                     pending.counting(crashes: crashes(of: pending)), for: flight.share, cause,
-                    isAside: flight.course != nil,
+                    isRunning: flight.course != nil,
                     now, &effects)
             }
             flights[flight.id]?.pendingJobs.removeAll(where: isOld)
             if flight.course != nil {
-                let aside = old.map { $0.parkedAside(nextAside()) }
+                let aside = old.map { $0.parkedRunning(nextRunning()) }
                 flights[flight.id]?.pendingJobs += aside
             } else if flights[flight.id]?.pendingJobs.isEmpty == true {
                 end(flight.id, now, &effects)
@@ -171,12 +171,12 @@ extension Jobs {
     }
 
     /// Place of a row whose offset is not known. No record has it.
-    private mutating func nextAside() -> Int64 {
-        asideCount += 1
-        return -asideCount
+    private mutating func nextRunning() -> Int64 {
+        runningCount += 1
+        return -runningCount
     }
 
-    private func isParkedAside(_ flight: Flight, isPressed: Bool, _ now: Moment) -> Bool {
+    private func parksRunning(_ flight: Flight, isPressed: Bool, _ now: Moment) -> Bool {
         switch flight.stage {
         case .queued: return isPressed && !runsAlone(flight)
         case .folding, .redirected: return false
@@ -239,7 +239,7 @@ extension [JobEffect] {
         complete(pending, .failed, variants: VariantOutcomes(variants), failure: note, at: now)
     }
 
-    mutating func setAside(
+    mutating func deadLetter(
         _ pending: PendingJob, variants: VariantOutcomes = [], _ failure: FailureNote, attempts: Int, at now: Moment
     ) {
         let deadLetter = DeadLetter(

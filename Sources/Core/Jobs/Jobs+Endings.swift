@@ -127,7 +127,7 @@ extension Jobs {
             hold(pending, failure, now, &effects)
         case .retry, .deadLetter:
             let end = bound.map { failure.final(after: attempts, $0) } ?? failure
-            effects.setAside(pending, variants: variants, end, attempts: attempts, at: now)
+            effects.deadLetter(pending, variants: variants, end, attempts: attempts, at: now)
         }
     }
 }

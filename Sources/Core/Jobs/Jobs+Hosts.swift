@@ -119,7 +119,7 @@ extension Jobs {
             } else if state.isGivenUp(pending, at: now.wall) {
                 let end = FailureNote(RetryCause.hostGivenUp(host: hold.host.description, code: hold.code))
                 let variants = flight.outcomes(of: pending, failing: end)
-                effects.setAside(pending, variants: variants, end, attempts: pending.attempts, at: now)
+                effects.deadLetter(pending, variants: variants, end, attempts: pending.attempts, at: now)
             } else {
                 state.park(
                     pending, awaiting: hold.host, failingSince: pending.failingSince ?? now.wall, cause, now, &effects)

@@ -43,7 +43,7 @@ extension Jobs {
 
     func condemn(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) {
         let cause = FailureNote(JobFailure.poison(job: pending.job.id, url: pending.job.url))
-        effects.setAside(pending, cause, attempts: pending.attempts, at: now)
+        effects.deadLetter(pending, cause, attempts: pending.attempts, at: now)
     }
 
     /// Clears records that are completed, or whose render the worker survived.

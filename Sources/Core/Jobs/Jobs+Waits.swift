@@ -51,11 +51,11 @@ extension Jobs {
 
     /// Gives a job a row in the share of this host: its first, or its next.
     mutating func park(
-        _ pending: PendingJob, for host: OriginHost, _ cause: FailureNote, isAside: Bool = false, _ now: Moment,
+        _ pending: PendingJob, for host: OriginHost, _ cause: FailureNote, isRunning: Bool = false, _ now: Moment,
         _ effects: inout [JobEffect]
     ) {
         let parking = Parking(
-            host, isAside: isAside, worksAs: pending.lane(at: now.wall, rules.retry),
+            host, isRunning: isRunning, worksAs: pending.lane(at: now.wall, rules.retry),
             ends: timeLeft(of: pending, at: now.wall).map { now.wall + ($0 > .zero ? $0 : Self.overdue) })
         effects.append(.work(.complete(pending.record, .park(pending, parking, cause))))
     }

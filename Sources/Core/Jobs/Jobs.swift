@@ -39,7 +39,7 @@ package struct Jobs: ~Copyable, Sendable {
     /// Number of logs that each topic has had before under this owner. Records of an earlier log do not return.
     var incarnations = ByTopic<Int32>(repeating: 0)
     /// Number of jobs that were parked while their flights ran.
-    var asideCount: Int64 = 0
+    var runningCount: Int64 = 0
     private var flightCount: Int
     private var random: SplitMix64
 

@@ -67,7 +67,7 @@ package final class PendingJob: Sendable {
     }
 
     /// The same job as one of a row, which is appended while the job runs.
-    func parkedAside(_ offset: Int64) -> PendingJob {
+    func parkedRunning(_ offset: Int64) -> PendingJob {
         var headers = record.headers
         headers.append(EventHeader.origin, "\(record.jobOrigin)")
         let row = Record(

@@ -49,7 +49,7 @@ struct PermitQueue: Sendable {
     private var firsts = Heap<Entry>()
     /// The same tickets by age alone.
     private var eldests = Heap<Ticket>()
-    private var aside: [Bar: [Group]] = [:]
+    private var skipped: [Bar: [Group]] = [:]
     private var barred: Set<Group> = []
     /// Number of tickets per group that no flight waits by any more.
     private var gone: [Group: Int] = [:]
@@ -163,15 +163,15 @@ struct PermitQueue: Sendable {
     /// Number of tickets and of entries in both orders, outdated ones included: the queue's size in memory.
     var count: Int { groups.values.reduce(firsts.count + eldests.count) { $1.values.reduce($0) { $0 + $1.count } } }
 
-    mutating func setAside(_ group: Group, for bar: Bar) {
+    mutating func skip(_ group: Group, for bar: Bar) {
         guard barred.insert(group).inserted else { return }
-        aside[bar, default: []].append(group)
+        skipped[bar, default: []].append(group)
     }
 
     /// Returns the groups that were skipped for this bar.
     mutating func lift(_ bar: Bar) {
-        if aside.isEmpty { return }
-        for group in aside.removeValue(forKey: bar) ?? [] {
+        if skipped.isEmpty { return }
+        for group in skipped.removeValue(forKey: bar) ?? [] {
             barred.remove(group)
             if let first = first(of: group) { enter(first) }
         }

@@ -372,7 +372,7 @@ package struct PermitScheduler: Sendable {
             if !stands(ticket) {
                 self[queue].removeFirst(of: ticket.group)
             } else if let bar = bar(ticket, queue.rank) {
-                self[queue].setAside(ticket.group, for: bar)
+                self[queue].skip(ticket.group, for: bar)
             } else {
                 return ticket
             }

@@ -36,7 +36,7 @@ package protocol VariantIndex: AnyObject {
     func wipe() throws(IndexFailure)
 
     /// Keeps the rows elsewhere, for `mezzotint topics restore`, and closes the index. Opened again, it is empty.
-    func setAside() throws(IndexFailure)
+    func moveAway() throws(IndexFailure)
 
     func close()
 }
@@ -54,7 +54,7 @@ extension VariantIndex {
         return { [snapshots] in snapshots }
     }
 
-    package func setAside() throws(IndexFailure) { try wipe() }
+    package func moveAway() throws(IndexFailure) { try wipe() }
 
     package func apply(_ changes: [IndexChange], upTo position: Int64) throws(IndexFailure) {
         try apply(

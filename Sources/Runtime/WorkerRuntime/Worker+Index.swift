@@ -58,7 +58,7 @@ extension Worker {
             switch flaw {
             case .mismatched(let why):
                 report(IndexFailure.mismatched(partition, reason: why), of: partition)
-                try index.setAside()
+                try index.moveAway()
             // Compaction alone takes old rows away, so a copy of each such index would fill the disk.
             case .outdated(let why):
                 tellOutdated(index, partition, why)

@@ -35,7 +35,7 @@ extension Worker {
             tell(cause, of: pending)
         case .complete(let record, let disposition):
             noteAnswer(record, disposition, of: owned, at: now)
-            if case .park(let pending, let parking, _) = disposition, parking.isAside {
+            if case .park(let pending, let parking, _) = disposition, parking.isRunning {
                 owned.starts.hold(
                     .parked(pending.job.source, JobIdentity(of: record)), ParkedShare(parking.host, parking.worksAs))
             }

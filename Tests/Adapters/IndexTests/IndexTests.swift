@@ -40,12 +40,12 @@ struct IndexTests {
     }
 
     @Test("Rows of another changelog are kept aside, each time under another name, and found again")
-    func setAside() throws {
+    func moveAway() throws {
         for position: Int64 in 1...2 {
             let index = try indexes.open(Self.partition).index
             #expect(index.position == nil)
             try index.apply(Rows(1).changes, upTo: position)
-            try index.setAside()
+            try index.moveAway()
         }
         let last = try indexes.open(Self.partition).index
         try last.apply(Rows(2).changes, upTo: 3)

@@ -44,7 +44,7 @@ final class SimulatedDisk {
         losses += 1
     }
 
-    func setAside(_ partition: PartitionID) {
+    func moveAway(_ partition: PartitionID) {
         if let file = files[partition] { aside[partition, default: []].append(file) }
         (files[partition], older[partition]) = (nil, nil)
     }
@@ -169,11 +169,11 @@ final class SimulatedIndex: VariantIndex {
         process.machine.disk.wipe(partition)
     }
 
-    func setAside() throws(IndexFailure) {
+    func moveAway() throws(IndexFailure) {
         if process.isDead { return }
         if file.rows.isEmpty { return try wipe() }
         process.world.count(.indexSetAside)
-        process.machine.disk.setAside(partition)
+        process.machine.disk.moveAway(partition)
     }
 
     func close() {}

@@ -229,7 +229,7 @@ extension OutageTests {
             jobs[row.key] = (double, ParkedJob(row, offset: offset, isReady: false), false)
             counts[double.share, default: ParkedCount(jobs: 0, ready: 0)].jobs += 1
             due.push(Entry(order: (pending.notBefore, offset), key: row.key))
-            if double.parking.isAside {
+            if double.parking.isRunning {
                 starts.hold(row.key, double.share)
                 starts.landed(row.key, at: offset, of: RecordPlace(pending.record))
             }

@@ -153,7 +153,7 @@ extension PartitionStateTests {
     @Test(
         "A job that runs for longer than holdLimit while a later one is done is parked, and its flight ends its row",
         arguments: [JobFreshness.ifStale, .force])
-    func parkedAside(freshness: JobFreshness) throws {
+    func parkedRunning(freshness: JobFreshness) throws {
         var driver = Driver(holdLimit: 1_000)
         let pending = driver.pending("held", source, [Self.large], freshness: freshness)
         let id = try heldBack(pending, &driver)
@@ -161,7 +161,7 @@ extension PartitionStateTests {
         let effects = driver.feed(.tick, at: 1_011)
         let row = try #require(parked(effects).first)
         #expect(row.cause.code == "retry.slow" && row.pending.attempts == 0 && row.pending.notBefore == .epoch)
-        #expect(row.parking == Parking(OriginHost(of: "http://o/"), isAside: true, worksAs: .fast, ends: nil))
+        #expect(row.parking == Parking(OriginHost(of: "http://o/"), isRunning: true, worksAs: .fast, ends: nil))
         #expect(effects.count == 1 && driver.state.isAtWork(id))
         _ = driver.feed(.acknowledged([pending.place]), at: 1_011)
         #expect(driver.state.committable(.jobsFast) == 2)
@@ -192,7 +192,7 @@ extension PartitionStateTests {
         let effects = driver.feed(.failed(id, Self.refusal), at: 30_000)
         #expect(kinds(effects) == (next == nil ? [.dead] : []) && settled(effects).count == 1)
         let rows = parked(effects)
-        #expect(rows.map(\.pending.attempts) == [next].compactMap(\.self) && rows.allSatisfy { !$0.parking.isAside })
+        #expect(rows.map(\.pending.attempts) == [next].compactMap(\.self) && rows.allSatisfy { !$0.parking.isRunning })
         let identities = rows.map { JobIdentity(of: $0.pending.record) }
         #expect(identities.allSatisfy { $0 == .record(CompletedRecord(pending.record)) })
     }
