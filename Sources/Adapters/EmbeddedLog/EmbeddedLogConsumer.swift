@@ -41,7 +41,7 @@ package actor EmbeddedLogConsumer: LogConsumer {
         do throws(LogFailure) {
             try await begin(listener)
         } catch {
-            await giveUp()
+            await releaseAll()
             throw error
         }
     }
@@ -91,14 +91,14 @@ package actor EmbeddedLogConsumer: LogConsumer {
 
     package func stop() async {
         guard listener != nil else { return }
-        await giveUp()
+        await releaseAll()
     }
 
-    private func giveUp() async {
+    private func releaseAll() async {
         thread.stopPolling()
         (listener, reader, bell) = (nil, nil, nil)
         await log.writer.endOwnership()
-        log.folder.giveUpOwnership()
+        log.folder.releaseOwnership()
     }
 
     private func begin(_ listener: any LogListener) async throws(LogFailure) {

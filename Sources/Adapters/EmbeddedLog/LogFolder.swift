@@ -48,7 +48,7 @@ final class LogFolder: Sendable {
             do throws(SQLiteFailure) {
                 return (try LogSchema.create(file, partitions: partitions), FileSystem.identity(of: file))
             } catch {
-                guard error.isFull || error.isInputOutput, reserve.giveUp() else { throw LogFailure(error) }
+                guard error.isFull || error.isInputOutput, reserve.release() else { throw LogFailure(error) }
             }
             return (try logged(LogSchema.create(file, partitions: partitions)), FileSystem.identity(of: file))
         }
@@ -100,7 +100,7 @@ final class LogFolder: Sendable {
         } catch  where error.isOutOfSpace {}
     }
 
-    func giveUpOwnership() { locks.unlock(Lock.owner) }
+    func releaseOwnership() { locks.unlock(Lock.owner) }
 
     /// Who owns the log now, for people; nil if nobody.
     var owner: String? { Self.owner(asking) }

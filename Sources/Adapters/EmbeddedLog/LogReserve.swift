@@ -30,7 +30,7 @@ struct LogReserve: Sendable {
     }
 
     /// Returns whether there was room to give up.
-    func giveUp() -> Bool { held > 0 && (try? FileSystem.reserve(0, at: path)) != nil }
+    func release() -> Bool { held > 0 && (try? FileSystem.reserve(0, at: path)) != nil }
 
     /// Takes the whole reserve, or nothing if less than half of it would stay free: the log must not need it a moment later.
     /// A file that an older program made larger shrinks.

@@ -18,7 +18,7 @@ extension LogWriter {
         isTight = reserve.free < max(reserve.bytes, EmbeddedLogConfiguration.startBytes)
         defer { lookForHalt() }
         guard reserve.free < EmbeddedLogConfiguration.startBytes else { return }
-        _ = try folder.withWriteLock { () throws(LogFailure) in reserve.giveUp() }
+        _ = try folder.withWriteLock { () throws(LogFailure) in reserve.release() }
         guard reserve.free >= EmbeddedLogConfiguration.startBytes else { throw .full(path: folder.path) }
     }
 
@@ -118,14 +118,14 @@ extension LogWriter {
             return
         }
         isTight = true
-        if folder.reserve.giveUp() { _ = log.checkpoint() }
+        if folder.reserve.release() { _ = log.checkpoint() }
     }
 
     /// Room for a commit that the disk refused: the reserve, and what of the WAL can be written over once it is moved. False
     /// if there is none. The file is opened again: counts made in the failed transaction are wrong.
     func findRoom() -> Bool {
         (open, isTight) = (nil, true)
-        let isGivenUp = try? folder.withWriteLock { () throws(LogFailure) in folder.reserve.giveUp() }
+        let isGivenUp = try? folder.withWriteLock { () throws(LogFailure) in folder.reserve.release() }
         let moved = try? writing { (log) throws(SQLiteFailure) in try log.connection.checkpoint(.truncate) }
         return isGivenUp == true || (moved.map { $0.pages == $0.moved } ?? false)
     }

@@ -16,7 +16,7 @@ extension KafkaLogConsumer {
             case RD_KAFKA_EVENT_ERROR: hear(event)
             default:
                 guard let line = event.logLine else { break }
-                // `lose` and `giveUpAfterStall` report it.
+                // `lose` and `releaseAfterStall` report it.
                 if line.facility == "SESSTMOUT" { log.detail(line.text) } else { log.notice(line.text) }
             }
         }
@@ -208,8 +208,8 @@ extension KafkaLogConsumer {
         case .revoking(_, let waiting, _):
             // The partitions that this member was releasing have another owner by now.
             tellLost(waiting)
-            giveUp()
-        case .idle, .preparing, .committing: giveUp()
+            releaseAll()
+        case .idle, .preparing, .committing: releaseAll()
         case .stopping: member.unassign()
         }
     }
@@ -219,7 +219,7 @@ extension KafkaLogConsumer {
         log.notice(
             "The group did not hear of this worker for too long: its partitions are given up, and it joins again")
         tellLost(partitions)
-        giveUp()
+        releaseAll()
     }
 
     /// Reports lost partitions to the listener, after their appends have stopped. First new appends are refused, then
@@ -232,13 +232,13 @@ extension KafkaLogConsumer {
     }
 
     func finishRevocation(of partitions: [PartitionID], at now: Instant) {
-        if member.map({ $0.isLost || isOvertaken($0) }) ?? true { return giveUp() }
+        if member.map({ $0.isLost || isOvertaken($0) }) ?? true { return releaseAll() }
         commitLast()
         phase = .committing(deadline: now + .seconds(1))
     }
 
     /// Confirms to the group that this member owns nothing any more.
-    func giveUp() {
+    func releaseAll() {
         log.fence.end(log.partitions)
         member?.unassign()
         for slot in queues.indices { queues[slot] = nil }
@@ -250,7 +250,7 @@ extension KafkaLogConsumer {
 
     /// Gives all partitions up after this process or its poll thread was away for so long that they have, or should
     /// have, other owners.
-    func giveUpAfterStall() {
+    func releaseAfterStall() {
         guard let member else { return }
         log.notice("This worker was away for too long: its partitions are given up, and it joins the group again")
         switch phase {
@@ -260,7 +260,7 @@ extension KafkaLogConsumer {
         case .idle, .preparing, .committing: break
         }
         decision.add(1, ordering: .relaxed)
-        giveUp()
+        releaseAll()
         do throws(LogFailure) { try member.rejoin() } catch { listener?.failed(error) }
     }
 }

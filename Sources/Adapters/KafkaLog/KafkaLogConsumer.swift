@@ -175,7 +175,7 @@ package actor KafkaLogConsumer: LogConsumer {
         pulse?.noteTurn(at: now)
         // Opened last: appends for the partitions that go must find it shut.
         if log.fence.isShut {
-            giveUpAfterStall()
+            releaseAfterStall()
             log.fence.reopen()
         }
         joinIfDue(member)
@@ -222,7 +222,7 @@ package actor KafkaLogConsumer: LogConsumer {
             }
             tellLost(waiting)
             finishRevocation(of: held, at: now)
-        case .committing(let deadline) where commitsUnderWay == 0 || now >= deadline: giveUp()
+        case .committing(let deadline) where commitsUnderWay == 0 || now >= deadline: releaseAll()
         case .stopping(false, let deadline, let done) where commitsUnderWay == 0 || now >= deadline:
             phase = .stopping(isLeaving: true, deadline: deadline, done: done)
             // The reply that a rebalance in progress waits for: without it librdkafka never leaves.

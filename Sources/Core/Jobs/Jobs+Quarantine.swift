@@ -100,11 +100,11 @@ extension Jobs {
     }
 
     /// Returns the waiting flights, because the log does not accept a row with their names.
-    package mutating func giveUpNaming() -> [Naming.Grant] { naming.giveUp() }
+    package mutating func abandonNaming() -> [Naming.Grant] { naming.abandon() }
 
     /// Returns the waiting flights if they have waited too long.
-    package mutating func giveUpLateNaming(at now: Instant) -> [Naming.Grant] {
-        naming.isLate(at: now) ? naming.giveUp() : []
+    package mutating func abandonLateNaming(at now: Instant) -> [Naming.Grant] {
+        naming.isLate(at: now) ? naming.abandon() : []
     }
 
     /// Positions named by the newest row that are still in progress.

@@ -207,8 +207,8 @@ extension PartitionState {
     package mutating func named(by row: ProgressRow, at now: Instant) -> [Naming.Grant] {
         jobs.named(by: row, at: now)
     }
-    package mutating func giveUpNaming() -> [Naming.Grant] { jobs.giveUpNaming() }
-    package mutating func giveUpLateNaming(at now: Instant) -> [Naming.Grant] { jobs.giveUpLateNaming(at: now) }
+    package mutating func abandonNaming() -> [Naming.Grant] { jobs.abandonNaming() }
+    package mutating func abandonLateNaming(at now: Instant) -> [Naming.Grant] { jobs.abandonLateNaming(at: now) }
     package var namedStill: Set<RecordPlace> { jobs.namedStill }
     package mutating func forgetNames(but row: ProgressRow) { jobs.forgetNames(but: row) }
 }

@@ -44,7 +44,7 @@ package struct Naming: Sendable, Equatable {
 
     /// Returns all flights, because the log does not accept the row. They end like flights whose rows it does not
     /// accept.
-    package mutating func giveUp() -> [Grant] {
+    package mutating func abandon() -> [Grant] {
         defer { self = Naming() }
         return underWay + waiting
     }

@@ -56,7 +56,7 @@ extension Worker {
         // By the times of its rows, it would be newer than each index of the old changelog.
         if why == .unopened { try? owned.index.wipe() }
         let isLeaving = owned.isLeaving
-        giveUp(owned.id)
+        release(owned.id)
         // Its next owner finds out.
         if isLeaving { return }
         let failure = LogFailure.recreated(topic: topic, partition: owned.id, why)

@@ -51,7 +51,7 @@ extension Worker {
             "The partition was reassigned to another worker: this one releases it.",
             ["partition": .string("\(owned.id)"), "epoch": .string("\(owned.epoch)"), "other": .string("\(epoch)")])
         owned.lifecycle.leave()
-        giveUp(owned.id)
+        release(owned.id)
     }
 
     /// A restore has two cores to use: one reads rows while the other applies those of another partition.

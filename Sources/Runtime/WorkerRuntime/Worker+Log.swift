@@ -35,7 +35,7 @@ extension Worker: LogListener {
     }
 
     package nonisolated func lost(_ partition: PartitionID) {
-        assumeIsolated { $0.giveUp(partition) }
+        assumeIsolated { $0.release(partition) }
     }
 
     package nonisolated func halted(_ failure: LogFailure?) {

@@ -38,7 +38,7 @@ extension Worker {
         await passSlots()
         // Only after reading the newest rows under the same assignment: otherwise a row that is in use could be
         // deleted.
-        if isUpToDate { await sweepRows() } else { duties.hosts.giveUpSweep() }
+        if isUpToDate { await sweepRows() } else { duties.hosts.abandonSweep() }
         duties.hosts.shared()
         settle()
     }

@@ -124,14 +124,14 @@ extension Worker {
                 // It may end without a last word, and that is not the end of its worker.
                 if owned.ledger.blames { name(owned) }
             } else if !writeProgress(of: owned, isLast: true) {
-                giveUp(owned.id)
+                release(owned.id)
             }
         }
     }
 
     /// Fetches are cancelled; whatever else still runs finishes unseen: its results find no partition to go to. Permits
     /// are free when what holds them has ended.
-    func giveUp(_ partition: PartitionID) {
+    func release(_ partition: PartitionID) {
         duties.stopped.remove(partition)
         guard let owned = partitions.removeValue(forKey: partition) else { return }
         idle.interrupt()

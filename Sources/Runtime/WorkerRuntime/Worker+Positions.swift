@@ -214,11 +214,11 @@ extension Worker {
         if let failure {
             counters.countFailure(failure.code)
             owned.ledger.failed(row, at: monotonic)
-            end(owned.state.giveUpNaming(), of: owned, FailureNote(failure))
+            end(owned.state.abandonNaming(), of: owned, FailureNote(failure))
             // The partition goes without the row, and its successor repeats the jobs that were finished ahead. But the
             // row may be in the log, and name a job that runs alone.
             if owned.isLeaving, !owned.state.isUnderWay, owned.outbox.isEmpty, !owned.ledger.blames {
-                return giveUp(owned.id)
+                return release(owned.id)
             }
         } else {
             owned.ledger.wrote(row, at: monotonic)

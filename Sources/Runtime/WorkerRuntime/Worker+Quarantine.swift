@@ -51,7 +51,7 @@ extension Worker {
     }
 
     func tickNaming(_ owned: OwnedPartition) {
-        let late = owned.state.giveUpLateNaming(at: monotonic)
+        let late = owned.state.abandonLateNaming(at: monotonic)
         end(late, of: owned, FailureNote(LogFailure.unavailable(reason: "it has not accepted a row for a second")))
         if owned.state.quarantined.crashes > 0, let since = owned.lifecycle.ownedSince,
             monotonic - since >= QuarantinedJobs.trial

@@ -242,9 +242,9 @@ extension KafkaLogConsumer {
     fileprivate func wasAwayWhilePreparing() -> Bool {
         switch phase {
         case .preparing:
-            giveUpAfterStall()
+            releaseAfterStall()
             return true
-        case .owning: giveUpAfterStall()
+        case .owning: releaseAfterStall()
         case .idle, .revoking, .committing, .stopping: break
         }
         return false

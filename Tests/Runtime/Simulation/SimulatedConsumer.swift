@@ -112,7 +112,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         case .revoking, .committing, .stopping, .stopped: break
         case .idle, .preparing:
             decision += 1
-            giveUp()
+            releaseAll()
             world.group.ready(process)
         }
     }
@@ -129,7 +129,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         phase = .committing
         commitLast(within: 1_000_000) { [self] in
             decision += 1
-            giveUp()
+            releaseAll()
             world.group.ready(process)
         }
     }
@@ -144,7 +144,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         let held = epochs.keys.sorted()
         if !held.isEmpty { world.count(.lost) }
         tellLost(held)
-        giveUp()
+        releaseAll()
         world.group.join(process)
     }
 
@@ -153,7 +153,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         for partition in partitions { listener?.lost(partition) }
     }
 
-    private func giveUp() {
+    private func releaseAll() {
         (epochs, readers, pending, known) = ([:], [:], [:], [:])
         (commitsUnderWay, whenCommitted) = ([], nil)
         if case .stopped = phase { return }
@@ -369,7 +369,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         if process.isDead { return }
         phase = .stopped
         decision += 1
-        giveUp()
+        releaseAll()
         world.group.leave(process)
     }
 

@@ -167,5 +167,5 @@ extension HostBoard {
         return found
     }
 
-    mutating func giveUpSweep() { sweep = nil }
+    mutating func abandonSweep() { sweep = nil }
 }

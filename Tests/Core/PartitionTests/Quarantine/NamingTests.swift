@@ -30,7 +30,7 @@ struct NamingTests {
         naming.add(first, at: 0)
         _ = naming.begin()
         naming.add(second, at: 500)
-        #expect(naming.giveUp() == [first, second] && naming == Naming())
+        #expect(naming.abandon() == [first, second] && naming == Naming())
         // The row lands after all.
         #expect(naming.named(at: 1_200).isEmpty && !naming.isLate(at: 5_000))
     }
