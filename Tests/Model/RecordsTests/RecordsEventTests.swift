@@ -61,6 +61,20 @@ struct RecordsEventTests {
         #expect(Set(theirs.keys) == ["job", "source", "url", "lane", "kind", "attempts", "at", "variants"])
     }
 
+    @Test("An outcome of a worker before 0.2.0 is read by its old names")
+    func oldNames() throws {
+        var throttled = outcome
+        throttled.throttledBy = .limit
+        var record = throttled.newRecord(partition: Fixture.partition)
+        let body = Fixture.text(record.value)
+        #expect(body.contains("\"derivedFrom\":") && body.contains("\"throttledBy\":"))
+        let old = body.replacing("\"derivedFrom\":", with: "\"madeFrom\":").replacing(
+            "\"throttledBy\":", with: "\"heldBy\":")
+        record.value = Array(old.utf8)
+        let report = try OutcomeReport(Fixture.read(record))
+        #expect(report.throttledBy == .limit && report.variants[0].derivedFrom != nil)
+    }
+
     @Test("What a variant looks like and what its source was stand in the outcome")
     func looks() throws {
         var row = Fixture.variant
