@@ -58,7 +58,7 @@ final class InspectorPool: Sendable {
                     switch error {
                     case .deadline: "it took longer than \(configuration.inspectionLimit.milliseconds) ms"
                     case .died: "the inspector ended with \(end)"
-                    case .misspoke: "the inspector violated the protocol"
+                    case .misspoke: "the inspector replied out of protocol"
                     }
             }
         }
