@@ -1,3 +1,4 @@
+internal import Clocks
 import CommandLine
 internal import Failures
 internal import ImageModel
@@ -11,90 +12,97 @@ import Settings
 extension DeadCommand {
     static let replay = Command(
         "replay",
-        abstract: "Publish dead letters again, each on its original lane, and remove them from the list.",
-        examples: ["mezzotint dead replay jobs.fast-3-17", "mezzotint dead replay --code render.crashed --limit 100"],
+        abstract: "Publish dead letters again under their ids; take them off the list.",
+        examples: ["mezzotint dead replay --host img.example --ramp --rate 20"],
         arguments: [Argument("id", help: "As listed.", isOptional: true, isRepeating: true)],
-        options: [
-            Option("code", value: "code", help: "Replay the dead letters with this code, oldest first."),
-            Option("limit", value: "number", help: "With --code: the maximum number of dead letters."), .json,
+        options: filters + [
+            Option("limit", value: "number", help: "With a filter: at most this many, the oldest."),
+            Option("rate", value: "number", help: "At most this many jobs a second."),
+            Option(flag: "ramp", help: "In batches of 1, 10, 100, …; stops if a fifth fails."),
+            Option(
+                "timeout", value: "duration", help: "How long --ramp waits for a batch (\(Output.age(usualWait)))."),
+            Option(
+                "max-replays", value: "n", help: "Leave jobs that were replayed n times (\(DeadLetter.usualReplays))."),
+            Option(flag: "dry-run", help: "Publish nothing; count the letters and the reasons."), .json,
         ], run: runReplay)
 
-    /// Replays dead letters. A letter with an invalid job stays on the list: published unchanged, it would only become a
-    /// dead letter again.
+    static let usualWait = Duration.minutes(10)
+
+    /// Letters that come while the replay runs are not part of it: it is bounded by the ends of `dead` at its start.
     private static func runReplay(_ arguments: ParsedArguments) async throws -> ExitCode {
-        let (ids, code) = (arguments.positionals, arguments.value("code"))
-        if !ids.isEmpty, code != nil { throw UsageError("Give either ids or --code, not both.") }
-        if ids.isEmpty, code == nil { throw UsageError("Name the dead letters to replay, or give --code.") }
-        if code == nil, arguments.value("limit") != nil { throw UsageError("--limit requires --code.") }
-        let limit = try arguments.value("limit").map { text throws(UsageError) in
-            guard let limit = Int(text), limit > 0 else {
-                throw UsageError("'--limit <number>' expected a number from 1, got '\(text)'.")
-            }
-            return limit
-        }
+        let ids = arguments.positionals
         let settings = try Settings.loaded(arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems })
             .settings
-        // A dead letter keeps no signature, and any client that may write to the log may have written it.
-        guard settings.jobKeys == nil else {
-            throw CommandFailure(
-                "Dead letters cannot be replayed where jobs.keys is set: a dead letter keeps no signature. Publish the job again with its publisher's key ('mezzotint dead show ID' prints it)."
-            )
+        let groups = settings.originGroups
+        let filter = try filter(arguments, groups: groups)
+        if !ids.isEmpty, filter != nil {
+            throw UsageError("Give either ids or a filter (--code, --host, --since, --until), not both.")
         }
-        return try await LogAccess.changing(arguments) { log in
-            let standing = try await standing(in: log)
-            let found = standing.filter { $0.deadLetter.cause.code == code || ids.contains($0.deadLetter.id) }
+        if ids.isEmpty, filter == nil {
+            throw UsageError("Name the dead letters to replay, or give --code, --host, --since or --until.")
+        }
+        if filter == nil, arguments.value("limit") != nil {
+            throw UsageError("--limit requires a filter, such as --code.")
+        }
+        if !arguments.flag("ramp"), arguments.value("timeout") != nil { throw UsageError("--timeout requires --ramp.") }
+        let limit = try arguments.number("limit", in: 1...Int.max)
+        let most = try arguments.number("max-replays", in: 1...1_000) ?? DeadLetter.usualReplays
+        let rate = try arguments.number("rate", in: 1...1_000_000)
+        let wait = try arguments.duration("timeout", upTo: .hours(24)) ?? usualWait
+        let isDry = arguments.flag("dry-run")
+        return try await (isDry ? LogAccess.reading : LogAccess.changing)(arguments) { log in
+            let all = try await standing(in: log)
+            let found = all.filter { filter?.passes($0.deadLetter, groups: groups) ?? ids.contains($0.deadLetter.id) }
             let wanted = Array(found.prefix(limit ?? found.count))
             let missing = ids.filter { id in !found.contains { $0.deadLetter.id == id } }
-            if let code, found.isEmpty {
-                Console.complain("There is no dead letter with the code '\(code)'. 'mezzotint dead list' lists them.")
+            if filter != nil, found.isEmpty {
+                Console.complain("No dead letter matches. 'mezzotint dead list' lists them all.")
             }
             for text in try await absences(of: missing, in: log) { Console.complain(text) }
-            var taken: [(deadLetter: DeadLetter, partition: PartitionID, job: String)] = []
-            for lane in Lane.allCases {
-                var publisher = Publisher(log, settings.canonicalRules, nil, lane: lane, variants: [])
-                for one in wanted where (one.deadLetter.origin.topic.lane ?? .fast) == lane {
-                    guard one.deadLetter.whole == nil else {
-                        Console.complain(
-                            "The dead letter '\(one.deadLetter.id)' has only the first \(one.deadLetter.body.count) bytes of its job: publish the whole job again by hand."
-                        )
-                        continue
-                    }
-                    let place = "dead letter '\(one.deadLetter.id)'"
-                    if let job = publisher.take(.text(one.deadLetter.body), at: place) {
-                        taken.append((one.deadLetter, one.partition, job))
+            let reasons = DeadLetterReasons(of: wanted.lazy.map(\.deadLetter), groups: groups)
+            let isJSON = arguments.flag("json")
+            if filter != nil, !isJSON, !wanted.isEmpty { show(reasons) }
+            var replay = Replay(log, settings, wanted, most: most)
+            var stop: String?
+            if !isDry {
+                stop = try await replay.run(rate: rate, ramp: arguments.flag("ramp") ? wait : nil) { deadLetter in
+                    if !isJSON {
+                        Console.print(
+                            "\(deadLetter.id) → \(Outcome.id(of: deadLetter.id, replays: deadLetter.replays + 1))")
                     }
                 }
-                if publisher.unprinted > 0 {
-                    Console.complain("More dead letters are refused: \(publisher.unprinted).")
-                }
-                try await publisher.flush()
             }
-            // Only a job that is durable on its lane leaves the list.
-            let now = SystemTime.wall
-            let results = await log.append(
-                taken.map { $0.deadLetter.discard(partition: $0.partition, at: now, replayedAs: $0.job) })
-            if let failure = results.lazy.compactMap(\.failure).first { throw failure }
-            let left = wanted.count - taken.count
-            if arguments.flag("json") {
-                Output.object { json in
-                    json.field("replayed", taken.count)
-                    json.field("left", left)
-                    json.key("ids")
-                    json.beginArray()
-                    for one in taken {
-                        json.beginObject()
-                        json.field("from", one.deadLetter.id)
-                        json.field("id", one.job)
-                        json.endObject()
-                    }
-                    json.endArray()
-                }
-            } else {
-                for one in taken { Console.print("\(one.deadLetter.id) → \(one.job)") }
-                Console.print("Replayed \(taken.count)." + (left > 0 ? " \(left) stay on the list." : ""))
+            report(replay, of: wanted.count, isDry: isDry, reasons, stop, json: isJSON)
+            let isWhole = (isDry ? replay.ready.count : replay.done.count) == wanted.count
+            return isWhole && missing.isEmpty && !wanted.isEmpty && stop == nil ? .success : .failure
+        }
+    }
+
+    private static func report(
+        _ replay: Replay, of wanted: Int, isDry: Bool, _ reasons: DeadLetterReasons, _ stop: String?, json: Bool
+    ) {
+        if let stop { Console.complain(stop) }
+        let count = isDry ? replay.ready.count : replay.done.count
+        guard json else {
+            let rest = count < wanted ? " \(wanted - count) \(isDry ? "would stay" : "stay") on the list." : ""
+            return Console.print("\(isDry ? "Would replay" : "Replayed") \(count).\(rest)")
+        }
+        Output.object { json in
+            json.field("replayed", replay.done.count)
+            json.field("left", wanted - replay.done.count)
+            json.key("ids")
+            json.beginArray()
+            for deadLetter in replay.done {
+                json.beginObject()
+                json.field("from", deadLetter.id)
+                json.field("id", deadLetter.id)
+                json.field("replays", deadLetter.replays + 1)
+                json.endObject()
             }
-            let isComplete = missing.isEmpty && left == 0 && !(code != nil && found.isEmpty)
-            return isComplete ? .success : .failure
+            json.endArray()
+            write(reasons, to: &json)
+            json.field("stopped", stop)
+            if isDry { json.field("wouldReplay", count) }
         }
     }
 }

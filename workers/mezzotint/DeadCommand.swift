@@ -2,6 +2,7 @@ internal import Canonical
 import CommandLine
 import Digest
 internal import Failures
+internal import ImageModel
 import JSONText
 import LogChoice
 import Ports
@@ -16,8 +17,9 @@ enum DeadCommand {
         examples: ["mezzotint dead list"],
         subcommands: [
             Command(
-                "list", abstract: "List the dead letters, oldest first.", examples: ["mezzotint dead list --json"],
-                options: [.json], run: list),
+                "list", abstract: "List the dead letters, oldest first.",
+                examples: ["mezzotint dead list --json", "mezzotint dead list --host img.example --since 2h"],
+                options: filters + [.json], run: list),
             Command(
                 "show", abstract: "Show one dead letter with its original bytes.",
                 examples: ["mezzotint dead show jobs.fast-3-17"], arguments: [Argument("id", help: "As listed.")],
@@ -32,13 +34,23 @@ enum DeadCommand {
         ])
 
     private static func list(_ arguments: ParsedArguments) async throws -> ExitCode {
-        let rules = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings.canonicalRules
+        let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
+        let (rules, groups) = (settings.canonicalRules, settings.originGroups)
+        let filter = try filter(arguments, groups: groups)
         return try await LogAccess.reading(arguments) { log in
-            let deadLetters = try await standing(in: log).map { shown($0.deadLetter, by: rules) }
+            let deadLetters = try await standing(in: log).filter {
+                filter?.passes($0.deadLetter, groups: groups) ?? true
+            }
+            .map { shown($0.deadLetter, by: rules) }
             if arguments.flag("json") {
-                Output.array(deadLetters, write)
+                Output.array(deadLetters) { json, deadLetter in
+                    write(&json, deadLetter)
+                    json.field("host", deadLetter.url.map { groups.origin(of: $0.description).description })
+                    json.field("lane", deadLetter.lane.rawValue)
+                    json.field("replays", deadLetter.replays)
+                }
             } else if deadLetters.isEmpty {
-                Console.print("There are no dead letters.")
+                Console.print(filter == nil ? "There are no dead letters." : "No dead letter matches.")
             } else {
                 let now = SystemTime.wall
                 let rows = deadLetters.map {
@@ -94,6 +106,7 @@ enum DeadCommand {
             if arguments.flag("json") {
                 Output.object { json in
                     write(&json, deadLetter)
+                    json.field("replays", deadLetter.replays)
                     json.field("origin", deadLetter.origin.description)
                     json.field("bytes", deadLetter.whole?.bytes ?? deadLetter.body.count)
                     json.field("sha256", deadLetter.whole?.digest.hex)
@@ -111,7 +124,8 @@ enum DeadCommand {
                 }
                 let rows = [
                     ["id", deadLetter.id], ["code", deadLetter.cause.code], ["message", deadLetter.cause.message],
-                    ["attempts", "\(deadLetter.attempts)"], ["url", deadLetter.url?.description ?? "-"],
+                    ["attempts", "\(deadLetter.attempts)"], ["replays", "\(deadLetter.replays)"],
+                    ["url", deadLetter.url?.description ?? "-"],
                     ["dead since", Timestamp.text(deadLetter.at)], ["came as", "\(deadLetter.origin)"],
                     ["body", size ?? "\(deadLetter.body.count) bytes"],
                 ]

@@ -34,6 +34,16 @@ extension Log {
         return answered
     }
 
+    /// Appends jobs; those whose result is unknown once more: a job that arrives twice gets its outcome under one id.
+    func appendTwice(_ records: [NewRecord]) async -> [AppendResult] {
+        var results = await append(records)
+        let doubtful = results.indices.filter { if case .unknown = results[$0] { true } else { false } }
+        guard !doubtful.isEmpty else { return results }
+        let again = await append(doubtful.map { records[$0] })
+        for (index, result) in zip(doubtful, again) { results[index] = result }
+        return results
+    }
+
     /// Appends records that no owner appends.
     func publish(_ records: [NewRecord]) async throws {
         guard !records.isEmpty else { return }

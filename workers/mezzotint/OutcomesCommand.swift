@@ -127,6 +127,7 @@ struct OutcomesReport {
         json.key("deadLetter")
         json.boolean(end.hasDeadLetter)
         json.field("replayedAs", end.replayedAs)
+        json.field("replays", report.replays)
         json.endObject()
     }
 
@@ -177,7 +178,10 @@ struct OutcomesReport {
             ["at", Timestamp.text(report.at)],
         ]
         if end.hasDeadLetter { rows.append(["dead letter", "mezzotint dead show \(shellWord(report.job))"]) }
-        if let job = end.replayedAs { rows.append(["published again", "mezzotint outcomes --job \(shellWord(job))"]) }
+        if report.replays > 0 { rows.append(["replay", "\(report.replays)"]) }
+        if let job = end.replayedAs {
+            rows.append(["published again", job == report.job ? "yes" : "mezzotint outcomes --job \(shellWord(job))"])
+        }
         let variants = report.variants.map { variant in
             [
                 "\(variant.spec)", variant.kind.rawValue, variant.size?.description ?? "",

@@ -65,14 +65,7 @@ struct Publisher {
     /// Appends the batch; returns when it is durable.
     mutating func flush() async throws {
         guard !batch.isEmpty else { return }
-        var results = await log.append(batch)
-        // Records with an unknown result are appended once more: a job that arrives twice gets its outcome under one
-        // id.
-        let doubtful = results.indices.filter { if case .unknown = results[$0] { true } else { false } }
-        if !doubtful.isEmpty {
-            let again = await log.append(doubtful.map { batch[$0] })
-            for (index, result) in zip(doubtful, again) { results[index] = result }
-        }
+        let results = await log.appendTwice(batch)
         defer { places.removeAll(keepingCapacity: true) }
         batch.removeAll(keepingCapacity: true)
         for (id, result) in zip(ids, results) where result.failure == nil { published(id) }

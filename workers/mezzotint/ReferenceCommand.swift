@@ -86,6 +86,7 @@ enum ReferenceCommand {
         | `lane` | \(Lane.allCases.map { "`\($0.rawValue)`" }.joined(separator: " or ")). |
         | `kind` | One of the outcomes above. |
         | `attempts` | Attempts made before this one. |
+        | `replays` | How often `dead replay` had published the job again; absent if it never did. |
         | `at` | Milliseconds since 1970. |
         | `variants` | The result of each variant: `spec` and `kind` (`stored`, `reused`, `unchanged`, `stale`, `degraded`, `failed`). A stored variant has `location` (relative to the store), `width`, `height`, `bytes`, `alpha` and `derivedFrom` (`origin`, or the donor's spec; its own spec if the file was in the store before its row). `keptOriginal` is true if it was rendered from the kept original, and absent otherwise. Unless it is unchanged, it also has `placeholder` (a ThumbHash in base 64), `colour` and `source` (`format`, `width`, `height`, `frames`, `alpha`, `orientation`, `truncated`, `profileIgnored` if its colour profile is above 4 MiB, and `drawing` if the renderer looked for colour edges in its decode: `true` if it has them, as coloured text, charts and screenshots do). `frames` and `quality` are present if they differ from the spec. A failed variant has `failure`. |
         | `failure` | `code` from the table above, and `message`; absent if nothing failed. |
@@ -114,7 +115,7 @@ enum ReferenceCommand {
             ("ce_specversion", "all", "`1.0`."),
             (
                 EventHeader.id, "all",
-                "On jobs, parked rows and dead letters: the job's id, unique to the request; a redelivery repeats it. On outcomes: `<job's id>/outcome`. On rows: derived from the row's content."
+                "On jobs, parked rows and dead letters: the job's id, unique to the request; a redelivery repeats it. On outcomes: `<job's id>/outcome`, and `<job's id>/outcome/<replay count>` if `dead replay` published the job again. On rows: derived from the row's content."
             ),
             (
                 "ce_source", "all",
@@ -158,7 +159,14 @@ enum ReferenceCommand {
             ),
             (EventHeader.code, "parked, dead", "Reason, as a code from the table above."),
             (EventHeader.message, "parked, dead", "Reason, as a sentence."),
-            (EventHeader.origin, "parked, dead", "The record that the bytes came from: `jobs.fast-3-17`."),
+            (
+                EventHeader.origin, "parked, dead, replayed jobs",
+                "The record that the bytes came from: `jobs.fast-3-17`. On a tombstone of `dead`: that of the dead letter which it discards."
+            ),
+            (
+                EventHeader.replays, "replayed jobs, parked, dead",
+                "How often `dead replay` had published the job again. On a tombstone of `dead`: that of the dead letter which it discards. Absent if never."
+            ),
             (
                 EventHeader.answers, "outcomes, parked, dead",
                 "The record that this one completes, and its append time: `jobs.fast-3-17-1763802000000`. For a parked job, the identity in its row's key. Older workers append `-dead` to it in the outcome of a dead letter."
@@ -172,7 +180,7 @@ enum ReferenceCommand {
                 "On a worker's own job: the locations of a changed source's variants. Variants whose location has changed by then are reported."
             ),
             (
-                EventHeader.signature, "jobs, parked",
+                EventHeader.signature, "jobs, parked, dead",
                 "Signature of the job's publisher: `v1;KEY;HEX`, see [producers.md](producers.md#signed-jobs)."
             ),
             (EventHeader.length, "dead", "Length in bytes of a truncated record."),
@@ -182,7 +190,7 @@ enum ReferenceCommand {
             (EventHeader.discards, "dead", "On a tombstone: the id of the dead letter that it discards."),
             (
                 EventHeader.replayedAs, "dead",
-                "On a tombstone: the id under which `dead replay` published the job again."
+                "On a tombstone: the id under which `dead replay` published the job again. Since 0.2.0, its own."
             ),
             (
                 EventHeader.epoch, "variants, parked",

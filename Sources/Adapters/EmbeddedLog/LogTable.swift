@@ -120,7 +120,9 @@ final class LogTable {
     }
 
     /// Takes a dead letter away, and the marks of earlier discards of its key that have nothing left to say.
-    private func discard(_ id: [UInt8], key: [UInt8], before offset: Int64, _ byKey: ByKey) throws(SQLiteFailure) {
+    private func discard(
+        _ deadLetter: DeadLetter.Name, key: [UInt8], before offset: Int64, _ byKey: ByKey
+    ) throws(SQLiteFailure) {
         var obsolete: [Int64] = []
         byKey.find.bind(1, key)
         byKey.find.bind(2, part.row(of: offset))
@@ -129,7 +131,7 @@ final class LogTable {
         while try byKey.find.step() {
             let headers = byKey.find.withBytes(1, ShortHeaders.headers) ?? []
             let isMark = byKey.find.integer(2) == 1
-            if isMark || headers["ce_id"] == id {
+            if isMark || deadLetter.covers(headers) {
                 obsolete.append(byKey.find.integer(0))
             }
         }
@@ -149,8 +151,8 @@ struct PendingRow: Sendable {
     let headers: [UInt8]
     /// The same where no older program reads the log.
     let shortHeaders: [UInt8]?
-    /// The id of the dead letter that this record discards.
-    let discarded: [UInt8]?
+    /// The dead letter that this record discards.
+    let discarded: DeadLetter.Name?
     let bytes: Int
 
     enum Body: Sendable {
@@ -175,8 +177,7 @@ struct PendingRow: Sendable {
             shortHeaders = ShortHeaders.stored(record.headers)
         }
         discarded =
-            record.topic == .dead && record.value == nil
-            ? record.headers[DeadLetterDiscard.header] : nil
+            record.topic == .dead && record.value == nil ? DeadLetter.Name(discardedBy: record.headers) : nil
         let value = if case .value(let value) = body { value.count } else { 0 }
         bytes = key.count + value + headers.count
     }

@@ -204,8 +204,7 @@ extension PendingJob {
         return PendingJob(
             job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
             heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: throttledBy,
-            awaited: awaited
-        )
+            awaited: awaited)
     }
 
     func outcome(
@@ -214,7 +213,7 @@ extension PendingJob {
         var outcome = Outcome(
             job: job.id, source: job.source, url: job.url, lane: job.lane, kind: kind, variants: variants,
             failure: failure, attempts: attempts, at: now, traceparent: job.traceparent)
-        outcome.throttledBy = throttledBy
+        (outcome.throttledBy, outcome.replays) = (throttledBy, record.replays)
         return outcome
     }
 }

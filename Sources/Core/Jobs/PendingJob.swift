@@ -55,8 +55,7 @@ package final class PendingJob: Sendable {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
             heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: throttledBy,
-            awaited: awaited
-        )
+            awaited: awaited)
     }
 
     /// The same job, which waits until this host has room, and for nothing else. nil: its URL's host.
@@ -76,8 +75,7 @@ package final class PendingJob: Sendable {
         return PendingJob(
             job: job, record: row, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
             heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: throttledBy,
-            awaited: awaited
-        )
+            awaited: awaited)
     }
 
     /// The same job, with the limit that held it back for its outcome.

@@ -5,8 +5,8 @@ package import Failures
 
 /// A job that a person must look at: its original bytes, and the reason why it was abandoned.
 ///
-/// A tombstone of the same key, with the dead letter's id in a header, discards it. A dead letter that a crash repeated
-/// has the id and the origin of the first.
+/// A tombstone of the same key, with the dead letter's id, origin and replay count in headers, discards it. A dead letter
+/// that a crash repeated has the same three.
 package struct DeadLetter: Sendable, Hashable {
     /// Time for which a dead letter is kept.
     package static let kept = Duration.days(90)
@@ -29,6 +29,10 @@ package struct DeadLetter: Sendable, Hashable {
     /// Size and SHA-256 of the whole body, if the body was cut.
     package var whole: Whole?
     package var traceparent: String?
+    /// Times that the job had been replayed when it died.
+    package private(set) var replays: Int
+    /// Signature of the job's publisher, unverified, which a replay repeats.
+    package private(set) var signature: [UInt8]?
 
     /// Size and SHA-256 of bytes before they were cut.
     package struct Whole: Sendable, Hashable {
@@ -49,7 +53,8 @@ package struct DeadLetter: Sendable, Hashable {
             let whole = Whole(of: key)
             (key, wholeKey) = (Array(key[..<RecordLimits.keptKeyPrefix]) + Array(whole.digest.hex.utf8), whole)
         }
-        traceparent = record.traceparent
+        (traceparent, replays) = (record.traceparent, record.replays)
+        signature = record.signature.flatMap { $0.count <= RecordLimits.signatureBytes ? $0 : nil }
         if value.count > RecordLimits.jobBytes { cut() }
     }
 
@@ -75,6 +80,8 @@ package struct DeadLetter: Sendable, Hashable {
             headers.append(EventHeader.keyLength, String(wholeKey.bytes))
             headers.append(EventHeader.keyDigest, wholeKey.digest.hex)
         }
+        headers.append(replays: replays)
+        if let signature { headers.append(RecordHeader(EventHeader.signature, signature)) }
         return NewRecord(topic: .dead, partition: partition, key: key, value: body, headers: headers)
     }
 
@@ -84,22 +91,10 @@ package struct DeadLetter: Sendable, Hashable {
     package func discard(partition: PartitionID, at time: WallTime, replayedAs job: String? = nil) -> NewRecord {
         var headers = EventHeader.event(EventHeader.jobDiscarded, id: id + "/discard", at: time, traceparent: nil)
         headers.append(EventHeader.discards, id)
+        headers.append(EventHeader.origin, origin.description)
+        headers.append(replays: replays)
         if let job { headers.append(EventHeader.replayedAs, job) }
         return NewRecord(topic: .dead, partition: partition, key: key, value: nil, headers: headers)
-    }
-
-    /// Record that removed a dead letter from the list.
-    package struct Discard: Sendable, Hashable {
-        package let deadLetter: String
-        package let at: WallTime
-        /// Id under which the job was published again; nil if it was not.
-        package let replayedAs: String?
-
-        /// nil if the record discards no dead letter.
-        package init?(_ record: Record) {
-            guard record.value == nil, let deadLetter = record.header(EventHeader.discards) else { return nil }
-            (self.deadLetter, at, replayedAs) = (deadLetter, record.timestamp, record.header(EventHeader.replayedAs))
-        }
     }
 
     /// Decodes a record of `dead` that is not a tombstone.
@@ -116,26 +111,31 @@ package struct DeadLetter: Sendable, Hashable {
         origin = try record.origin()
         at = record.timestamp
         (key, self.body, traceparent) = (record.key, body, record.traceparent)
+        (replays, signature) = (record.replays, record.signature)
         whole = try Whole(record, EventHeader.length, EventHeader.digest)
         wholeKey = try Whole(record, EventHeader.keyLength, EventHeader.keyDigest)
     }
 
     /// The dead letters that are not discarded, among all records of `dead` in one partition, in their order.
     ///
-    /// If a producer gave many jobs one id, each has a dead letter of its own, and they are discarded together.
+    /// If a producer gave many jobs one id, each has a dead letter of its own.
     package static func standing(_ records: [Record]) -> (deadLetters: [DeadLetter], unreadable: [RecordFailure]) {
         var deadLetters: [DeadLetter?] = []
         var places: [String: [Int]] = [:]
         var unreadable: [RecordFailure] = []
         for record in records {
             if record.value == nil {
-                let discarded = record.header(EventHeader.discards).flatMap { places.removeValue(forKey: $0) }
-                for place in discarded ?? [] { deadLetters[place] = nil }
+                guard let named = Name(discardedBy: record.headers) else { continue }
+                for place in places[named.id] ?? [] where deadLetters[place].map(named.covers) ?? false {
+                    deadLetters[place] = nil
+                }
                 continue
             }
             do throws(RecordFailure) {
                 let deadLetter = try DeadLetter(record)
-                let isRepeat = places[deadLetter.id]?.contains { deadLetters[$0]?.origin == deadLetter.origin }
+                let isRepeat = places[deadLetter.id]?.contains {
+                    deadLetters[$0]?.origin == deadLetter.origin && deadLetters[$0]?.replays == deadLetter.replays
+                }
                 guard isRepeat != true else { continue }
                 places[deadLetter.id, default: []].append(deadLetters.count)
                 deadLetters.append(deadLetter)

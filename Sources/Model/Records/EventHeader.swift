@@ -34,10 +34,13 @@ package enum EventHeader {
     /// On a dead letter with a cut key: the same values for the whole key.
     package static let keyLength = "mz_key_length"
     package static let keyDigest = "mz_key_sha256"
-    /// On a tombstone of `dead`: id of the dead letter that it discards.
+    /// On a tombstone of `dead`: id of the dead letter that it discards. `origin` and `replays` name the letter's
+    /// record and replay.
     package static let discards = "mz_discards"
     /// On a tombstone of `dead`: id under which the dead letter's job was published again.
     package static let replayedAs = "mz_replayed_as"
+    /// On a job that `dead replay` published again, its parked rows and its dead letter: number of the replay, from 1.
+    package static let replays = "mz_replays"
     /// On a republished job: the original record, whose key was not the key that the canonical rules give its URL.
     package static let rekeyed = "mz_rekeyed"
     /// On a job: signature of its publisher by a key of `jobs.keys`; see `JobKeys`.
@@ -136,6 +139,10 @@ extension Record {
         return isWellFormed ? String(decoding: value, as: UTF8.self) : nil
     }
 
+    /// Times that `dead replay` published the record's job again. Any publisher may write the header: a text that is no
+    /// such number counts as 0.
+    package var replays: Int { headers.replays }
+
     func text(of name: String) throws(RecordFailure) -> String {
         guard let text = header(name) else { throw .header(place: placeText, name: name, reason: "it is missing") }
         return text
@@ -172,5 +179,16 @@ extension Record {
                 place: placeText, name: EventHeader.lane, reason: "\"\(text.prefix(40))\" is not a lane: \(Lane.names)")
         }
         return lane
+    }
+}
+
+extension RecordHeaders {
+    var replays: Int {
+        let text = withFirst(EventHeader.replays) { String(decoding: $0, as: UTF8.self) }
+        return text.flatMap { Int64($0) }.flatMap { RecordLimits.attempts.contains($0) ? Int($0) : nil } ?? 0
+    }
+
+    mutating func append(replays count: Int) {
+        if count > 0 { append(EventHeader.replays, Int64(count)) }
     }
 }

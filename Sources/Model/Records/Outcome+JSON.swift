@@ -4,8 +4,20 @@ internal import ImageModel
 package import JSONText
 
 extension Outcome {
-    /// Id of the event, derived from the job's id. A repeat after a crash has the same id, and readers drop it.
-    package var id: String { job + "/outcome" }
+    /// Id of the event, derived from the job's id. A repeat after a crash has the same id, and readers drop it. The
+    /// outcome of a replay has another one.
+    package var id: String { Self.id(of: job, replays: replays) }
+
+    package static func id(of job: String, replays: Int = 0) -> String {
+        replays > 0 ? "\(job)/outcome/\(replays)" : job + "/outcome"
+    }
+
+    /// Whether an event's id is that of an outcome of the job, of any of its replays.
+    static func isID(_ text: String, of job: String) -> Bool {
+        let first = id(of: job)
+        guard text.hasPrefix(first) else { return false }
+        return text == first || Int(text.dropFirst(first.count + 1)).map { text == id(of: job, replays: $0) } ?? false
+    }
 
     /// Event of the outcome. `key` is the record's key if the record was not a job.
     package func newRecord(partition: PartitionID, key: [UInt8] = []) -> NewRecord {
@@ -38,6 +50,7 @@ extension Outcome {
         json.field("lane", lane.rawValue)
         json.field("kind", kind.rawValue)
         json.field("attempts", tellsTries ? attempts : 0)
+        if replays > 0 { json.field("replays", replays) }
         json.field("at", at)
         json.key("variants")
         variants.write(to: &json)

@@ -16,6 +16,9 @@ package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// Whether the job failed. Its requester cancelled a cancelled job on purpose.
+    package var isFailure: Bool { !isSuccess && self != .cancelled }
+
     /// Whether the result is current at the origin, as far as is known.
     package var isFresh: Bool { isSuccess && self != .stale && self != .degraded }
 
@@ -71,6 +74,8 @@ package struct Outcome: Sendable, Hashable {
     package let failure: FailureNote?
     /// Last reason for which the job's host held it back, if it did.
     package var throttledBy: HostHold?
+    /// Times that `dead replay` published the job again.
+    package var replays = 0
     /// Attempts made before this one.
     package let attempts: Int
     package let at: WallTime
@@ -91,7 +96,7 @@ package struct Outcome: Sendable, Hashable {
             attempts: attempts,
             at: at, traceparent: traceparent)
         outcome.omitted = variants.count
-        outcome.throttledBy = throttledBy
+        (outcome.throttledBy, outcome.replays) = (throttledBy, replays)
         return outcome
     }
 }

@@ -45,6 +45,8 @@ package struct OutcomeReport: Sendable, Hashable {
     package var omitted = 0
     package var failure: Failure?
     package var throttledBy: HostHold?
+    /// Times that `dead replay` published the job again.
+    package var replays = 0
 
     package init(_ record: Record) throws(RecordFailure) {
         guard let body = record.value else { throw .value(place: record.placeText, reason: "it is a tombstone") }
@@ -75,6 +77,7 @@ package struct OutcomeReport: Sendable, Hashable {
         var omitted = 0
         var failure: Failure?
         var throttledBy: HostHold?
+        var replays = 0
         try reader.openObject()
         while let key = try reader.nextKey() {
             switch key {
@@ -84,6 +87,7 @@ package struct OutcomeReport: Sendable, Hashable {
             case "lane": lane = try reader.value(Lane.names) { Lane(rawValue: $0) }
             case "kind": kind = try reader.kind()
             case "attempts": attempts = Int(try reader.integer(in: RecordLimits.attempts))
+            case "replays": replays = Int(try reader.integer(in: RecordLimits.attempts))
             case "at": at = try reader.time()
             case "variants":
                 try reader.openArray()
@@ -100,7 +104,7 @@ package struct OutcomeReport: Sendable, Hashable {
             job: try job.field("job"), source: source, url: try url.field("url"), lane: try lane.field("lane"),
             kind: try kind.field("kind"), attempts: try attempts.field("attempts"), at: try at.field("at"),
             variants: variants, omitted: omitted, failure: failure)
-        report.throttledBy = throttledBy
+        (report.throttledBy, report.replays) = (throttledBy, replays)
         return report
     }
 }

@@ -21,7 +21,7 @@ package struct OutcomeSearch: Sendable {
         package let lane: Lane?
         /// Whether `mezzotint dead list` shows its dead letter.
         package fileprivate(set) var hasDeadLetter = false
-        /// Id under which `mezzotint dead replay` published the job again.
+        /// Id under which `mezzotint dead replay` published the job again: since 0.2.0, its own.
         package fileprivate(set) var replayedAs: String?
         /// Attempts including the last one; nil if their number would reveal something about the worker's network.
         package fileprivate(set) var attempts: Int?
@@ -113,11 +113,14 @@ package struct OutcomeSearch: Sendable {
     /// Finished jobs, newest last.
     package var ended: [Ended] {
         var ended = outcomes.map { Ended(report: $0, lane: $0.lane, attempts: $0.allAttempts) }
-        func deadOutcomes(of job: String) -> [Int] {
-            ended.indices.filter { ended[$0].report.job == job && ended[$0].report.kind == .dead }
+        func deadOutcomes(of job: String, replays: Int) -> [Int] {
+            ended.indices.filter {
+                let report = ended[$0].report
+                return report.job == job && report.kind == .dead && report.replays == replays
+            }
         }
         for deadLetter in deadLetters.values.flatMap({ DeadLetter.standing($0).deadLetters }) {
-            let places = deadOutcomes(of: deadLetter.id)
+            let places = deadOutcomes(of: deadLetter.id, replays: deadLetter.replays)
             for place in places {
                 ended[place].hasDeadLetter = true
                 if ended[place].attempts != nil { ended[place].attempts = deadLetter.attempts }
@@ -128,9 +131,17 @@ package struct OutcomeSearch: Sendable {
             guard let id = record.header(EventHeader.discards), let job = record.header(EventHeader.replayedAs) else {
                 continue
             }
-            for place in deadOutcomes(of: id) { ended[place].replayedAs = job }
+            for place in deadOutcomes(of: id, replays: record.replays) { ended[place].replayedAs = job }
         }
-        return ended.sorted { ($0.report.at, $0.report.job) < ($1.report.at, $1.report.job) }
+        // The embedded log keeps a key's newest tombstone alone.
+        let newest = Dictionary(ended.map { ($0.report.job, $0.report.replays) }, uniquingKeysWith: max)
+        for place in ended.indices where ended[place].report.kind == .dead {
+            let (job, replays) = (ended[place].report.job, ended[place].report.replays)
+            if ended[place].replayedAs == nil, let last = newest[job], last > replays { ended[place].replayedAs = job }
+        }
+        return ended.sorted {
+            ($0.report.at, $0.report.job, $0.report.replays) < ($1.report.at, $1.report.job, $1.report.replays)
+        }
     }
 
     /// Unfinished jobs, oldest first.
@@ -152,7 +163,7 @@ package struct OutcomeSearch: Sendable {
     private func isOfSubject(_ record: Record) -> Bool {
         guard case .job(let id) = subject else { return record.jobKey == key }
         return switch record.topic {
-        case .outcomes: record.header(EventHeader.id) == id + "/outcome"
+        case .outcomes: record.header(EventHeader.id).map { Outcome.isID($0, of: id) } ?? false
         case .dead: record.header(record.value == nil ? EventHeader.discards : EventHeader.id) == id
         default: record.header(EventHeader.id).map { $0 == id } ?? (job(of: record) == id)
         }
@@ -167,10 +178,11 @@ extension OutcomeSearch.Ended {
     fileprivate init(_ deadLetter: DeadLetter) {
         let lane = deadLetter.origin.topic.lane
         let failure = OutcomeReport.Failure(code: deadLetter.cause.code, message: deadLetter.cause.message)
-        let report = OutcomeReport(
+        var report = OutcomeReport(
             job: deadLetter.id, source: nil, url: deadLetter.url?.description ?? "", lane: lane ?? .background,
             kind: .dead,
             attempts: deadLetter.attempts, at: deadLetter.at, failure: failure)
+        report.replays = deadLetter.replays
         self.init(report: report, lane: lane, hasDeadLetter: true, attempts: deadLetter.attempts)
     }
 }

@@ -18,7 +18,7 @@ package struct ParkedRow: Sendable, Hashable {
     /// Time at which the job is examined even if its host has no room, because it expires or is abandoned then.
     package var ends: WallTime?
     package let body: [UInt8]
-    /// `mz_signature` and `mz_change` of the job's record, if it has them.
+    /// `mz_signature`, `mz_change` and `mz_replays` of the job's record, if it has them.
     package let kept: RecordHeaders
 
     /// - Parameter host: replaces the note's host.
@@ -31,9 +31,11 @@ package struct ParkedRow: Sendable, Hashable {
         self.note.host = host
     }
 
+    private static let keptNames = [EventHeader.signature, EventHeader.change, EventHeader.replays]
+
     /// Headers of a job's record that its row keeps.
     package static func kept(of record: Record) -> RecordHeaders {
-        RecordHeaders(record.headers.filter { $0.name == EventHeader.signature || $0.name == EventHeader.change })
+        RecordHeaders(record.headers.filter { keptNames.contains($0.name) })
     }
 
     package var key: RecordKey { .parked(source, identity) }

@@ -27,6 +27,8 @@ package enum RecordLimits {
     /// Most bytes of the key of a record that is not a job. Longer keys are cut in the records that complete it.
     /// Mezzotint's own keys have 64 bytes, plus a spec at most.
     package static let keyBytes = 1 << 10
+    /// Most bytes of a signature that a dead letter keeps: every valid one is shorter.
+    package static let signatureBytes = 256
     /// Bytes that a cut key keeps, before the SHA-256 of the whole key.
     package static let keptKeyPrefix = 256
     /// A republished job keeps its headers unchanged up to this total size.

@@ -29,7 +29,12 @@ extension Command {
         let own = options.filter { $0 != .help && !Option.configuration.contains($0) }.map(\.usage)
         let shared = options.contains { Option.configuration.contains($0) } ? ["[<options>]"] : []
         let rest = command.subcommands.isEmpty ? command.arguments.map(\.usage) : ["<subcommand>"]
-        return "USAGE: " + wrap(([name] + own + shared + rest).joined(separator: " "), indent: 7)
+        func text(_ options: [String]) -> String {
+            "USAGE: " + wrap(([name] + options + rest).joined(separator: " "), indent: 7)
+        }
+        let whole = text(own + shared)
+        // A screen has 24 lines, and the options are listed below.
+        return whole.split(separator: "\n").count > 3 ? text(["[<options>]"]) : whole
     }
 
     private static func section(_ title: String, _ rows: [(String, String)]) -> String {

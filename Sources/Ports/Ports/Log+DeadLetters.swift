@@ -20,8 +20,8 @@ extension Log {
         var found: [String: DeadLetter.Discard] = [:]
         for partition in partitions {
             try await readDead(partition, limit: 1000) { record in
-                if let discard = DeadLetter.Discard(record), ids.contains(discard.deadLetter) {
-                    found[discard.deadLetter] = discard
+                if let discard = DeadLetter.Discard(record), ids.contains(discard.deadLetter.id) {
+                    found[discard.deadLetter.id] = discard
                 }
             }
         }
@@ -36,7 +36,8 @@ extension Log {
         while next < bounds.upperBound {
             let batch = try await read(.dead, partition, from: next, limit: limit)
             guard let last = batch.last else { break }
-            batch.forEach(take)
+            // Records that came meanwhile are not part of the answer.
+            batch.prefix { $0.offset < bounds.upperBound }.forEach(take)
             next = last.offset + 1
         }
     }

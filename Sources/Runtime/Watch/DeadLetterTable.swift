@@ -20,8 +20,20 @@ struct DeadLetterTable: Sendable {
 
     mutating func take(_ change: DeadLetterChange) {
         if change.isWhole { whole.insert(change.partition) }
-        for id in change.discarded { kept -= deadLetters[change.partition]?.removeValue(forKey: id)?.count ?? 0 }
-        for deadLetter in change.added where deadLetters[change.partition]?[deadLetter.id]?[deadLetter.origin] == nil {
+        for name in change.discarded {
+            guard let own = deadLetters[change.partition]?[name.id] else { continue }
+            let left = own.filter { !name.covers(id: name.id, origin: $0.key, replays: $0.value.replays) }
+            kept -= own.count - left.count
+            deadLetters[change.partition]?[name.id] = left.isEmpty ? nil : left
+        }
+        for deadLetter in change.added {
+            if let known = deadLetters[change.partition]?[deadLetter.id]?[deadLetter.origin] {
+                // A replay died before its first letter was discarded.
+                if known.replays < deadLetter.replays {
+                    deadLetters[change.partition]?[deadLetter.id]?[deadLetter.origin] = deadLetter
+                }
+                continue
+            }
             guard kept < limit else {
                 isMore = true
                 return

@@ -108,16 +108,16 @@ package struct RecordReading: Sendable {
         var change = DeadLetterChange(partition, isWhole: isWhole)
         for record in records {
             if record.value == nil {
-                guard let id = record.header(EventHeader.discards) else { continue }
+                guard let name = DeadLetter.Name(discardedBy: record.headers) else { continue }
                 // A dead letter that was added and discarded within these records was never open.
-                change.added.removeAll { $0.id == id }
-                change.discarded.append(id)
+                change.added.removeAll { name.covers(id: $0.id, origin: $0.origin, replays: $0.replays) }
+                change.discarded.append(name)
             } else if let deadLetter = try? DeadLetter(record) {
                 change.added.append(
                     .init(
                         id: deadLetter.id, code: Words.cut(deadLetter.cause.code, 60),
                         host: deadLetter.url.map { groups.origin(of: $0.description).description } ?? "", at: deadLetter.at,
-                        origin: deadLetter.origin, offset: record.offset, message: shown(deadLetter.cause.message, 240)))
+                        origin: deadLetter.origin, replays: deadLetter.replays, offset: record.offset, message: shown(deadLetter.cause.message, 240)))
             }
         }
         return change

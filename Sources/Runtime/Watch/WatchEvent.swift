@@ -65,11 +65,11 @@ package struct JobEnd: Sendable, Hashable {
     }
 }
 
-/// Dead letters that came to a partition's topic, and ids that were discarded there.
+/// Dead letters that came to a partition's topic, and the names of the letters that were discarded there.
 package struct DeadLetterChange: Sendable {
     package let partition: PartitionID
     package var added: [Entry] = []
-    package var discarded: [String] = []
+    package var discarded: [DeadLetter.Name] = []
     /// Whether the topic was read to its end.
     package var isWhole: Bool
 
@@ -80,15 +80,17 @@ package struct DeadLetterChange: Sendable {
         package let at: WallTime
         /// Record that its bytes came from. Jobs with the same id have separate dead letters.
         package let origin: RecordOrigin
+        /// Times that the job had been replayed when it died.
+        package let replays: Int
         /// Offset in `dead`.
         package let offset: Int64
         package let message: String
         package init(
-            id: String, code: String, host: String, at: WallTime, origin: RecordOrigin, offset: Int64,
-            message: String = ""
+            id: String, code: String, host: String, at: WallTime, origin: RecordOrigin, replays: Int = 0,
+            offset: Int64, message: String = ""
         ) {
             (self.id, self.code, self.host, self.at, self.message) = (id, code, host, at, message)
-            (self.origin, self.offset) = (origin, offset)
+            (self.origin, self.replays, self.offset) = (origin, replays, offset)
         }
     }
 

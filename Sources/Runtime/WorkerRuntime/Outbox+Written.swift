@@ -159,9 +159,10 @@ extension Outbox.Completion {
 
     private func dead(_ job: Job, _ attempts: Int, _ refusal: FailureNote) -> Outbox.Completion {
         let deadLetter = DeadLetter(of: record, id: job.id, cause: refusal, attempts: attempts, url: job.url, at: at)
-        let outcome = Outcome(
+        var outcome = Outcome(
             job: job.id, source: job.source, url: job.url, lane: job.lane, kind: .dead, variants: [], failure: refusal,
             attempts: attempts, at: at, traceparent: job.traceparent)
+        outcome.replays = record.replays
         return Outbox.Completion(record, .dead(deadLetter.small(key: RecordKey.job(job.source).bytes), outcome), at: at)
     }
 }

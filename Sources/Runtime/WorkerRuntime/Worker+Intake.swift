@@ -43,9 +43,10 @@ extension Worker {
     private nonisolated func refuse(_ record: Record, _ cause: FailureNote, id: String? = nil) -> PartitionEvent {
         let (url, now) = (id == nil ? intake.url(ofRefused: record) : nil, now)
         let id = id ?? intake.id(ofRefused: record)
-        let outcome = Outcome(
+        var outcome = Outcome(
             job: id, source: nil, url: url ?? "", lane: record.topic.lane ?? .fast, kind: .dead,
             variants: [], failure: cause, at: now, traceparent: record.traceparent)
+        outcome.replays = record.replays
         return .completed(
             record, .dead(DeadLetter(of: record, id: id, cause: cause, attempts: 0, url: url, at: now), outcome))
     }

@@ -155,6 +155,31 @@ struct OutcomeSearchTests {
         #expect(ended.map(\.replayedAs) == ["b"] && ended.map(\.hasDeadLetter) == [false])
     }
 
+    @Test("Outcomes of a job's replays are found by its id, in addition to the first, each with its own dead letter")
+    func replays() throws {
+        func outcome(_ replays: Int, _ kind: OutcomeKind) -> Record {
+            var outcome = Outcome(
+                job: "a", source: Fixture.source, url: SourceURL(Self.url), lane: .fast, kind: kind, variants: [],
+                failure: kind.isSuccess ? nil : Self.failure, at: 5)
+            outcome.replays = replays
+            return Fixture.read(outcome.newRecord(partition: Fixture.partition))
+        }
+        #expect(outcome(2, .dead).header("ce_id") == "a/outcome/2")
+        var again = job("a")
+        again.headers.append(RecordHeader("mz_replays", "1"))
+        let deadLetters = [deadLetter(of: job("a"), "a"), deadLetter(of: again, "a")]
+        let first = deadLetters[0].discard(partition: Fixture.partition, at: 9, replayedAs: "a")
+        let records = (deadLetters.map { $0.newRecord(partition: Fixture.partition) } + [first]).enumerated().map {
+            Fixture.read($1, offset: Int64($0))
+        }
+        let ended = search(
+            .job("a"), outcome(0, .dead), outcome(1, .dead), outcome(1, .dead), outcome(2, .stored), self.outcome(of: "a/x"),
+            records[0], records[1], records[2]
+        ).ended
+        #expect(ended.map(\.report.replays) == [0, 1, 2])
+        #expect(ended.map(\.replayedAs) == ["a", "a", nil] && ended.map(\.hasDeadLetter) == [false, true, false])
+    }
+
     @Test("A dead letter stands for an outcome that is no longer kept, until it is discarded")
     func deadLetters() {
         let deadLetter = deadLetter(of: job("a"), "a")

@@ -315,47 +315,6 @@ struct LogCommandTests {
         #expect(try run("dead", "list").output == "There are no dead letters.\n")
     }
 
-    @Test("Dead letters are published again on their lanes and go off the list; an invalid job stays there")
-    func replay() async throws {
-        let good = "{\"url\":\"http://a.example/b.jpg\",\"variants\":[\"8x8.png\"]}"
-        try await append { log in
-            (0..<4).map { i in
-                let record = Record(
-                    topic: i == 1 ? .jobsSlow : .jobsFast, partition: PartitionID(2), offset: Int64(i), timestamp: 0,
-                    key: Array("k\(i)".utf8), value: Array((i < 3 ? good : "{}").utf8), headers: [])
-                let deadLetter = DeadLetter(
-                    of: record, id: "job-\(i)",
-                    cause: FailureNote(code: i < 2 ? "render.crashed" : "job.x", message: "m", verdict: .deadLetter),
-                    attempts: 1, url: nil, at: 1_700_000_000_000 + .milliseconds(i))
-                return deadLetter.newRecord(partition: PartitionID(2))
-            }
-        }
-        #expect(try run("dead", "replay").status == 2)
-        #expect(try run("dead", "replay", "--code", "render.crashed", "--limit", "0").status == 2)
-        let both = try run("dead", "replay", "--code", "render.crashed", "job-0")
-        #expect(both.status == 2 && both.errors.contains("Give either ids or --code, not both."))
-        #expect(try run("dead", "replay", "job-0", "--limit", "3").errors.contains("--limit requires --code."))
-        let none = try run("dead", "replay", "--code", "nosuch")
-        #expect(none.status == 1 && none.output == "Replayed 0.\n")
-        #expect(none.errors == "There is no dead letter with the code 'nosuch'. 'mezzotint dead list' lists them.\n")
-        let lines = try run("dead", "replay", "--code", "render.crashed").lines
-        #expect(lines.count == 3 && lines[2] == "Replayed 2.")
-        for (number, line) in lines.prefix(2).enumerated() {
-            let parts = line.components(separatedBy: " → ")
-            #expect(parts.count == 2 && parts[0] == "job-\(number)", "\(line)")
-            #expect(try run("outcomes", "--job", parts[1]).errors.contains("is pending in jobs."), "\(line)")
-        }
-        let waiting = try array("lag").filter { $0["records"] as? Int != 0 }.compactMap { $0["topic"] as? String }
-        #expect(Set(waiting) == ["jobs.fast", "jobs.slow"])
-        let rest = try run("dead", "replay", "--json", "job-2", "job-3", "job-9")
-        let said = try JSONSerialization.jsonObject(with: Data(rest.output.utf8)) as? NSDictionary
-        let ids = said?["ids"] as? [[String: String]]
-        #expect(rest.status == 1 && said?["replayed"] as? Int == 1 && said?["left"] as? Int == 1)
-        #expect(ids?.count == 1 && ids?[0]["from"] == "job-2" && ids?[0]["id"]?.isEmpty == false, "\(rest.output)")
-        #expect(rest.errors.contains("no dead letter 'job-9'") && rest.errors.contains("dead letter 'job-3': "))
-        #expect(try array("dead", "list").map { $0["id"] as? String } == ["job-3"])
-    }
-
     @Test("Nothing that a producer or an origin wrote drives the terminal, and JSON tells it all the same")
     func foreign() async throws {
         let foreign = "\u{1B}[2J\u{9B}\u{7F}\n\u{202E}\u{2028}\u{2066}x"

@@ -68,7 +68,7 @@ struct OutcomesCommandTests {
                     "url": "http://a.example/b.jpg?…",
                     "source": try CanonicalRules().source(of: Self.url).key.hex, "lane": "fast", "attempts": 1,
                     "at": "2023-11-14T22:13:20.000Z", "throttledBy": NSNull(), "omitted": 0, "deadLetter": false,
-                    "replayedAs": NSNull(),
+                    "replayedAs": NSNull(), "replays": 0,
                     "variants": [
                         [
                             "spec": "20x20.png", "kind": "failed", "width": NSNull(), "height": NSNull(),

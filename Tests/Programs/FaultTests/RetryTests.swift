@@ -67,7 +67,8 @@ struct RetryTests {
         let id = try #require(deadLetters?.first?["id"] as? String)
         let replayed = try place.run("dead", "replay", id, "--json")
         let report = try JSONSerialization.jsonObject(with: Data(replayed.output.utf8)) as? [String: Any]
-        let job = try #require((report?["ids"] as? [[String: String]])?.first?["id"])
+        let job = try #require((report?["ids"] as? [[String: Any]])?.first?["id"] as? String)
+        #expect(job == id)
         for words in [["show", id], ["replay", id], ["discard", id]] {
             let again = try place.run("dead", words[0], words[1])
             #expect(again.status == 1 && again.errors.contains("The dead letter '\(id)' was replayed at 20"))

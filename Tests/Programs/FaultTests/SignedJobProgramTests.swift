@@ -1,6 +1,7 @@
 import Foundation
 import ImageModel
 import Records
+import TestPixels
 import TestSupport
 import TestWorkplace
 import Testing
@@ -23,7 +24,9 @@ struct SignedJobProgramTests {
             input: #"{"url":"\#(url)","variants":["16x16.png"],"id":"\#(id)"}"#)
     }
 
-    @Test("What any of the keys signed is done, retries too; the rest is never fetched, and listed with its reason")
+    @Test(
+        "What any of the keys signed is done, retries too; the rest is never fetched, and listed with its reason; what was signed is replayed"
+    )
     func programs() async throws {
         let urls = place.draw(3)
         place.origin.serve("/down.png", .status(503))
@@ -44,6 +47,13 @@ struct SignedJobProgramTests {
             #expect(outcomes[code]?.hasPrefix("jobs.fast-") == true, "\(code)")
             #expect(try place.run("dead", "list").output.contains(code))
         }
+        // A dead letter keeps the signature, and only a valid one is replayed.
+        place.origin.serve("/down.png", .bytes(Workplace.picture(7).png, type: "image/png"))
+        let replayed = try place.run("dead", "replay", "--since", "1h")
+        #expect(
+            replayed.status == 1
+                && replayed.lines.suffix(2) == ["down → down/outcome/1", "Replayed 1. 3 stay on the list."])
+        #expect(try await place.work()["stored"] == 1)
     }
 
     @Test("A key that cannot be read stops those who sign or check, says so, and stops nobody else")

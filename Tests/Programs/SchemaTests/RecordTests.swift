@@ -139,9 +139,18 @@ struct RecordTests {
             attempts: 0,
             url: nil, at: 1)
         let partition = PartitionID(0)
+        let replayed = DeadLetter(
+            of: Record(
+                topic: .jobsSlow, partition: partition, offset: 4, timestamp: 1, key: Array(Self.key.utf8),
+                value: Array(Self.body.utf8), headers: [RecordHeader("mz_replays", "2"), RecordHeader("mz_signature", "x")]),
+            id: "x", cause: FailureNote(code: "fetch.gone", message: "m", verdict: .deadLetter), attempts: 1, url: nil, at: 1)
+        var outcome = Outcome(
+            job: "x", source: source, url: "http://a.example/b.jpg", lane: .slow, kind: .unchanged, variants: [], at: 1)
+        outcome.replays = 3
         #expect(
             try await Validator.check([
-                epoch.newRecord(),
+                outcome.newRecord(partition: partition), replayed.newRecord(partition: partition),
+                replayed.discard(partition: partition, at: 2, replayedAs: "x"), epoch.newRecord(),
                 ProgressRow(
                     partition: PartitionID(3),
                     topics: [

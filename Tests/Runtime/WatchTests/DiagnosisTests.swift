@@ -338,7 +338,7 @@ struct DiagnosisTests {
         #expect(scene.report.diagnosis.sentence.hasPrefix("1 dead letter waits for an operator, the newest since "))
         #expect(scene.report.metrics.text.contains("\nmezzotint_dead_letters{partition=\"0\"} 1\n"))
         var change = DeadLetterChange(PartitionID(0), isWhole: true)
-        change.discarded = ["a"]
+        change.discarded = [DeadLetter.Name(id: "a")]
         scene.apply(.deadLetters(change))
         #expect(scene.report.diagnosis.cause == .fine && scene.report.deadLetters == 0)
     }

@@ -170,7 +170,7 @@ struct RecordReadingTests {
         let change = reading.deadLetters(
             [deadLetter("a"), deadLetter("b"), record(.dead, nil, [("mz_discards", "a")]), deadLetter("c"), record(.dead, nil)],
             of: partition, isWhole: true)
-        #expect(change.added.map(\.id) == ["b", "c"] && change.discarded == ["a"])
+        #expect(change.added.map(\.id) == ["b", "c"] && change.discarded == [DeadLetter.Name(id: "a")])
         var table = DeadLetterTable(partitions: 1)
         table.take(change)
         #expect(table.count == 2)
@@ -195,9 +195,29 @@ struct RecordReadingTests {
         table.take(deadLetters(0..<1, id: "a"))
         #expect(table.count == 3 && table.counts[partition] == 3 && table.byKey.values.joined().count == 3)
         var change = DeadLetterChange(partition, isWhole: true)
-        change.discarded = ["a"]
+        change.discarded = [DeadLetter.Name(id: "a")]
         table.take(change)
         #expect(table.count == 0 && table.newest == nil)
+    }
+
+    @Test("A replay that dies before its first letter is discarded stays on the list, whichever record comes first")
+    func replays() {
+        var table = DeadLetterTable(partitions: 1)
+        let origin = RecordOrigin(topic: .jobsFast, partition: partition, offset: 0)
+        var change = deadLetters(0..<1, id: "a")
+        table.take(change)
+        change.added = [
+            .init(id: "a", code: "d", host: "", at: 1, origin: origin, replays: 1, offset: 1)
+        ]
+        table.take(change)
+        #expect(table.count == 1 && table.newest?.code == "d")
+        change = DeadLetterChange(partition, isWhole: true)
+        change.discarded = [DeadLetter.Name(id: "a", origin: origin)]
+        table.take(change)
+        #expect(table.count == 1)
+        change.discarded = [DeadLetter.Name(id: "a", origin: origin, replays: 1)]
+        table.take(change)
+        #expect(table.count == 0)
     }
 
     @Test("Letters that retention took, and those of a topic that was recreated, stand no longer")
@@ -220,10 +240,10 @@ struct RecordReadingTests {
         var table = DeadLetterTable(partitions: 1, limit: 10)
         table.take(deadLetters(0..<30))
         var change = DeadLetterChange(partition, isWhole: true)
-        for id in 0..<5 { change.discarded.append("\(id)") }
+        for id in 0..<5 { change.discarded.append(DeadLetter.Name(id: "\(id)")) }
         table.take(change)
         #expect(table.count == 5 && table.isMore && !table.forgot())
-        change.discarded = ["5"]
+        change.discarded = [DeadLetter.Name(id: "5")]
         table.take(change)
         #expect(table.forgot() && !table.isMore && table.count == nil)
         table.take(deadLetters(6..<9))
