@@ -10,24 +10,34 @@ internal import Records
 import Settings
 internal import VariantSpec
 
-/// `mezzotint outcomes`: the outcome of a job, or of the jobs of a source, read from the log.
+/// `mezzotint outcomes`: the outcome of a job, of the jobs of a source, or of all jobs, read from the log.
 enum OutcomesCommand {
     static let command = Command(
-        "outcomes", abstract: "Show what became of a job, or of the jobs of a source.",
-        examples: ["mezzotint outcomes --job 8f3c21-1", "mezzotint outcomes --json --url https://a.example/b.jpg"],
+        "outcomes", abstract: "Show what became of jobs: one, a source's, or all.",
+        examples: [
+            "mezzotint outcomes --job 8f3c21-1", "mezzotint outcomes --json --url https://a.example/b.jpg",
+            "mezzotint outcomes --failed --follow",
+        ],
         options: [
             Option("job", value: "id", help: "A job, by the id that publish printed or that you gave it."),
             Option("url", value: "url", help: "All jobs of a source; it reads one partition, --job all of them."),
+            Option(
+                flag: "failed", help: "One line for each outcome that is failed, dead or expired, oldest first."),
+            Option(flag: "follow", help: "One line for each outcome, also of later ones, until interrupted."),
             .json,
         ], run: run)
 
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
         let rules = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings.canonicalRules
-        let subject: OutcomeSearch.Subject
+        let subject: OutcomeSearch.Subject?
         switch (arguments.value("job"), arguments.value("url")) {
         case (let job?, nil): subject = .job(job)
         case (nil, let url?): subject = .source(try rules.source(of: url).key)
+        case (nil, nil): subject = nil
         default: throw UsageError("Give either --job ID or --url URL.")
+        }
+        guard let subject, !arguments.flag("failed"), !arguments.flag("follow") else {
+            return try await list(subject, arguments, OutcomeLines(isJSON: arguments.flag("json"), hidden: rules.hidden))
         }
         return try await LogAccess.reading(arguments) { log in
             var lookup = OutcomeLookup(subject, in: log, intake: Intake(rules: rules))
@@ -66,27 +76,10 @@ struct OutcomesReport {
             json.endArray()
             json.key("pending")
             json.beginArray()
-            for job in pending {
-                json.beginObject()
-                json.field("job", job.job)
-                json.field("topic", job.topic.rawValue)
-                json.field("place", job.place.rawValue)
-                json.field("lane", job.lane.rawValue)
-                json.field("since", Timestamp.text(job.since))
-                json.field("attempts", job.attempts)
-                json.field("until", until(job, at: now).map { Timestamp.text($0) })
-                json.field("code", job.code)
-                json.field("message", job.message.map { hidden.hide(in: $0) })
-                json.endObject()
-            }
+            for job in pending { job.write(to: &json, hiding: hidden, at: now) }
             json.endArray()
             json.field("outcomesSince", outcomesSince.map { Timestamp.text($0) })
         }
-    }
-
-    /// Time before which a job does not start; nil if it may start now.
-    private func until(_ job: OutcomeSearch.Pending, at now: WallTime) -> WallTime? {
-        job.due.flatMap { $0 > now ? $0 : nil }
     }
 
     private func write(_ end: OutcomeSearch.Ended, to json: inout JSONWriter) {
@@ -146,17 +139,19 @@ struct OutcomesReport {
             Console.print("\n'mezzotint outcomes --job ID' shows one of them with its variants.")
         }
         guard !pending.isEmpty else { return }
+        Console.write((ended.isEmpty ? "" : "\n") + Self.table(of: pending, hiding: hidden, at: now))
+    }
+
+    static func table(of pending: [OutcomeSearch.Pending], hiding hidden: HiddenParameters, at now: WallTime) -> String {
         let rows = pending.map { job in
             [
                 job.job, job.place == .lane ? job.topic.rawValue : job.place.rawValue, job.lane.rawValue,
                 Output.age(of: job.since, at: now), "\(job.attempts)",
-                until(job, at: now).map { Timestamp.text($0) } ?? "", job.code ?? "",
+                job.until(at: now).map { Timestamp.text($0) } ?? "", job.code ?? "",
                 job.message.map { hidden.hide(in: $0) } ?? "",
             ]
         }
-        Console.write(
-            (ended.isEmpty ? "" : "\n")
-                + TextTable.text(["PENDING JOB", "PLACE", "LANE", "AGE", "ATTEMPTS", "UNTIL", "CODE", "MESSAGE"], rows))
+        return TextTable.text(["PENDING JOB", "PLACE", "LANE", "AGE", "ATTEMPTS", "UNTIL", "CODE", "MESSAGE"], rows)
     }
 
     /// Quotes a word for a shell, because a publisher chose it.
@@ -218,5 +213,24 @@ struct OutcomesReport {
         }
         return
             "There is no \(subject) in this log: it was never published here. Check the id or URL, and that --config and --set name the same log as for publish."
+    }
+}
+
+extension OutcomeSearch.Pending {
+    /// Time before which the job does not start; nil if it may start now.
+    func until(at now: WallTime) -> WallTime? { due.flatMap { $0 > now ? $0 : nil } }
+
+    func write(to json: inout JSONWriter, hiding hidden: HiddenParameters, at now: WallTime) {
+        json.beginObject()
+        json.field("job", job)
+        json.field("topic", topic.rawValue)
+        json.field("place", place.rawValue)
+        json.field("lane", lane.rawValue)
+        json.field("since", Timestamp.text(since))
+        json.field("attempts", attempts)
+        json.field("until", until(at: now).map { Timestamp.text($0) })
+        json.field("code", code)
+        json.field("message", message.map { hidden.hide(in: $0) })
+        json.endObject()
     }
 }

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Clocks
 import CommandLine
 import Glibc
 internal import ImageModel
@@ -16,6 +17,7 @@ enum PublishCommand {
         examples: [
             "mezzotint publish --variants 640x480-q80.webp https://a.example/b.jpg",
             "mezzotint publish --lane slow --json - < jobs.ndjson",
+            "mezzotint publish --wait --variants 80y80.jpg https://a.example/b.jpg",
         ],
         arguments: [
             Argument(
@@ -28,6 +30,8 @@ enum PublishCommand {
                 "lane", value: "lane", help: "Lane of jobs that name none: \(Lane.names) (default: fast).",
                 oneOf: Lane.allCases.map(\.rawValue)),
             Option("variants", value: "specs", help: "Comma-separated variants of jobs that name none."),
+            Option(flag: "wait", help: "Print each outcome; status 1 if a job did not succeed."),
+            Option("timeout", value: "duration", help: "How long --wait waits at the end (\(Output.age(usualWait)))."),
             .json,
         ],
         run: run)
@@ -35,7 +39,12 @@ enum PublishCommand {
     /// Bytes of a piece: enough for a good batch, and the most that a pipe holds.
     private static let pieceBytes = 256 << 10
 
+    private static let usualWait = Duration.minutes(10)
+
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+        let waits = arguments.flag("wait")
+        if !waits, arguments.value("timeout") != nil { throw UsageError("--timeout requires --wait.") }
+        let timeout = try arguments.duration("timeout", upTo: .hours(24)) ?? usualWait
         let settings = try Settings.loaded(arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems })
             .settings
         let rules = settings.canonicalRules
@@ -51,8 +60,9 @@ enum PublishCommand {
         return try await LogAccess.using(try await ChosenLog.publishing(settings)) { log in
             let isJSON = arguments.flag("json")
             var ids: [String] = []
+            var outcomes = waits ? try await OutcomeWait(in: log) : nil
             var publisher = Publisher(log, rules, settings.jobKeys, lane: lane, variants: variants) { id in
-                if isJSON { ids.append(id) } else { Console.print(id) }
+                if isJSON || waits { ids.append(id) } else { Console.print(id) }
             }
             var failure: (any Error)?
             do { try await publish(inputs, by: &publisher) } catch { failure = error }
@@ -62,22 +72,45 @@ enum PublishCommand {
             if failure == nil, inputs == ["-"], publisher.accepted + publisher.rejected == 0 {
                 Console.complain("Nothing was read from standard input.")
             }
+            var unsuccessful = 0
+            if failure == nil, outcomes != nil {
+                let lines = OutcomeLines(isJSON: isJSON, hidden: rules.hidden)
+                for id in ids { outcomes?.add(id) }
+                try await outcomes?.run(for: timeout) { record, report in
+                    lines.write(record, report)
+                    if !report.kind.isSuccess { unsuccessful += 1 }
+                }
+            }
             if isJSON {
                 Output.object { json in
                     json.field("accepted", publisher.accepted)
                     json.field("rejected", publisher.rejected)
+                    // Each outcome names its job.
+                    guard !waits || failure != nil else { return }
                     json.key("ids")
                     json.beginArray()
                     for id in ids { json.string(id) }
                     json.endArray()
                 }
             } else {
+                if waits, failure != nil { for id in ids { Console.print(id) } }
                 Console.print("Accepted \(publisher.accepted), rejected \(publisher.rejected).")
             }
             if let failure { throw failure }
-            return publisher.rejected == 0 ? .success : .failure
+            if let outcomes, outcomes.left > 0 {
+                let jobs = outcomes.missing(namedJobs).joined(separator: ", ")
+                let more = outcomes.left > namedJobs ? ", …" : ""
+                Console.complain(
+                    "\(outcomes.left) of \(publisher.accepted) jobs have no outcome after \(Output.age(timeout)): \(jobs)\(more). They stay published: 'mezzotint outcomes --job ID' shows where they are."
+                )
+                unsuccessful += outcomes.left
+            }
+            return publisher.rejected + unsuccessful == 0 ? .success : .failure
         }
     }
+
+    /// Most jobs that the message on missing outcomes names.
+    private static let namedJobs = 10
 
     /// Whether an argument names a file; a name without a scheme is no URL.
     private static func isFile(_ input: String) -> Bool {

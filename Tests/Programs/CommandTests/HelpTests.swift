@@ -46,8 +46,10 @@ struct HelpTests {
         "Wrong usage is one sentence on standard error, and status 2",
         arguments: [
             ([], "mezzotint: 'mezzotint' needs a command: "), (["publihs"], "Did you mean 'publish'?"),
-            (["outcomes"], "Give either --job ID or --url URL."),
-            (["outcomes", "--job", "a", "--url", "http://a/"], "either"),
+            (["outcomes", "--job", "a", "--url", "http://a/"], "Give either --job ID or --url URL."),
+            (["publish", "--timeout", "1m", "http://a/"], "--timeout requires --wait."),
+            (["publish", "--wait", "--timeout", "25h", "http://a/"], "a duration up to 24h, such as 10m, got '25h'."),
+            (["dead", "replay", "a", "--rate", "0"], "--rate: expected a whole number from 1 to 1000000, got '0'."),
             (["lag", "--jsno"], "Did you mean '--json'?"), (["normalise"], "Missing argument '<url>'."),
             (["publish", "--lane", "middle", "u"], "'--lane <lane>': expected fast or slow, got 'middle'."),
             (["publish", "--variants", "0x0", "u"], "0x0"),

@@ -1,5 +1,6 @@
 import Foundation
 import ImageModel
+import Records
 import TestSupport
 import TestWorkplace
 import Testing
@@ -45,5 +46,57 @@ struct OutcomesTests {
             try place.run("variants", gone).errors
                 == "Job \(ids[1]) ended as failed (fetch.not-found). See 'mezzotint outcomes --url' with this URL.\n")
         #expect(try place.run("variants", good).errors.isEmpty)
+    }
+
+    @Test(
+        "publish --wait prints each outcome as on the topic, then the counts, and its status tells whether all succeeded"
+    )
+    func wait() async throws {
+        let place = try Workplace("retry.attempts=1")
+        let good = place.draw(2)
+        place.origin.serve("/gone.png", .status(404))
+        let worker = try place.worker(untilIdle: false)
+        let all = try place.run("publish", "--wait", "--json", "--variants", "16x16.png", good[0], good[1])
+        #expect(all.status == 0 && all.lines.last == #"{"accepted":2,"rejected":0}"#, "\(all.errors)")
+        let written = try await place.records(.outcomes).map { String(decoding: $0.value ?? [], as: UTF8.self) }
+        #expect(all.lines.count == 3 && Set(all.lines.dropLast().map(String.init)) == Set(written))
+
+        let some = try place.run(
+            "publish", "--wait", "--variants", "16x16.png", good[0], place.origin.url("/gone.png"), "ftp://a.example/")
+        #expect(some.status == 1 && some.lines.last == "Accepted 2, rejected 1." && some.lines.count == 3)
+        #expect(
+            some.output.contains("  unchanged  ") && some.output.contains("  fetch.not-found: The origin answered 404"))
+        let failed = try place.run(
+            "publish", "--wait", "--json", "--variants", "16x16.png", place.origin.url("/gone.png"))
+        #expect(failed.status == 1 && failed.errors.isEmpty)
+
+        let lines = try place.run("outcomes", "--json").lines.map(String.init)
+        #expect(lines.count == 5 && Set(lines.prefix(2)) == Set(written))
+        #expect(try place.run("outcomes", "--failed", "--json").lines.count == 2)
+        #expect(try place.run("outcomes", "--failed", "--url", good[0]).output == "There are no such outcomes.\n")
+        worker.signal(15)
+        _ = try await worker.ended()
+
+        let late = try place.run("publish", "--wait", "--timeout", "300ms", "--variants", "16x16.png", good[1])
+        #expect(late.status == 1 && late.lines == ["Accepted 1, rejected 0."])
+        #expect(
+            late.errors.hasPrefix("1 of 1 jobs have no outcome after 300 ms: ")
+                && late.errors.contains("They stay published"))
+    }
+
+    @Test("outcomes --follow prints the outcomes that the log has, and those that come")
+    func follow() async throws {
+        let place = try Workplace()
+        let urls = place.draw(2)
+        #expect(try place.run("publish", "--variants", "16x16.png", urls[0]).status == 0)
+        try await place.work()
+        let follower = try RunningProgram(
+            "mezzotint", place.programWords + ["outcomes", "--follow", "--json"], in: place.folder.url)
+        #expect(try place.run("publish", "--variants", "16x16.png", urls[1]).status == 0)
+        try await place.work()
+        try await eventually { try follower.written.contains(urls[1]) }
+        follower.signal(2)
+        let ended = try await follower.ended()
+        #expect(ended.lines.count == 2 && ended.lines[0].contains(urls[0]), "\(ended.output)")
     }
 }
