@@ -191,8 +191,8 @@ let package = Package(
         program(
             "mezzotint", in: "mezzotint",
             needs: ["Clocks", 
-                "Failures", "VariantSpec", "Canonical", "HTTP", "Images", "ImageModel", "Records", "Digest", "JSONText",
-                "Index", "KafkaLog", "KafkaSetup", "Ledger", "LogChoice", "Ports", "CommandLine", "Settings", "SettingTypes",
+                "Failures", "VariantSpec", "Canonical", "HTTP", "HTTPCache", "Images", "ImageModel", "Records", "Digest",
+                "JSONText", "Index", "KafkaLog", "KafkaSetup", "Ledger", "LogChoice", "Planning", "Ports", "CommandLine", "Settings", "SettingTypes",
                 "StoreChoice", "Posix", "Telemetry", "Watch", "WebServer", "RenderProtocol", "RendererPool",
             ]),
         program(

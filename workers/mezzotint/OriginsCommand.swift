@@ -110,7 +110,7 @@ enum OriginsCommand {
         return Set(meant.map { settings.originGroups.origin(of: $0).description }).sorted()
     }
 
-    private static func owners(of log: any Log) async throws -> Set<String> {
+    static func owners(of log: any Log) async throws -> Set<String> {
         var owners: Set<String> = []
         for partition in log.partitions { if let owner = try await log.owner(of: partition) { owners.insert(owner) } }
         return owners

@@ -13,7 +13,7 @@ import Settings
 enum ParkedCommand {
     static let command = Command(
         "parked", abstract: "Move jobs that wait to where version 0.1.0 finds them.",
-        examples: ["mezzotint parked export --dry-run"],
+        examples: ["mezzotint parked export --dry-run"], isHidden: true,
         subcommands: [
             Command(
                 "export",

@@ -7,7 +7,8 @@ enum Program {
         examples: ["mezzotint publish --variants 640x480-q80.webp https://a.example/b.jpg"],
         options: Option.configuration,
         subcommands: [
-            PublishCommand.command, OutcomesCommand.command, VariantsCommand.command, NormaliseCommand.command,
+            PublishCommand.command, OutcomesCommand.command, VariantsCommand.command, WhyCommand.command,
+            NormaliseCommand.command,
             LagCommand.command,
             OriginsCommand.command,
             DeadCommand.command, LogCommand.command, TopicsCommand.command, ParkedCommand.command, DoctorCommand.command,

@@ -190,15 +190,13 @@ extension Jobs {
 
 extension PendingJob {
     /// Chooses the format of `auto` variants once the source's animation and transparency are known. Until then no
-    /// stored variant matches them, so the source is fetched. A header alone does not show transparency.
+    /// stored variant matches them, so the source is fetched.
     func choosing(by source: SourceRow?, _ defaults: DefaultQualities) -> PendingJob {
         guard let source, job.variants.contains(where: \.isAuto) else { return self }
         var chosen = job
         chosen.variants = []
         for spec in job.variants {
-            let isOpen = source.isAlphaUnchecked && spec.isChosenByAlpha
-            let spec =
-                isOpen ? spec : spec.chosen(frames: source.frames, hasAlpha: source.hasAlpha, defaults: defaults)
+            let spec = spec.chosen(by: source, defaults)
             if !chosen.variants.contains(spec) { chosen.variants.append(spec) }
         }
         return PendingJob(

@@ -22,4 +22,12 @@ package struct DonorQuestion: Sendable {
         (self.regions, self.isFocusKnown) = (regions, isFocusKnown)
         (self.version, self.sourceHasAlpha, self.now, self.rules) = (version, sourceHasAlpha, now, rules)
     }
+
+    /// - Parameter version: the snapshot's.
+    package init(_ snapshot: SourceSnapshot, _ version: SourceVersion, now: WallTime, rules: ReuseRules) {
+        let source = snapshot.source
+        self.init(
+            version: version, sourceHasAlpha: source?.hasAlpha, regions: source?.regions ?? [],
+            isFocusKnown: source?.isFocusKnown ?? false, now: now, rules: rules)
+    }
 }

@@ -69,9 +69,7 @@ package struct Plan: Sendable, Hashable {
         if let source = snapshot.source, let original = source.original, rules.isFresh(until: source.expires, at: now) {
             return [RenderBatch(RenderSource(original: source, at: original), missing)]
         }
-        let question = DonorQuestion(
-            version: version, sourceHasAlpha: snapshot.source?.hasAlpha, regions: snapshot.source?.regions ?? [],
-            isFocusKnown: snapshot.source?.isFocusKnown ?? false, now: now, rules: rules)
+        let question = DonorQuestion(snapshot, version, now: now, rules: rules)
         var batches: [RenderBatch] = []
         for spec in missing {
             guard let donor = Donor.best(for: spec, in: snapshot, question) else { return nil }
@@ -103,18 +101,21 @@ extension Donor {
         return best
     }
 
+    /// Why a stored variant may not stand in for a wanted one; nil: it may.
+    package static func refusal(of row: VariantRow, for spec: VariantSpec, _ question: DonorQuestion) -> DonorRefusal? {
+        do throws(DonorRefusal) {
+            _ = try Donor(row, for: spec, as: spec.placement(asIn: row, around: question.regions), in: question)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// Why each of a source's stored variants may not stand in for a wanted one.
     package static func refusals(
         for spec: VariantSpec, in snapshot: SourceSnapshot, _ question: DonorQuestion
     ) -> [DonorRefusal] {
-        snapshot.variants.compactMap { row in
-            do throws(DonorRefusal) {
-                _ = try Donor(row, for: spec, as: spec.placement(asIn: row, around: question.regions), in: question)
-                return nil
-            } catch {
-                return error
-            }
-        }
+        snapshot.variants.compactMap { refusal(of: $0, for: spec, question) }
     }
 }
 

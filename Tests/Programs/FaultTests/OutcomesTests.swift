@@ -99,4 +99,34 @@ struct OutcomesTests {
         let ended = try await follower.ended()
         #expect(ended.lines.count == 2 && ended.lines[0].contains(urls[0]), "\(ended.output)")
     }
+
+    @Test("why plans as the worker does, before and after: fetch, stored, rendered from a donor")
+    func why() async throws {
+        let place = try Workplace("store.maxAge=1d")
+        let url = place.draw(1, side: 400)[0]
+        func why(_ spec: String) throws -> NSDictionary {
+            let ended = try place.run("why", "--json", url, spec)
+            #expect(ended.status == 0 && ended.errors.isEmpty, "\(ended.errors)")
+            return try #require(try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? NSDictionary)
+        }
+        func action(_ spec: String) throws -> String? { (try why(spec)["plan"] as? NSDictionary)?["action"] as? String }
+        #expect(try place.run("publish", "--variants", "200x200.png", url).status == 0)
+        let before = try why("200x200.png")
+        #expect((before["plan"] as? NSDictionary)?["action"] as? String == "fetch" && before["lastFetch"] is NSNull)
+        #expect((before["waiting"] as? [NSDictionary])?.map { $0["place"] as? String } == ["lane"])
+        try await place.work("store.originals.limit=0B")
+        #expect(try action("200x200.png") == "stored")
+        for spec in ["100x100.png", "300x300.png", "100x100-q80.webp"] {
+            let planned = try action(spec)
+            #expect(try place.run("publish", "--variants", spec, url).status == 0)
+            try await place.work("store.originals.limit=0B")
+            let last = try #require(try await place.outcomes().last)
+            #expect(last.kind == (planned == "render" ? .reused : .stored), "\(spec): \(planned ?? "none")")
+        }
+        let after = try why("300x300.png")
+        #expect(after["lastFetch"] is NSDictionary && (after["stored"] as? [Any])?.count == 4)
+        #expect((after["lastOutcome"] as? NSDictionary)?["kind"] as? String != nil)
+        #expect((after["waiting"] as? [Any])?.isEmpty == true)
+        #expect(try place.run("why", url).output.contains("Last fetch: "))
+    }
 }
