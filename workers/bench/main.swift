@@ -9,6 +9,7 @@ let program = Command(
         RenderBenchmark.command, LargeBenchmark.command, PipelineBenchmark.command,
         SkipBenchmark.command,
         MemoryBenchmark.command, OutageBenchmark.command, ParkedBenchmark.command, LanesBenchmark.command,
+        ControlsBenchmark.command,
         ReuseBenchmark.command, LossBenchmark.command, DrawingsCommand.command, TruthCommand.command,
         KafkaScaleBenchmark.command, KafkaSkipBenchmark.command,
         KafkaLatencyBenchmark.command, KafkaRestoreBenchmark.command, KafkaMemoryBenchmark.command,

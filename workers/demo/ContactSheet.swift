@@ -32,6 +32,7 @@ struct ContactSheet {
                 let last = records.last
             {
                 for record in records {
+                    if record.isOfControl { continue }
                     let report = try OutcomeReport(record)
                     guard let source = report.source else { continue }
                     for variant in report.variants where variant.kind == .stored || variant.kind == .reused {

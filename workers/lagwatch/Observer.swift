@@ -134,7 +134,7 @@ actor Observer {
         turn += 1
         let partitions = (0..<Int32(view.partitionCount)).map { PartitionID($0) }
         let points =
-            (Topic.worked + [.parked] + tails.topics).flatMap { topic in partitions.map { LogPoint(topic, $0, nil) } }
+            (Topic.consumed + [.parked] + tails.topics).flatMap { topic in partitions.map { LogPoint(topic, $0, nil) } }
             + [LogPoint(.origins, OriginRow.partition, nil)]
         let askedAt = SystemTime.wall
         let results = await view.offsets(of: points)

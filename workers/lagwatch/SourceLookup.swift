@@ -40,7 +40,7 @@ struct SourceLookup {
         let partition = source.partition(of: view.partitionCount)
         var report = SourceReport(url: shown, key: source.hex, partition: Int(partition.number))
         await addRows(of: source, in: partition, to: &report)
-        let points = (Topic.worked + [.outcomes]).map { LogPoint($0, partition, nil) }
+        let points = (Topic.jobTopics + [.outcomes]).map { LogPoint($0, partition, nil) }
         let key = RecordKey.job(source).bytes
         for (point, result) in zip(points, await view.offsets(of: points)) {
             do throws(LogFailure) {

@@ -67,8 +67,7 @@ extension DeadCommand {
             if !isDry {
                 stop = try await replay.run(rate: rate, ramp: arguments.flag("ramp") ? wait : nil) { deadLetter in
                     if !isJSON {
-                        Console.print(
-                            "\(deadLetter.id) → \(Outcome.id(of: deadLetter.id, replays: deadLetter.replays + 1))")
+                        Console.print("\(deadLetter.id) → \(Outcome.id(of: deadLetter.id, replays: deadLetter.replays + 1))")
                     }
                 }
             }

@@ -38,10 +38,8 @@ enum DeadCommand {
         let (rules, groups) = (settings.canonicalRules, settings.originGroups)
         let filter = try filter(arguments, groups: groups)
         return try await LogAccess.reading(arguments) { log in
-            let deadLetters = try await standing(in: log).filter {
-                filter?.passes($0.deadLetter, groups: groups) ?? true
-            }
-            .map { shown($0.deadLetter, by: rules) }
+            let deadLetters = try await standing(in: log).filter { filter?.passes($0.deadLetter, groups: groups) ?? true }
+                .map { shown($0.deadLetter, by: rules) }
             if arguments.flag("json") {
                 Output.array(deadLetters) { json, deadLetter in
                     write(&json, deadLetter)
@@ -175,7 +173,7 @@ enum DeadCommand {
         let discards = try await log.discards(ofDeadLetters: Set(ids))
         return ids.map { id in
             guard let discard = discards[id] else {
-                return "There is no dead letter '\(id)'. 'mezzotint dead list' lists them."
+                return "No dead letter has the id '\(id)'. 'mezzotint dead list' lists them."
             }
             let time = Timestamp.text(discard.at)
             guard let job = discard.replayedAs else { return "The dead letter '\(id)' was discarded at \(time)." }

@@ -24,7 +24,7 @@ enum LagCommand {
                 let (lags, unreadable) = try await lags(log)
                 let grown = (try? await log.grownTopics()) ?? []
                 let notes = notes(lags, unreadable, grown, log)
-                let unread = grown.filter { Topic.worked.contains($0.topic) && $0.unread != 0 }
+                let unread = grown.filter { Topic.consumed.contains($0.topic) && $0.unread != 0 }
                 // The table shows more if workers report hosts.
                 let report = try? await log.originReport(
                     owners: Set(owners.values), at: SystemTime.wall)
@@ -46,7 +46,7 @@ enum LagCommand {
 
     /// - Failure: no topic-partition can be read.
     private static func lags(_ log: any Log) async throws(LogFailure) -> ([PartitionLag], [Unreadable]) {
-        let points = Topic.worked.flatMap { topic in log.partitions.map { LogPoint(topic, $0, nil) } }
+        let points = Topic.consumed.flatMap { topic in log.partitions.map { LogPoint(topic, $0, nil) } }
         var places: [PartitionOffsets] = []
         var unreadable: [Unreadable] = []
         for (point, result) in zip(points, await log.offsets(of: points)) {
@@ -187,7 +187,7 @@ enum LagCommand {
     ) {
         let now = SystemTime.wall
         // Only older versions wrote to retry topics: each is shown only while it has records.
-        let totals = (Topic.worked + [.parked]).compactMap { topic -> [String]? in
+        let totals = (Topic.consumed + [.parked]).compactMap { topic -> [String]? in
             let own = lags.filter { $0.topic == topic }
             if topic.isRetry, own.allSatisfy({ $0.records == 0 }) { return nil }
             let added = unread.first { $0.topic == topic }?.unread ?? 0

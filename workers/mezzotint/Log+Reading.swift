@@ -3,22 +3,23 @@ import Ports
 internal import Records
 
 extension Log {
-    /// Passes on what a topic holds now, in slices. Returns its end.
+    /// Passes on what a topic holds now, in slices. Returns its end, or `end` if that is lower.
     @discardableResult
     func each(
-        _ topic: Topic, _ partition: PartitionID, from start: Int64 = 0, limit: Int = 4_096,
+        _ topic: Topic, _ partition: PartitionID, from start: Int64 = 0, below end: Int64 = .max, limit: Int = 4_096,
         _ body: ([Record]) async throws -> Void
     ) async throws -> Int64 {
         let bounds = try await bounds(topic, partition)
         var next = max(start, bounds.lowerBound)
-        while next < bounds.upperBound {
+        let end = min(end, bounds.upperBound)
+        while next < end {
             let records = try await read(topic, partition, from: next, limit: limit)
             // Offsets have gaps, at the end too.
             guard let last = records.last else { break }
-            try await body(records.filter { $0.offset < bounds.upperBound })
+            try await body(records.filter { $0.offset < end })
             next = last.offset + 1
         }
-        return bounds.upperBound
+        return end
     }
 
     /// Parked jobs that records of a topic complete, or move elsewhere.
@@ -34,13 +35,14 @@ extension Log {
         return answered
     }
 
-    /// Appends jobs; those whose result is unknown once more: a job that arrives twice gets its outcome under one id.
-    func appendTwice(_ records: [NewRecord]) async -> [AppendResult] {
+    /// Appends records that may be in the log twice: the ones with an unknown result are appended once more.
+    func appendRepeating(_ records: [NewRecord]) async -> [AppendResult] {
         var results = await append(records)
         let doubtful = results.indices.filter { if case .unknown = results[$0] { true } else { false } }
-        guard !doubtful.isEmpty else { return results }
-        let again = await append(doubtful.map { records[$0] })
-        for (index, result) in zip(doubtful, again) { results[index] = result }
+        if !doubtful.isEmpty {
+            let again = await append(doubtful.map { records[$0] })
+            for (index, result) in zip(doubtful, again) { results[index] = result }
+        }
         return results
     }
 

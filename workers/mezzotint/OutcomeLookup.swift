@@ -17,7 +17,7 @@ struct OutcomeLookup {
     private var ends: [PartitionID: Int64] = [:]
     /// Outcomes from before this time are no longer kept, or were not read; nil: all outcomes were read.
     private(set) var outcomesSince: WallTime?
-    private var progress = Progress()
+    private var progress = ReadingProgress()
 
     static let limit = 1_000_000
 
@@ -81,7 +81,7 @@ struct OutcomeLookup {
                 try await read(.parked, partition, try await log.bounds(.parked, partition))
             }
         }
-        for place in try await log.partitionOffsets(Topic.worked, partitions) {
+        for place in try await log.partitionOffsets(Topic.jobTopics, partitions) {
             let end = min(place.bounds.upperBound, place.start + Int64(limit / partitions.count))
             try await read(place.topic, place.partition, min(place.start, end)..<end)
         }
@@ -96,23 +96,6 @@ struct OutcomeLookup {
             for record in records where record.offset < range.upperBound { search.take(record) }
             progress.took(min(last.offset + 1, range.upperBound) - next, of: topic)
             next = last.offset + 1
-        }
-    }
-
-    /// Reports the progress to a user who waits for longer than two seconds.
-    private struct Progress {
-        private static let interval: Duration = .seconds(2)
-        private var topic = Topic.outcomes
-        private var records: Int64 = 0
-        private var next = SystemTime.monotonic + interval
-
-        mutating func took(_ count: Int64, of topic: Topic) {
-            if topic != self.topic { (self.topic, records) = (topic, 0) }
-            records += count
-            let now = SystemTime.monotonic
-            guard now >= next else { return }
-            next = now + Self.interval
-            Console.complain("Reading \(topic.rawValue): \(records) records so far.")
         }
     }
 }

@@ -10,7 +10,8 @@ enum Program {
             PublishCommand.command, OutcomesCommand.command, VariantsCommand.command, WhyCommand.command,
             NormaliseCommand.command,
             LagCommand.command,
-            OriginsCommand.command,
+            OriginsCommand.command, ControlCommand.promote, ControlCommand.demote, ControlCommand.cancel,
+            ControlListCommand.command,
             DeadCommand.command, LogCommand.command, TopicsCommand.command, ParkedCommand.command, DoctorCommand.command,
             ConfigurationCommand.command, ReferenceCommand.command,
         ])

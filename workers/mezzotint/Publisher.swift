@@ -65,7 +65,8 @@ struct Publisher {
     /// Appends the batch; returns when it is durable.
     mutating func flush() async throws {
         guard !batch.isEmpty else { return }
-        let results = await log.appendTwice(batch)
+        // A job that arrives twice gets its outcome under one id.
+        let results = await log.appendRepeating(batch)
         defer { places.removeAll(keepingCapacity: true) }
         batch.removeAll(keepingCapacity: true)
         for (id, result) in zip(ids, results) where result.failure == nil { published(id) }

@@ -74,7 +74,7 @@ enum ReferenceCommand {
         |---|---|---|
         \(headers)
 
-        A tombstone of `variants` has only `mz_epoch`, one of `parked` also `mz_answers`. Records of the old topics `retry` and `retry.*` have the headers of `parked`, without `mz_works_as`, `mz_ends` and `mz_epoch`.
+        A tombstone of `variants` has only `mz_epoch`, one of `parked` also `mz_answers`. Records of the old topics `retry` and `retry.*` have the headers of `parked`, without `mz_works_as`, `mz_moved`, `mz_ends` and `mz_epoch`.
 
         ## Outcome bodies
 
@@ -91,6 +91,22 @@ enum ReferenceCommand {
         | `variants` | The result of each variant: `spec` and `kind` (`stored`, `reused`, `unchanged`, `stale`, `degraded`, `failed`). A stored variant has `location` (relative to the store), `width`, `height`, `bytes`, `alpha` and `derivedFrom` (`origin`, or the donor's spec; its own spec if the file was in the store before its row). `keptOriginal` is true if it was rendered from the kept original, and absent otherwise. Unless it is unchanged, it also has `placeholder` (a ThumbHash in base 64), `colour` and `source` (`format`, `width`, `height`, `frames`, `alpha`, `orientation`, `truncated`, `profileIgnored` if its colour profile is above 4 MiB, and `drawing` if the renderer looked for colour edges in its decode: `true` if it has them, as coloured text, charts and screenshots do). `frames` and `quality` are present if they differ from the spec. A failed variant has `failure`. |
         | `failure` | `code` from the table above, and `message`; absent if nothing failed. |
         | `throttledBy` | The limit of its host that last delayed the job: `limit` (concurrent fetches), `rate` (of its group), `breaker` (the host failed, or requested a pause) or `readAhead` (its jobs filled their share of the read-ahead). Absent if nothing delayed it, or if the source was unreachable. |
+
+        ## Outcomes of controls
+
+        Each partition that a control went to gets one outcome of it, once the control applies to no further job there. Its event type is `mezzotint.control.finished.v1`.
+
+        | field | is |
+        |---|---|
+        | `control` | The control's id; the record's topic, partition and offset if its signature is missing or does not match. |
+        | `verb` | `promote`, `demote` or `cancel`; absent if the control was refused. |
+        | `named` | The fields of the control that name jobs (`job`, `url`, `host`, `lane`, `before`); absent if the control was refused. |
+        | `partition` | The partition's number. |
+        | `kind` | \(ControlOutcome.Kind.allCases.map { "`\($0.rawValue)`: \($0.meaning)" }.joined(separator: " ")) |
+        | `jobs` | Number of jobs of the partition that the control ended or moved. |
+        | `by`, `why`, `requested` | As in the control, `requested` is its `at`; absent if the control does not state them. |
+        | `at` | Milliseconds since 1970. |
+        | `failure` | `code` from the table above, and `message`; absent if the control was not refused. |
 
         ## Options of a spec
 
@@ -115,11 +131,11 @@ enum ReferenceCommand {
             ("ce_specversion", "all", "`1.0`."),
             (
                 EventHeader.id, "all",
-                "On jobs, parked rows and dead letters: the job's id, unique to the request; a redelivery repeats it. On outcomes: `<job's id>/outcome`, and `<job's id>/outcome/<replay count>` if `dead replay` published the job again. On rows: derived from the row's content."
+                "On jobs, parked rows and dead letters: the job's id, unique to the request; a redelivery repeats it. On outcomes: `<job's id>/outcome`, and `<job's id>/outcome/<replay count>` if `dead replay` published the job again. On controls: the control's id, the same in every partition. On outcomes of controls: `<control's id>/control/<partition>`. On rows: derived from the row's content."
             ),
             (
                 "ce_source", "all",
-                "`/mezzotint` on records of workers, `/mezzotint/publish` on jobs of `publish`; producers set their own."
+                "`/mezzotint` on records of workers, `/mezzotint/publish` on jobs of `publish`, `/mezzotint/control` on controls of `promote`, `demote` and `cancel`; producers set their own."
             ),
             (
                 "ce_type", "all",
@@ -134,6 +150,10 @@ enum ReferenceCommand {
             ),
             (EventHeader.lane, "parked", "The lane of the job."),
             (EventHeader.worksAs, "parked", "The lane by which the job is scheduled; absent if it is the same."),
+            (
+                EventHeader.moved, "parked",
+                "`1` if a control moved the job to the lane by which it is scheduled; absent otherwise."
+            ),
             (EventHeader.attempt, "parked, dead", "Attempts made so far."),
             (EventHeader.notBefore, "parked", "Milliseconds since 1970; the job does not start earlier."),
             (
@@ -169,7 +189,7 @@ enum ReferenceCommand {
             ),
             (
                 EventHeader.answers, "outcomes, parked, dead",
-                "The record that this one completes, and its append time: `jobs.fast-3-17-1763802000000`. For a parked job, the identity in its row's key. Older workers append `-dead` to it in the outcome of a dead letter."
+                "The record that this one completes, and its append time: `jobs.fast-3-17-1763802000000`, or `control-3-17-1763802000000`. For a parked job, the identity in its row's key. Older workers append `-dead` to it in the outcome of a dead letter."
             ),
             (
                 EventHeader.url, "dead",
@@ -180,8 +200,8 @@ enum ReferenceCommand {
                 "On a worker's own job: the locations of a changed source's variants. Variants whose location has changed by then are reported."
             ),
             (
-                EventHeader.signature, "jobs, parked, dead",
-                "Signature of the job's publisher: `v1;KEY;HEX`, see [producers.md](producers.md#signed-jobs)."
+                EventHeader.signature, "jobs, parked, control, dead",
+                "Signature of the job's or control's publisher: `v1;KEY;HEX`, see [producers.md](producers.md#signed-jobs)."
             ),
             (EventHeader.length, "dead", "Length in bytes of a truncated record."),
             (EventHeader.keyLength, "dead", "Length in bytes of a record's truncated key."),
@@ -217,7 +237,7 @@ enum ReferenceCommand {
 
     private static var codes: String {
         let entries = [
-            CanonicalFailure.catalogue, JobFailure.catalogue, RecordFailure.catalogue, FetchFailure.catalogue,
+            CanonicalFailure.catalogue, JobFailure.catalogue, ControlFailure.catalogue, RecordFailure.catalogue, FetchFailure.catalogue,
             RenderFailure.catalogue, StoreFailure.catalogue,
             IndexFailure.catalogue, LogFailure.catalogue, RetryCause.catalogue, CacheFailure.catalogue,
             StageFault.catalogue,

@@ -32,10 +32,7 @@ struct Replay {
     /// Names the letters that stay on the list, each with the reason.
     ///
     /// - Parameter most: a letter stays if its job was replayed this often.
-    init(
-        _ log: any Log, _ settings: Settings, _ deadLetters: [(deadLetter: DeadLetter, partition: PartitionID)],
-        most: Int
-    ) {
+    init(_ log: any Log, _ settings: Settings, _ deadLetters: [(deadLetter: DeadLetter, partition: PartitionID)], most: Int) {
         (self.log, self.settings) = (log, settings)
         var (ready, refused): ([One], Int) = ([], 0)
         for (deadLetter, partition) in deadLetters {
@@ -58,13 +55,11 @@ struct Replay {
     /// Why a letter is not replayed, in one sentence.
     private struct Refusal: Error { let text: String }
 
-    private static func check(_ deadLetter: DeadLetter, _ log: any Log, _ settings: Settings, most: Int) throws(Refusal)
-    {
+    private static func check(_ deadLetter: DeadLetter, _ log: any Log, _ settings: Settings, most: Int) throws(Refusal) {
         guard deadLetter.whole == nil else {
             throw Refusal(
                 text:
-                    "it has only the first \(deadLetter.body.count) bytes of its job: publish the whole job again by hand."
-            )
+                    "it has only the first \(deadLetter.body.count) bytes of its job: publish the whole job again by hand.")
         }
         guard deadLetter.replays < most else {
             throw Refusal(
@@ -128,7 +123,7 @@ struct Replay {
     /// Appends jobs, and then removes their letters from the list: only a job that is durable on its lane leaves it.
     private mutating func publish(_ batch: some Collection<One>, _ body: (DeadLetter) -> Void) async throws {
         let records = try batch.map { try Self.record($0.deadLetter, log, settings) }
-        let results = await log.appendTwice(records)
+        let results = await log.appendRepeating(records)
         let published = zip(batch, results).filter { $0.1.failure == nil }.map(\.0)
         let now = SystemTime.wall
         try await log.publish(

@@ -39,7 +39,7 @@ struct LogHearing: Sendable {
             let ends = try await log.partitionOffsets([.dead], asked)
             let last = lags ?? []
             // The worker knows the records it has read, and an unchanged committed offset was read before.
-            lags = try await log.lags(try await log.partitionOffsets(Topic.worked, status.owned)) { offsets in
+            lags = try await log.lags(try await log.partitionOffsets(Topic.consumed, status.owned)) { offsets in
                 let (topic, partition) = (offsets.topic, offsets.partition)
                 return KnownRecords(
                     finished: status.finished[partition]?[topic],

@@ -136,10 +136,7 @@ final class MetricsSource: Sendable {
         case .restoredRows: return [Sample(status.restoredRows)]
         case .jobs:
             return Lane.allCases.flatMap { lane in
-                // Jobs cannot be cancelled yet.
-                OutcomeKind.allCases.filter { $0 != .cancelled }.map {
-                    Sample(counters.jobs($0, on: lane), lane.rawValue, $0.rawValue)
-                }
+                OutcomeKind.allCases.map { Sample(counters.jobs($0, on: lane), lane.rawValue, $0.rawValue) }
             }
         case .jobFailures: return Self.byCode(counters.endCodes, Self.stageCodes + Self.jobCodes)
         case .retries: return [Sample(counters.retries)]
@@ -158,11 +155,11 @@ final class MetricsSource: Sendable {
         case .staleOutcomes: return counters.hosts.map { Sample($1.stale, "\($0)") }
         case .fetchedBytes: return [Sample(counters.fetchedBytes)]
         case .renders: return [Sample(counters.renders)]
-        case .failures: return Self.byCode(counters.failures, Self.stageCodes)
+        case .failures: return Self.byCode(counters.failures, Self.stageCodes + ControlFailure.catalogue.map(\.code))
         case .recordsUnfinished:
-            return Topic.worked.map { Sample(status.unfinished[$0] ?? 0, $0.rawValue) }
+            return Topic.consumed.map { Sample(status.unfinished[$0] ?? 0, $0.rawValue) }
         case .recordsFinishedAhead:
-            return Topic.worked.map { Sample(status.finishedAhead[$0] ?? 0, $0.rawValue) }
+            return Topic.consumed.map { Sample(status.finishedAhead[$0] ?? 0, $0.rawValue) }
         case .outcomesPending: return [Sample(status.answers)]
         case .workUnderWay: return [Sample(status.underWay)]
         case .stepSources: return status.steps.map { Sample($0.sources, "\($0.step)") }

@@ -43,7 +43,7 @@ struct Progress {
         }
         while (try? await Task.sleep(for: .seconds(1))) != nil {
             let status = await worker.status
-            let offsets = (try? await log.partitionOffsets(Topic.worked, status.owned)) ?? []
+            let offsets = (try? await log.partitionOffsets(Topic.jobTopics, status.owned)) ?? []
             lanes.count(offsets, owned: Set(status.owned), unfinished: status.unfinished)
             var statuses: [Lane: LaneStatus] = [:]
             for lane in Lane.allCases { statuses[lane] = await worker.laneStatus(lane) }

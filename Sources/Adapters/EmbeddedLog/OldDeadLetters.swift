@@ -1,8 +1,8 @@
 internal import Clocks
 
-/// Which dead letters are old: those that were so at two looks, since nothing brings a letter back. A clock that runs ahead
+/// Finds old dead letters: letters that were old at two looks, because nothing brings a letter back. A clock that runs ahead
 /// for less than the time between the looks takes none away. The log keeps what the last look found for the next program
-/// (`OpenLog.saveLook`): one that is restarted more often would take none away either. It counts until the machine is started
+/// (`OpenLog.saveLook`): a program that restarts more often would remove none either. It counts until the machine is started
 /// again, since its clock may be wrong at each start. A clock that was behind when a letter was written is not noticed.
 struct OldDeadLetters: Sendable {
     private let interval: Duration

@@ -9,12 +9,13 @@ internal import Records
 /// Encoded form of a parked row in an index file. The constant headers of its record are left out, so a row takes half of
 /// the bytes that it has in the log.
 enum ParkedCoding {
-    private static let version = 1
+    /// 2: a control moved the job. Version 1 has all others, as before controls.
+    private static let versions = 1...2
 
     static func encode(_ row: ParkedRow) -> [UInt8] {
         let note = row.note
         var bytes = RowBytes(capacity: row.body.count + 384)
-        bytes.put(version)
+        bytes.put(row.isMoved ? 2 : 1)
         bytes.put(row.source.digest)
         bytes.put(row.identity.description)
         bytes.put(row.host.description)
@@ -40,7 +41,8 @@ enum ParkedCoding {
     /// nil if the bytes are damaged.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> ParkedRow? {
         var parts = RowParts(bytes)
-        guard parts.int() == version else { return nil }
+        let version = parts.int()
+        guard versions.contains(version) else { return nil }
         let source = SourceKey(parts.digest())
         let identity = JobIdentity(parts.text())
         let host = OriginHost(group: parts.text())
@@ -61,6 +63,7 @@ enum ParkedCoding {
             job: job, lane: lane, attempt: attempt, notBefore: notBefore, firstSeen: firstSeen, heldSince: times[1],
             failingSince: times[2], crashes: crashes, cause: FailureNote(code: code, message: message, verdict: .retry),
             origin: origin, traceparent: traceparent.isEmpty ? nil : traceparent)
-        return ParkedRow(source, identity, note, host: host, worksAs: worksAs, ends: times[3], body: body, kept: kept)
+        return ParkedRow(
+            source, identity, note, host: host, worksAs: worksAs, isMoved: version == 2, ends: times[3], body: body, kept: kept)
     }
 }

@@ -15,6 +15,7 @@ final class ParkedTable {
     private var find: Statement
     private var ofSource: Statement
     private var ofJob: Statement
+    private var after: Statement
     private var oldest: Statement
     private var due: Statement
     private var ending: Statement
@@ -81,6 +82,7 @@ final class ParkedTable {
         find = try connection.prepare("\(rows) WHERE identity = ?1")
         ofSource = try connection.prepare("\(rows) WHERE source = ?1 ORDER BY offset")
         ofJob = try connection.prepare("\(rows) WHERE job = ?1 ORDER BY offset")
+        after = try connection.prepare("\(rows) WHERE id > ?1 ORDER BY id LIMIT ?2")
         oldest = try connection.prepare(
             "\(rows) WHERE share = ?1 AND ready = 1 ORDER BY seen, offset LIMIT ?3 OFFSET ?2")
         due = try connection.prepare(
@@ -278,6 +280,18 @@ final class ParkedTable {
     func jobs(id: String, limit: Int) throws(SQLiteFailure) -> [ParkedJob]? {
         ofJob.bind(1, id.word)
         return try Self.jobs(&ofJob, limit: limit) { $0.note.job == id }
+    }
+
+    func jobs(after place: Int64, limit: Int) throws(SQLiteFailure) -> (jobs: [ParkedJob], end: Int64?)? {
+        after.bind(1, place)
+        after.bind(2, Int64(limit))
+        var (jobs, end): ([ParkedJob], Int64) = ([], place)
+        let isWhole = try Self.read(&after) { id, _, job in
+            jobs.append(job)
+            end = id
+            return true
+        }
+        return isWhole ? (jobs, jobs.count < limit ? nil : end) : nil
     }
 
     func ending(at now: WallTime, limit: Int) throws(SQLiteFailure) -> [ParkedJob]? {

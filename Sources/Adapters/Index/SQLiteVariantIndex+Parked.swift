@@ -41,6 +41,11 @@ extension SQLiteVariantIndex: ParkedIndex {
         return try using { (file) throws(SQLiteFailure) in try file.parked.jobs(id: id, limit: limit) }
     }
 
+    package func page(after place: Int64, limit: Int) throws(IndexFailure) -> (jobs: [ParkedJob], end: Int64?) {
+        guard hasFile else { return ([], nil) }
+        return try using { (file) throws(SQLiteFailure) in try file.parked.jobs(after: place, limit: limit) }
+    }
+
     package func oldest(of share: ParkedShare, from start: Int, limit: Int) throws(IndexFailure) -> [ParkedJob] {
         guard hasFile else { return [] }
         return try using { (file) throws(SQLiteFailure) in

@@ -108,9 +108,9 @@ package actor KafkaLogView: LogView {
     }
 
     package func retention() throws(LogFailure) -> [Topic: Duration] {
-        let settings = try questions.settings(of: Topic.worked.map(questions.configuration.name))
+        let settings = try questions.settings(of: Topic.consumed.map(questions.configuration.name))
         var kept: [Topic: Duration] = [:]
-        for topic in Topic.worked {
+        for topic in Topic.consumed {
             let text = settings[questions.configuration.name(topic)]?["retention.ms"] ?? ""
             if let milliseconds = Int64(text), milliseconds > 0 { kept[topic] = .milliseconds(milliseconds) }
         }

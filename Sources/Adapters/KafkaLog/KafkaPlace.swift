@@ -23,9 +23,8 @@ extension Topic {
     /// lowest ordinals, because queues are stored by ordinal.
     static let owned: [Topic] = Topic.consumed + Topic.folded
     static let fingerprint = Topic.jobsFast
-    /// Whether half a second more does not matter: only earlier versions wrote to retry topics, and `control` is not
-    /// read yet.
-    var isPatient: Bool { isRetry || self == .control }
+    /// Whether half a second more does not matter: only earlier versions wrote to retry topics.
+    var isPatient: Bool { isRetry }
 }
 
 extension KafkaConfiguration {

@@ -183,7 +183,7 @@ extension KafkaTopics {
         _ questions: KafkaQuestions, _ configuration: KafkaConfiguration
     ) throws(LogFailure) -> [String] {
         guard let leaders = questions.leaders(within: KafkaQuestions.tryLimit) else { return [] }
-        let places = Topic.worked.flatMap { topic in
+        let places = Topic.consumed.flatMap { topic in
             leaders.keys.filter { $0.topic == topic && leaders[$0] ?? -1 >= 0 }
         }
         let found = questions.offsetsOnce(places, leaders: leaders, within: KafkaQuestions.tryLimit)
@@ -195,7 +195,7 @@ extension KafkaTopics {
         let settings = try questions.settings(of: Set(starts.keys.map { configuration.name($0.topic) }).sorted())
         let times = try KafkaReader(configuration, .sampler).timestamps(at: starts, isFirstAfter: true)
         let now = SystemTime.wall
-        return Topic.worked.compactMap { topic in
+        return Topic.consumed.compactMap { topic in
             let name = configuration.name(topic)
             let oldest = times.filter { $0.key.topic == topic }.compactMap { try? $0.value.get() }.min()
             guard let oldest, let kept = settings[name]?["retention.ms"].flatMap({ Int64($0) }) else { return nil }

@@ -106,7 +106,7 @@ extension KafkaQuestions {
         return shape.grown.map { topic in
             let count = shape.counts[topic] ?? used
             let places = (used..<count).map { KafkaPlace(topic, PartitionID(Int32($0))) }
-            let bounds = Topic.worked.contains(topic) ? ends(of: places) : nil
+            let bounds = Topic.consumed.contains(topic) ? ends(of: places) : nil
             let unread = bounds?.reduce(0) { $0 + Int64($1.count) }
             return GrownTopic(topic, partitions: count, used: used, unread: unread)
         }

@@ -21,6 +21,10 @@ package indirect enum Disposition: Sendable {
     case changed(SourceChange, [SourceChange.Variant], Outcome)
     /// The first or next row of a job that waits. `notBefore` of the job is when it is due.
     case park(PendingJob, Parking, FailureNote)
+    /// The same job's row with another lane, which a control demands.
+    case move(ParkedRow)
+    /// The end of a control.
+    case control(ControlOutcome)
     /// The end of a parked job whose outcome is durable: the tombstone of its row.
     case unpark
     /// A mis-keyed record, whose key differs from the one derived from its URL. It is republished under the right key.
@@ -36,7 +40,7 @@ extension Disposition {
         case .outcome(let outcome), .refreshing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome),
             .dead(_, let outcome):
             outcome
-        case .park, .unpark, .rekey: nil
+        case .park, .move, .control, .unpark, .rekey: nil
         }
     }
 }

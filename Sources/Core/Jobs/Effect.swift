@@ -43,6 +43,8 @@ package enum Effect: Sendable {
     case await(PendingJob)
     /// Reports that the job will be retried, with the reason.
     case putOff(PendingJob, FailureNote)
+    /// Applies a control to the rows of `parked`, and asks the log which jobs were published before it.
+    case control(Control, Record)
     /// Appends the disposition. `acknowledged` follows.
     case complete(Record, Disposition)
     /// Commits an offset, below which every record of the topic is finished.

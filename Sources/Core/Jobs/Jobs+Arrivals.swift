@@ -58,6 +58,7 @@ extension Jobs {
     package mutating func begin(
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [JobEffect]
     ) {
+        guard var pending = rule(pending, now, &effects) else { return }
         let job = pending.job
         let snapshot = usable(snapshot, job.url, at: now.wall)
         // The owner that wrote the record may still be working, with its rows on their way. So may another job that
@@ -72,7 +73,7 @@ extension Jobs {
             return end(
                 change: pending, left == nil ? .unchanged : .expired, snapshot, variants: variants, at: now, &effects)
         }
-        let pending = choosing(pending, by: snapshot, at: now.wall)
+        pending = choosing(pending, by: snapshot, at: now.wall)
         let plan = Plan(pending.job.variants, snapshot: snapshot, now: now.wall, rules: rules.reuse)
         if plan.isUnchanged, left == nil, job.freshness != .force {
             let variants = VariantOutcomes(unchanged: snapshot, plan.unchangedPlaces)
@@ -201,8 +202,8 @@ extension PendingJob {
         }
         return PendingJob(
             job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: throttledBy,
-            awaited: awaited)
+            heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: throttledBy, awaited: awaited,
+            movedTo: movedTo)
     }
 
     func outcome(

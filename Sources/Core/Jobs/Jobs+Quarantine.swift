@@ -20,6 +20,7 @@ extension Jobs {
     /// Notes that the topic's log is another one: before its first record is read, the rows of owners that crashed may
     /// be about this log.
     package mutating func noteNewLog(of topic: Topic, isFirst: Bool) {
+        controls.forgetOffsets(of: topic)
         if isFirst { quarantined.doubt(topic) } else { quarantined.forget(topic) }
     }
 

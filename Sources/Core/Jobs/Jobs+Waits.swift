@@ -54,6 +54,7 @@ extension Jobs {
         _ pending: PendingJob, for host: OriginHost, _ cause: FailureNote, isRunning: Bool = false, _ now: Moment,
         _ effects: inout [JobEffect]
     ) {
+        guard let pending = isRunning ? pending : rule(pending, now, &effects) else { return }
         let parking = Parking(
             host, isRunning: isRunning, worksAs: pending.lane(at: now.wall, rules.retry),
             ends: timeLeft(of: pending, at: now.wall).map { now.wall + ($0 > .zero ? $0 : Self.overdue) })

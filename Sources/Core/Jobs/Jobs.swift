@@ -34,6 +34,8 @@ package struct Jobs: ~Copyable, Sendable {
     var scheduled: [SourceKey: ScheduledRefresh] = [:]
     /// Changes of sources that this owner has reported.
     var reportedChanges: Set<String> = []
+    /// Controls that apply to jobs which are not read yet, or whose rows are not examined yet.
+    package internal(set) var controls = Controls()
     /// Whether the partition goes to another owner.
     var isLeaving = false
     /// Number of logs that each topic has had before under this owner. Records of an earlier log do not return.

@@ -27,13 +27,15 @@ package final class PendingJob: Sendable {
     package let awaited: OriginHost?
     /// Time since which its host has been at fault; nil if it was not yet.
     package let failingSince: WallTime?
+    /// Lane that a control moved it to; nil if none did.
+    package let movedTo: Lane?
 
     package init(
         job: Job, record: Record, attempts: Int = 0, firstSeen: WallTime? = nil, notBefore: WallTime = .epoch,
         heldSince: WallTime? = nil, crashes: Int = 0, failingSince: WallTime? = nil, throttledBy: HostHold? = nil,
-        awaited: OriginHost? = nil
+        awaited: OriginHost? = nil, movedTo: Lane? = nil
     ) {
-        (self.throttledBy, self.awaited) = (throttledBy, awaited)
+        (self.throttledBy, self.awaited, self.movedTo) = (throttledBy, awaited, movedTo)
         (self.job, self.record, self.attempts, self.failingSince) = (job, record, attempts, failingSince)
         (self.notBefore, self.heldSince, self.crashes) = (notBefore, heldSince, crashes)
         self.firstSeen = firstSeen ?? record.timestamp
@@ -45,24 +47,22 @@ package final class PendingJob: Sendable {
     ) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, crashes: crashes, failingSince: failingSince ?? self.failingSince,
-            throttledBy: throttledBy,
-            awaited: awaited)
+            heldSince: heldSince, crashes: crashes, failingSince: failingSince ?? self.failingSince, throttledBy: throttledBy,
+            awaited: awaited, movedTo: movedTo)
     }
 
     /// The same job, with this number of crashes for its next record.
     func counting(crashes: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: throttledBy,
-            awaited: awaited)
+            heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: throttledBy, awaited: awaited, movedTo: movedTo)
     }
 
     /// The same job, which waits until this host has room, and for nothing else. nil: its URL's host.
     func awaiting(_ host: OriginHost?, failingSince: WallTime?, crashes: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, heldSince: heldSince, crashes: crashes,
-            failingSince: failingSince ?? self.failingSince, throttledBy: throttledBy, awaited: host)
+            failingSince: failingSince ?? self.failingSince, throttledBy: throttledBy, awaited: host, movedTo: movedTo)
     }
 
     /// The same job as one of a row, which is appended while the job runs.
@@ -74,15 +74,22 @@ package final class PendingJob: Sendable {
             key: RecordKey.parked(job.source, JobIdentity(of: record)).bytes, value: record.value, headers: headers)
         return PendingJob(
             job: job, record: row, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: throttledBy,
-            awaited: awaited)
+            heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: throttledBy, awaited: awaited, movedTo: movedTo)
     }
 
     /// The same job, with the limit that held it back for its outcome.
     func held(by hold: HostHold) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: hold, awaited: awaited)
+            heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: hold, awaited: awaited, movedTo: movedTo)
+    }
+
+    /// The same job, which runs on this lane from now on, also if its host fails.
+    func moved(to lane: Lane) -> PendingJob {
+        PendingJob(
+            job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
+            heldSince: heldSince, crashes: crashes, failingSince: failingSince, throttledBy: throttledBy, awaited: awaited,
+            movedTo: lane)
     }
 
     package var place: RecordPlace { RecordPlace(record) }
@@ -93,10 +100,10 @@ package final class PendingJob: Sendable {
     /// How long its host has been at fault.
     func failing(at now: WallTime) -> Duration { now - (failingSince ?? now) }
 
-    /// Lane that the job runs on. A fast job whose host does not respond becomes slow after a while. Its record keeps
+    /// Lane that the job runs on: that of the last control that moved it. Without one, a fast job whose host does not respond becomes slow after a while. Its record keeps
     /// its lane, because that is signed.
     func lane(at now: WallTime, _ retry: RetryPolicy) -> Lane {
-        retry.lane(job.lane, failingSince: failingSince, at: now)
+        movedTo ?? retry.lane(job.lane, failingSince: failingSince, at: now)
     }
 
     func isExpired(at now: WallTime) -> Bool { job.expires.map { $0 <= now } ?? false }

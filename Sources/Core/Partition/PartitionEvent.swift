@@ -16,6 +16,8 @@ package enum PartitionEvent: Sendable {
     case arrived(PendingJob)
     /// A record that is no job, or is one no more, was accepted. It only gets an outcome.
     indirect case completed(Record, Disposition)
+    /// A control was accepted.
+    case controlled(Control, Record)
     /// A record was accepted whose job is parked: the row takes its place.
     case parkedBefore(Record)
     /// A job that waited for the index can be looked up.
@@ -67,7 +69,7 @@ extension PartitionEvent {
             .announced(let id, _, _, _), .blobsGone(let id, _), .looked(let id, _), .refusedVariants(let id, _, _, _), .failed(let id, _),
             .unannounced(let id, _), .unfetched(let id, _), .redirected(let id, _), .held(let id, _):
             id
-        case .arrived, .completed, .parkedBefore, .resumed, .found, .folded, .leaving, .acknowledged, .tick: nil
+        case .arrived, .completed, .controlled, .parkedBefore, .resumed, .found, .folded, .leaving, .acknowledged, .tick: nil
         }
     }
 }

@@ -81,6 +81,8 @@ package struct PartitionState: ~Copyable, Sendable {
         case .arrived(let pending): arrive(pending, now, &effects)
         case .completed(let record, let disposition):
             if receive(record, &effects) { effects.append(.work(.complete(record, disposition))) }
+        case .controlled(let control, let record):
+            if receive(record, &effects) { jobs.control(control, record, now, &effects) }
         case .parkedBefore(let record):
             if receive(record, &effects) { acknowledged([RecordPlace(record)], &effects) }
         case .resumed(let pending): effects.append(.lookUp(pending))
@@ -192,6 +194,21 @@ extension PartitionState {
     package mutating func moved(_ places: [RecordPlace]) { jobs.forget(places) }
     /// Hosts and lanes whose parked jobs are ready: further jobs of theirs are parked behind them.
     package mutating func note(parked: Set<HostLane>) { jobs.parked = parked }
+}
+
+/// Controls that stand (`Jobs+Controls`).
+extension PartitionState {
+    package var controls: Controls { jobs.controls }
+    /// Controls without an unfinished record from before them.
+    package var passedControls: [Controls.Standing] {
+        jobs.passedControls { positions.committable($0) }
+    }
+    /// Notes the ends of the lanes, for controls that were read before the log was asked.
+    package mutating func bound(_ controls: Set<RecordPlace>, _ ends: [Topic: Int64]) { jobs.bound(controls, ends) }
+    package mutating func count(_ control: RecordPlace, jobs count: Int) { jobs.count(control, jobs: count) }
+    package mutating func endControl(_ place: RecordPlace, at now: WallTime) -> ControlOutcome? {
+        jobs.endControl(place, at: now)
+    }
 }
 
 /// Queries and changes of quarantined jobs (`Jobs+Quarantine`).

@@ -34,7 +34,7 @@ package struct ReportedProgress: Sendable {
 
     /// Notes that the log has a row with this progress, so the setback is recorded.
     package mutating func wrote(_ topics: [Topic: TopicProgress]) {
-        for topic in Topic.worked where setBack.contains(topic) && topics[topic] == last[topic] {
+        for topic in Topic.consumed where setBack.contains(topic) && topics[topic] == last[topic] {
             setBack.remove(topic)
         }
     }

@@ -49,6 +49,8 @@ package enum EventHeader {
     package static let change = "mz_change"
     /// On a parked row: lane by which the job is scheduled, if it differs from the lane that its publisher signed.
     package static let worksAs = "mz_works_as"
+    /// On a parked row: a control moved the job to the lane by which it is scheduled.
+    package static let moved = "mz_moved"
     /// On a parked row: time at which the job is examined even if its host has no room, because it expires or is
     /// abandoned then. Left out if it does neither.
     package static let ends = "mz_ends"
@@ -83,16 +85,18 @@ package enum EventHeader {
     static let sourceChanged = kind("source.changed")
     static let variantRefreshed = kind("variant.refreshed")
     static let jobParked = kind("job.parked")
+    static let controlRequested = kind("control.requested", source: "/mezzotint/control")
+    static let controlFinished = kind("control.finished")
     /// Constant headers of each kind of event. The embedded log stores a kind by its index here, so new kinds are added
     /// at the end.
     package static let kinds = [
         jobFinished, jobRequested, jobRetried, jobDead, jobDiscarded, variantStored, sourceFetched, partitionOwned,
-        partitionProgressed, originReported, sourceChanged, variantRefreshed, jobParked,
+        partitionProgressed, originReported, sourceChanged, variantRefreshed, jobParked, controlRequested, controlFinished,
     ]
     /// All event types, for the reference page.
     package static let types = kinds.compactMap { $0[type].map { String(decoding: $0, as: UTF8.self) } }
 
-    private static let type = "ce_type"
+    static let type = "ce_type"
 
     /// Each type ends with the version of its body.
     private static func kind(_ name: String, source: String = "/mezzotint") -> RecordHeaders {

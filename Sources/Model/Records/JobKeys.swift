@@ -48,6 +48,33 @@ package struct JobKeys: Sendable {
         }
     }
 
+    /// Value of the header `mz_signature` of a control. It covers the body, which has the control's time, and the id.
+    package func signature(controlID id: String, body: [UInt8]) -> String {
+        "\(Self.version);\(signing);\(digest(ofControl: id, body, secrets[signing] ?? []).hex)"
+    }
+
+    /// Refuses a control that none of the keys has signed. Called before a byte of its body is decoded.
+    func check(control record: Record) throws(ControlFailure) {
+        guard let signature = record.header(EventHeader.signature) else { throw .unsigned }
+        let parts = signature.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, parts[0] == Self.version, let stated = SHA256Digest(hex: parts[2]) else {
+            throw .forged(reason: "it is not of the form \(Self.version);KEY;HEX, with 64 digits")
+        }
+        guard let secret = secrets[parts[1]] else {
+            throw .forged(reason: "this worker's jobs.keys do not have the key \(Self.isID(parts[1]) ? parts[1] : "?")")
+        }
+        guard let id = record.header(EventHeader.id) else {
+            throw .forged(reason: "the header \(EventHeader.id) is missing, but the signature covers it")
+        }
+        guard digest(ofControl: id, record.value ?? [], secret).equalsInConstantTime(stated) else {
+            throw .forged(reason: "the key \(parts[1]) makes another of this body and id")
+        }
+    }
+
+    private func digest(ofControl id: String, _ body: [UInt8], _ secret: [UInt8]) -> SHA256Digest {
+        HMAC.sha256(of: Array("mezzotint-control-\(Self.version)\n\(id)\n".utf8) + body, key: secret)
+    }
+
     /// An id contains no line end, so two different jobs never give the same bytes.
     private func digest(_ lane: Lane, _ id: String, _ body: [UInt8], _ secret: [UInt8]) -> SHA256Digest {
         HMAC.sha256(of: Array("mezzotint-job-\(Self.version)\n\(lane.rawValue)\n\(id)\n".utf8) + body, key: secret)

@@ -33,7 +33,7 @@ package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
         case .failed: "At least one variant could not be rendered; the code states why."
         case .expired:
             "The job's `expires` passed before its variants were stored. A fetch that ran for this job alone was aborted."
-        case .cancelled: "The requester cancelled the job. Reserved for later: no worker cancels jobs yet."
+        case .cancelled: "A control cancelled the job before its render began (`mezzotint cancel`). A fetch that ran for this job alone was aborted."
         case .stale:
             "The origin fails, as the code states, and stored variants complete the job, although at least one is stale, or the job required a revalidation (freshness: force)."
         case .degraded:

@@ -134,7 +134,7 @@ extension OutcomeReport.Variant {
 }
 
 extension OutcomeReport.Failure {
-    fileprivate static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Self {
+    static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Self {
         var code: String?
         var message: String?
         try reader.openObject()

@@ -179,8 +179,7 @@ extension OutcomeSearch.Ended {
         let lane = deadLetter.origin.topic.lane
         let failure = OutcomeReport.Failure(code: deadLetter.cause.code, message: deadLetter.cause.message)
         var report = OutcomeReport(
-            job: deadLetter.id, source: nil, url: deadLetter.url?.description ?? "", lane: lane ?? .background,
-            kind: .dead,
+            job: deadLetter.id, source: nil, url: deadLetter.url?.description ?? "", lane: lane ?? .background, kind: .dead,
             attempts: deadLetter.attempts, at: deadLetter.at, failure: failure)
         report.replays = deadLetter.replays
         self.init(report: report, lane: lane, hasDeadLetter: true, attempts: deadLetter.attempts)

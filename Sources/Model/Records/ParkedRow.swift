@@ -15,6 +15,8 @@ package struct ParkedRow: Sendable, Hashable {
     /// The note's host, which a row always has.
     package let host: OriginHost
     package var worksAs: Lane
+    /// Whether a control moved the job to that lane.
+    package var isMoved: Bool
     /// Time at which the job is examined even if its host has no room, because it expires or is abandoned then.
     package var ends: WallTime?
     package let body: [UInt8]
@@ -24,8 +26,9 @@ package struct ParkedRow: Sendable, Hashable {
     /// - Parameter host: replaces the note's host.
     package init(
         _ source: SourceKey, _ identity: JobIdentity, _ note: RetryNote, host: OriginHost, worksAs: Lane,
-        ends: WallTime? = nil, body: [UInt8], kept: RecordHeaders = []
+        isMoved: Bool = false, ends: WallTime? = nil, body: [UInt8], kept: RecordHeaders = []
     ) {
+        self.isMoved = isMoved
         (self.source, self.identity, self.note, self.host) = (source, identity, note, host)
         (self.worksAs, self.ends, self.body, self.kept) = (worksAs, ends, body, kept)
         self.note.host = host
@@ -43,6 +46,7 @@ package struct ParkedRow: Sendable, Hashable {
     package func newRecord(partition: PartitionID, at time: WallTime) -> NewRecord {
         var record = note.newRecord(topic: .parked, key: key.bytes, body: body, partition: partition, at: time)
         if worksAs != note.lane { record.headers.append(EventHeader.worksAs, worksAs.rawValue) }
+        if isMoved { record.headers.append(EventHeader.moved, 1) }
         if let ends { record.headers.append(EventHeader.ends, ends) }
         record.headers.append(kept)
         return record
@@ -73,19 +77,12 @@ package struct ParkedRow: Sendable, Hashable {
         guard let host = note.host else {
             throw .header(place: record.placeText, name: EventHeader.host, reason: "it is missing, or is not a host")
         }
-        let lane = try record.header(EventHeader.worksAs).map { text throws(RecordFailure) in
-            guard let lane = Lane(rawValue: text) else {
-                throw .header(
-                    place: record.placeText, name: EventHeader.worksAs,
-                    reason: "\"\(text.prefix(40))\" is not a lane: \(Lane.names)")
-            }
-            return lane
-        }
         let ends = try record.header(EventHeader.ends).map { _ throws(RecordFailure) in
             try record.time(of: EventHeader.ends)
         }
         self.init(
-            source, identity, note, host: host, worksAs: lane ?? note.lane, ends: ends, body: body,
+            source, identity, note, host: host, worksAs: try record.worksAs() ?? note.lane,
+            isMoved: record.header(EventHeader.moved) != nil, ends: ends, body: body,
             kept: Self.kept(of: record))
     }
 }
@@ -111,6 +108,22 @@ package struct ParkedKey: Sendable, Hashable {
 }
 
 extension Record {
+    /// Lane that a parked row's job works as; nil: that of its publisher.
+    fileprivate func worksAs() throws(RecordFailure) -> Lane? {
+        guard let text = header(EventHeader.worksAs) else { return nil }
+        guard let lane = Lane(rawValue: text) else {
+            throw .header(
+                place: placeText, name: EventHeader.worksAs,
+                reason: "\"\(text.prefix(40))\" is not a lane: \(Lane.names)")
+        }
+        return lane
+    }
+
+    /// Lane that a control moved the record's parked job to; nil if none did.
+    package func movedTo(from lane: Lane) -> Lane? {
+        header(EventHeader.moved) == nil ? nil : header(EventHeader.worksAs).flatMap { Lane(rawValue: $0) } ?? lane
+    }
+
     /// Key of the job's record on the topics of jobs and outcomes.
     var jobKey: [UInt8] {
         ParkedKey(self).map { RecordKey.job($0.source).bytes } ?? key

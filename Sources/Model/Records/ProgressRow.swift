@@ -51,7 +51,7 @@ package struct ProgressRow: Sendable, Hashable {
         json.beginObject()
         json.key("topics")
         json.beginObject()
-        for topic in Topic.worked {
+        for topic in Topic.consumed {
             guard let progress = topics[topic] else { continue }
             json.key(named: topic.rawValue)
             json.progress(progress)
@@ -108,11 +108,11 @@ package struct ProgressRow: Sendable, Hashable {
             while let key = try reader.nextKey() {
                 switch key {
                 case "topics":
-                    var read: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.worked.count)
+                    var read: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.consumed.count)
                     try reader.openObject()
                     while let name = try reader.nextKey() {
                         // A newer version may have topics that this one does not know.
-                        if let topic = Topic(rawValue: name.text), Topic.worked.contains(topic) {
+                        if let topic = Topic(rawValue: name.text), Topic.consumed.contains(topic) {
                             read[topic] = try reader.progress()
                         } else {
                             try reader.skip()

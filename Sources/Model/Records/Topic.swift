@@ -60,9 +60,8 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     package static let folded: [Topic] = [.variants, .parked]
     /// Topics whose records a worker processes and finishes, so that they have committed offsets.
     package static let consumed: [Topic] = lanes + [.control] + retries
-    /// Consumed topics whose records are processed. Lag, metrics and progress cover these. `control` is not read
-    /// yet.
-    package static let worked: [Topic] = lanes + retries
+    /// Topics whose records are jobs that a worker finishes. A control may change any job that is unfinished there.
+    package static let jobTopics: [Topic] = lanes + retries
     /// Topics of retried jobs, whose records have the headers of `RetryNote`.
     package static let retries: [Topic] = [.retry, .retry10s, .retry1m, .retry10m, .retry1h]
 

@@ -34,6 +34,12 @@ package protocol ParkedIndex: AnyObject {
     /// Jobs with this id, the oldest row first. Publishers may repeat an id.
     func parked(id: String, limit: Int) throws(IndexFailure) -> [ParkedJob]
 
+    /// All jobs in turn, the oldest row first.
+    ///
+    /// - Parameter place: 0, or the end of the page before. Jobs that are parked meanwhile come later.
+    /// - Returns: `end` is nil if no job is left.
+    func page(after place: Int64, limit: Int) throws(IndexFailure) -> (jobs: [ParkedJob], end: Int64?)
+
     /// Ready jobs of a host and lane, the one seen first at the front; jobs seen at the same time by offset.
     ///
     /// - Parameter start: leaves out this number of jobs at the front.

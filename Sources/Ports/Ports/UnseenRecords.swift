@@ -9,7 +9,7 @@ package struct UnseenRecords: Sendable, Hashable {
 
     package init(hidden: [Topic: Int64], added: [GrownTopic]) {
         self.hidden = hidden.filter { $0.value > 0 }
-        self.added = added.filter { Topic.worked.contains($0.topic) && $0.unread != 0 }
+        self.added = added.filter { Topic.consumed.contains($0.topic) && $0.unread != 0 }
     }
 
     package var isEmpty: Bool { hidden.isEmpty && added.isEmpty }
@@ -17,7 +17,7 @@ package struct UnseenRecords: Sendable, Hashable {
     /// One sentence for each kind of records; empty if there are none.
     package var text: String {
         func counted(_ count: Int64) -> String { count == 1 ? "1 record" : "\(count) records" }
-        let hidden = Topic.worked.compactMap { topic in
+        let hidden = Topic.consumed.compactMap { topic in
             self.hidden[topic].map { "\(counted($0)) of \(topic.rawValue)" }
         }
         let added = self.added.map { topic in
@@ -37,7 +37,7 @@ extension Log {
     /// Records that cannot be read in these partitions, and in all added ones. Partitions that do not respond are left
     /// out.
     package func unseenRecords(in partitions: [PartitionID]) async -> UnseenRecords {
-        let points = Topic.worked.flatMap { topic in partitions.map { LogPoint(topic, $0, nil) } }
+        let points = Topic.consumed.flatMap { topic in partitions.map { LogPoint(topic, $0, nil) } }
         var hidden: [Topic: Int64] = [:]
         for result in await offsets(of: points) {
             guard let place = try? result.get() else { continue }

@@ -29,9 +29,7 @@ struct DeadLetterTable: Sendable {
         for deadLetter in change.added {
             if let known = deadLetters[change.partition]?[deadLetter.id]?[deadLetter.origin] {
                 // A replay died before its first letter was discarded.
-                if known.replays < deadLetter.replays {
-                    deadLetters[change.partition]?[deadLetter.id]?[deadLetter.origin] = deadLetter
-                }
+                if known.replays < deadLetter.replays { deadLetters[change.partition]?[deadLetter.id]?[deadLetter.origin] = deadLetter }
                 continue
             }
             guard kept < limit else {

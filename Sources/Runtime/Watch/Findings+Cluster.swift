@@ -36,7 +36,7 @@ extension Findings {
     var openTransaction: Diagnosis? {
         let open = state.openTransactions(at: now)
         guard let first = open.min(by: { began($0.hidden) < began($1.hidden) }) else { return nil }
-        let topic = Topic.worked[first.index / state.partitionCount]
+        let topic = Topic.consumed[first.index / state.partitionCount]
         let partition = first.index % state.partitionCount
         let name = Words.cut(state.cluster?.name(topic) ?? topic.rawValue, 200)
         let age = first.hidden.appended.map { "was appended \(Words.span(now - $0)) ago" } ?? "has an unknown age"

@@ -259,7 +259,7 @@ extension WatchState {
     fileprivate func partition(_ number: Int, at now: WallTime, restoring: Int?) -> WatchReport.PartitionReport {
         typealias State = WatchReport.PartitionReport.State
         let watch = partitions[number]
-        let places = Topic.worked.map { ($0, place($0, number)) }
+        let places = Topic.consumed.map { ($0, place($0, number)) }
         let failure = places.compactMap { $0.1.failure?.reason }.first
         let state: State =
             if failure != nil { .unreadable } else if !areOwnersKnown || places[0].1.end == nil {
@@ -271,7 +271,7 @@ extension WatchState {
             }
         return WatchReport.PartitionReport(
             number: number, state: state, owner: watch.owner, epoch: watch.epoch?.epoch,
-            topics: Topic.worked.map { ($0, lag(of: [$0], in: number)) } + [(.parked, parkedLag(in: number))],
+            topics: Topic.consumed.map { ($0, lag(of: [$0], in: number)) } + [(.parked, parkedLag(in: number))],
             retries: waitingLag(in: number),
             parkedSinceByLane: parkedSinceByLane(in: number),
             pinned: watch.owner == nil ? nil : pinned(number, at: now),

@@ -46,7 +46,7 @@ extension WatchState {
             guard let hidden = places[index].hidden, hidden.appended == nil,
                 now - hidden.since >= Self.transactionTime / 2
             else { return nil }
-            let (topic, partition) = (Topic.worked[index / partitionCount], index % partitionCount)
+            let (topic, partition) = (Topic.consumed[index / partitionCount], index % partitionCount)
             return LogPoint(topic, PartitionID(Int32(partition)), hidden.offset)
         }
         return Array(open.prefix(limit))

@@ -36,7 +36,7 @@ extension WatchState {
         typealias Report = WatchReport.WaitReport
         var found: [Key: Report] = [:]
         var sampled = SampledPartitions()
-        for topic in Topic.worked {
+        for topic in Topic.consumed {
             let waiting = (0..<partitionCount).filter { place(topic, $0).unfinished ?? 0 > 0 }
             let seen = waiting.filter { place(topic, $0).sample?.seen ?? 0 > 0 }
             sampled.of += waiting.count

@@ -66,7 +66,7 @@ package struct WatchState: Sendable {
 
     package init(partitions count: Int, targets: ByLane<Duration>, isShared: Bool, cluster: ClusterName? = nil) {
         (partitionCount, self.targets, self.isShared, self.cluster) = (count, targets, isShared, cluster)
-        places = Array(repeating: PlaceWatch(), count: Topic.worked.count * count)
+        places = Array(repeating: PlaceWatch(), count: Topic.consumed.count * count)
         partitions = Array(repeating: PartitionWatch(), count: count)
         lanes = Lane.allCases.map { _ in LaneHistory() }
         deadLetters = DeadLetterTable(partitions: count)
@@ -104,7 +104,7 @@ package struct WatchState: Sendable {
             noteParked(row)
             partitions[Int(row.partition.number)].progress = row
             losses.take(row.lost, of: row.partition)
-            for topic in Topic.worked { takeProgress(topic, row.partition) }
+            for topic in Topic.consumed { takeProgress(topic, row.partition) }
         case .changelog(let partition, let readAt):
             if isHere(partition) { partitions[Int(partition.number)].changelogAt = readAt }
         case .workers(let sights): take(sights, at: now)
@@ -250,5 +250,5 @@ package struct WatchState: Sendable {
         return row * partitionCount + Int(partition.number)
     }
 
-    private static let rows = Dictionary(uniqueKeysWithValues: Topic.worked.enumerated().map { ($1, $0) })
+    private static let rows = Dictionary(uniqueKeysWithValues: Topic.consumed.enumerated().map { ($1, $0) })
 }

@@ -43,6 +43,7 @@ extension AwaitedIndex: ParkedIndex {
     func parked(_ source: SourceKey, _ identity: JobIdentity) throws(IndexFailure) -> ParkedJob? { throw failure }
     func parked(of source: SourceKey, limit: Int) throws(IndexFailure) -> [ParkedJob] { throw failure }
     func parked(id: String, limit: Int) throws(IndexFailure) -> [ParkedJob] { throw failure }
+    func page(after place: Int64, limit: Int) throws(IndexFailure) -> (jobs: [ParkedJob], end: Int64?) { throw failure }
     func oldest(of share: ParkedShare, from start: Int, limit: Int) throws(IndexFailure) -> [ParkedJob] { throw failure }
     func ready(at now: WallTime, limit: Int) throws(IndexFailure) -> Int { throw failure }
     func ending(at now: WallTime, limit: Int) throws(IndexFailure) -> [ParkedJob] { throw failure }

@@ -63,7 +63,7 @@ package struct JobTrace: Sendable {
                 ("url.full", .string(pending.job.url.shown.description)),
             ]
             failure = cause.message
-        case .unpark: break
+        case .unpark, .move, .control: break
         case .rekey: attributes.append(("mezzotint.outcome", .string("rekey")))
         }
         // A producer's clock may be in the year 9999, which nanoseconds do not reach.

@@ -114,6 +114,11 @@ extension Outbox {
                     parked = row.key
                     records.append(row.newRecord(partition: record.partition, at: completion.at).announced(in: epoch))
                 }
+            case .move(let row):
+                parked = row.key
+                records.append(row.newRecord(partition: record.partition, at: completion.at).announced(in: epoch))
+            case .control(let outcome):
+                records.append(outcome.newRecord(partition: record.partition, key: record.key))
             case .rekey(let job):
                 isCompletion = false
                 var headers = record.keptHeaders
@@ -132,7 +137,9 @@ extension Outbox {
                     records[place].headers.append(completed: record)
                 }
             }
-            let isLarge = (first..<records.count).contains { records[$0].packedBytes > RecordLimits.sureBytes }
+            var isLarge = (first..<records.count).contains { records[$0].packedBytes > RecordLimits.sureBytes }
+            // The log had the row before.
+            if case .move = completion.disposition { isLarge = false }
             entries.append(
                 Entry(
                     place: RecordPlace(record), records: records.count - first, count: count,
@@ -152,8 +159,8 @@ extension Outbox.Completion {
             Outbox.Completion(record, .dead(deadLetter.small(), outcome.withoutVariants), at: at)
         case .park(let pending, _, _): dead(pending.job, pending.attempts, refusal)
         case .rekey(let job): dead(job, 0, refusal)
-        // A tombstone has no body that could be too large.
-        case .unpark: self
+        // These have no body that could be too large.
+        case .unpark, .move, .control: self
         }
     }
 
@@ -177,8 +184,8 @@ extension ParkedRow {
             firstSeen: pending.firstSeen, heldSince: pending.heldSince, failingSince: pending.failingSince,
             crashes: pending.crashes, cause: cause, origin: record.jobOrigin, traceparent: job.traceparent)
         self.init(
-            parked.source, parked.identity, note, host: parking.host, worksAs: parking.worksAs, ends: parking.ends,
-            body: record.value ?? [], kept: ParkedRow.kept(of: record))
+            parked.source, parked.identity, note, host: parking.host, worksAs: parking.worksAs,
+            isMoved: pending.movedTo != nil, ends: parking.ends, body: record.value ?? [], kept: ParkedRow.kept(of: record))
     }
 }
 

@@ -32,7 +32,7 @@ struct Outbox {
             // The key of a parked record is kept, since its answers name the row by it.
             record.key = record.topic == .parked ? record.key : key
             switch disposition {
-            case .outcome, .refreshing, .paid, .changed, .dead, .unpark: (record.value, record.headers) = (nil, [])
+            case .outcome, .refreshing, .paid, .changed, .dead, .unpark, .move, .control: (record.value, record.headers) = (nil, [])
             case .park, .rekey: break
             }
             (self.record, self.disposition, at) = (record, disposition, now)

@@ -3,12 +3,19 @@ internal import Hosts
 internal import Canonical
 internal import ImageModel
 internal import Jobs
+internal import Ledger
 internal import Partition
 internal import Ports
 internal import Records
 
 /// Numbers of parked jobs. The index keeps them, so that none is counted by a scan.
 extension OwnedPartition {
+    /// Whether parked jobs may start or end: the table is complete, and it is known which of them earlier owners completed.
+    var mayStartParked: Bool {
+        !isLeaving && isRestored && parked.lifecycle.isRestored && knowsParkedEnds && isOpen(.parked)
+            && !parked.lifecycle.isRepublishing && parked.lifecycle.folded >= republishedEnd
+    }
+
     /// Parked jobs by host and lane.
     var hostJobs: [OriginHost: ByLane<Int>] {
         index.parked.parkedCounts.reduce(into: [:]) { $0[$1.key.host, default: .none][$1.key.lane] += $1.value.jobs }

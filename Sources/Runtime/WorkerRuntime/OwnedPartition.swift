@@ -1,3 +1,4 @@
+internal import Clocks
 internal import ImageModel
 internal import Jobs
 internal import Ledger
@@ -27,6 +28,13 @@ final class OwnedPartition {
     var unfolded: RowBatch<ChangelogEntry>?
     var unfoldedParked: RowBatch<ParkedEntry>?
     var starts = ParkedStarts()
+    var examinations = ParkedExaminations()
+    /// Whether the log was asked for the ends of the lanes, for controls.
+    var asksEnds = false
+    /// End of `control` at the beginning. Until it is read, or until `controlsLimit`, no job is read: a control may end jobs
+    /// that were published before it.
+    var controlsEnd: Int64?
+    var controlsLimit: Instant?
     /// Whether the jobs are known that earlier owners completed before this one opened its epoch in `parked`.
     var knowsParkedEnds = false
     /// Offset up to which the table lacks nothing that this owner has appended to `parked`, once it is folded.
@@ -41,7 +49,7 @@ final class OwnedPartition {
     /// By topic: whether its log is still the one that is read.
     var watches = ByTopic(repeating: LogWatch())
     /// Topics whose logs are watched.
-    static let watched = Topic.worked + Topic.folded
+    static let watched = Topic.consumed + Topic.folded
     var ledger: ProgressLedger
     /// What earlier owners answered beyond the progress row, and how far answers have come; nil until the log was asked.
     var outcomeTail: OutcomeTail?
@@ -140,6 +148,7 @@ final class OwnedPartition {
         changelog.restart(from: index.checkpoint, isOfAnother: isOfAnother)
         parked.restart(from: index.parked.parkedCheckpoint, isOfAnother: isOfAnother)
         (unfolded, unfoldedParked) = (nil, nil)
+        examinations.restart()
     }
 
     /// Decides which of the next rows count.
@@ -148,6 +157,8 @@ final class OwnedPartition {
     /// How many more records of a topic may be taken up.
     func room(_ topic: Topic, readAhead: Int) -> Int {
         let reading = state.reading(topic)
+        // Controls stand for long, and take no room of jobs.
+        if topic == .control { return TopicProgress.finishedLimit - reading.span }
         return Self.room(
             unfinished: reading.unfinished, answered: outbox.count(topic), span: reading.span, readAhead: readAhead)
     }

@@ -48,7 +48,7 @@ extension Worker {
 
     /// Whether the changelog replaces an earlier one. Owners open a changelog before they commit any offset.
     func isRecreated(_ owned: OwnedPartition) -> Bool {
-        owned.index.checkpoint?.isOpened != true && Topic.worked.contains { ports.consumer.committed($0, owned.id) != nil }
+        owned.index.checkpoint?.isOpened != true && Topic.consumed.contains { ports.consumer.committed($0, owned.id) != nil }
     }
 
     /// Gives the partition's running jobs up. Its jobs wait in their topics until the rows are restored.

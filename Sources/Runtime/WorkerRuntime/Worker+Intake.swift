@@ -10,6 +10,7 @@ internal import Records
 /// Turns records into jobs: decodes them, canonicalises again, and refuses records that are no jobs, with the reason.
 extension Worker {
     nonisolated func takeUp(_ record: Record, _ recent: inout RecentParts) -> PartitionEvent {
+        if record.topic == .control { return takeUp(control: record) }
         let job: Job
         do throws(JobFailure) {
             try configuration.keys?.check(record)
@@ -34,9 +35,23 @@ extension Worker {
                     notBefore: min(note.notBefore, now + RecordLimits.longestWait),
                     heldSince: note.heldSince.map { min($0, now) }, crashes: note.crashes,
                     failingSince: note.failingSince.map { min($0, now) },
-                    throttledBy: note.cause.hold, awaited: note.host))
+                    throttledBy: note.cause.hold, awaited: note.host, movedTo: record.movedTo(from: job.lane)))
         } catch {
             return refuse(record, FailureNote(error))
+        }
+    }
+
+    private nonisolated func takeUp(control record: Record) -> PartitionEvent {
+        do throws(ControlFailure) {
+            let control = try Control(record, rules: configuration.canonical, keys: configuration.keys)
+            if case .source(let source, let url) = control.scope, source.partition(of: ports.log.partitionCount) != record.partition {
+                throw .misplaced(url: url.shown.description, key: source.hex)
+            }
+            return .controlled(control, record)
+        } catch {
+            let id = error.isUntrusted ? record.placeText : intake.id(ofRefused: record)
+            return .completed(
+                record, .control(ControlOutcome(control: id, verb: nil, kind: .refused, failure: FailureNote(error), at: now)))
         }
     }
 

@@ -22,9 +22,7 @@ extension Worker: LogListener {
 
     package nonisolated func readable(_ topic: Topic, _ partition: PartitionID) {
         assumeIsolated { worker in
-            // No reader accepts control records yet. A topic that stayed readable would keep a worker from ever being
-            // idle.
-            guard topic != .control, let owned = worker.partitions[partition] else { return }
+            guard let owned = worker.partitions[partition] else { return }
             owned.readable.insert(topic)
             worker.turnSoon()
         }
@@ -60,6 +58,7 @@ extension Worker: LogListener {
             // While draining or leaving, rows only: outcomes wait for them.
             guard owned.isRestored, !owned.isLeaving, phase.isRunning else { return }
             for topic in Self.readingOrder where owned.readable.contains(topic) && owned.isOpen(topic) {
+                if topic != .control, !hasReadControls(owned) { break }
                 do throws(LogFailure) { try take(topic, owned) } catch {
                     if error.endsWorker { throw error }
                     suspect(topic, owned, error)
@@ -76,7 +75,8 @@ extension Worker: LogListener {
         } catch {}
     }
 
-    private static let readingOrder = Topic.retries + Topic.lanes
+    /// Controls come first, so that they apply to jobs that no worker has read.
+    private static let readingOrder = [.control] + Topic.jobTopics
 
     private func take(_ topic: Topic, _ owned: OwnedPartition) throws(LogFailure) {
         let limit = min(256, owned.room(topic, readAhead: configuration.readAhead))
@@ -86,7 +86,7 @@ extension Worker: LogListener {
             turnSoon()
             if topic.lane != nil { busyAt = monotonic }
         }
-        guard records.count > Self.decodedAtOnce else {
+        guard records.count > Self.decodedAtOnce, topic != .control else {
             return takeUp(records, of: topic, owned)
         }
         // A third of a stored job's cost is to read its record and to check its files. Other cores do it, one batch of
@@ -110,6 +110,19 @@ extension Worker: LogListener {
         owned.note(&records, of: topic, at: monotonic)
         return records
     }
+
+    /// Whether the controls that were published before the partition came are read. Jobs do not wait for them for long, because
+    /// the topic's broker may be away.
+    func hasReadControls(_ owned: OwnedPartition) -> Bool {
+        let limit = owned.controlsLimit ?? monotonic + Self.controlPatience
+        owned.controlsLimit = limit
+        // A log may have more controls than stand at once.
+        if monotonic >= limit || owned.room(.control, readAhead: 0) <= 0 { return true }
+        guard let end = owned.controlsEnd else { return false }
+        return ports.consumer.position(.control, owned.id) ?? owned.state.committable(.control) ?? end >= end
+    }
+
+    private static let controlPatience = Duration.seconds(10)
 
     /// Whether this worker knows which hosts are blocked.
     var knowsHosts: Bool { duties.hosts.isReady(at: monotonic) }
@@ -173,7 +186,7 @@ extension Worker: LogListener {
     func countWaiting() async {
         waiting = partitions.values.reduce(0) { $0 + $1.index.parked.parkedCounts.values.reduce(0) { $0 + $1.jobs } }
         let own = partitions.keys.sorted() + duties.stopped.ids
-        for offsets in (try? await ports.log.partitionOffsets(Topic.worked, own)) ?? [] {
+        for offsets in (try? await ports.log.partitionOffsets(Topic.jobTopics, own)) ?? [] {
             waiting += Int(offsets.unfinished(partitions[offsets.partition]?.finished(offsets.topic)))
             hidden += Int(offsets.hidden)
         }
@@ -192,7 +205,7 @@ extension Worker: LogListener {
 
     /// Records that the log still holds for the partitions of this quiet worker.
     func rest() async -> Rest {
-        guard let found = try? await ports.log.partitionOffsets(Topic.worked, Array(partitions.keys)) else {
+        guard let found = try? await ports.log.partitionOffsets(Topic.consumed, Array(partitions.keys)) else {
             return .records
         }
         for offsets in found {
@@ -202,7 +215,7 @@ extension Worker: LogListener {
             guard max(committable, read) >= offsets.bounds.upperBound else { return .records }
         }
         guard let grown = try? await ports.log.grownTopics() else { return .records }
-        let unread = grown.filter { Topic.worked.contains($0.topic) && $0.unread != 0 }
+        let unread = grown.filter { Topic.consumed.contains($0.topic) && $0.unread != 0 }
         self.unread = Int(unread.reduce(0) { $0 + ($1.unread ?? 0) })
         guard let first = found.first(where: { $0.hidden > 0 }) else {
             return unread.isEmpty ? .nothing : .unread(unread)
@@ -213,7 +226,7 @@ extension Worker: LogListener {
     /// Commits gaps at the end of topics, such as a transaction's marker. A gap is finished once all records before it
     /// are.
     func passGaps(_ owned: OwnedPartition) {
-        for topic in Topic.worked
+        for topic in Topic.consumed
         where !owned.readable.contains(topic) && !owned.decoding.contains(topic) && owned.isOpen(topic)
             && !owned.isLeaving
         {

@@ -53,8 +53,12 @@ extension Worker {
         if let outcome = disposition.outcome, outcome.kind == .unchanged {
             timings.wait(now - record.timestamp, on: outcome.lane)
         }
+        if case .control(let outcome) = disposition { noteRefusal(outcome, record) }
         guard let traces = configuration.traces else { return }
-        if case .unpark = disposition { return }
+        switch disposition {
+        case .unpark, .move, .control: return
+        default: break
+        }
         let steps = owned.steps.removeValue(forKey: RecordPlace(record)) ?? []
         let job: (id: String, traceparent: String?) =
             switch disposition {
@@ -63,7 +67,7 @@ extension Worker {
                 (outcome.job, outcome.traceparent)
             case .park(let pending, _, _): (pending.job.id, pending.job.traceparent)
             // The outcome, which came before, has been traced.
-            case .unpark: ("", nil)
+            case .unpark, .move, .control: ("", nil)
             case .rekey(let job): (job.id, job.traceparent)
             }
         guard let trace = JobTrace(record, job: job.id, traceparent: job.traceparent, share: traces.share) else {

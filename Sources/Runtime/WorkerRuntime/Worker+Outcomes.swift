@@ -90,7 +90,7 @@ extension Worker {
     func tellNow(_ cause: FailureNote, _ notes: Logger.Metadata = [:]) {
         guard loggedAt[cause.code].map({ monotonic - $0 >= .seconds(10) }) ?? true else { return }
         loggedAt[cause.code] = monotonic
-        // A job that is parked is no failure of the worker.
+        // The worker did not fail when it parks a job.
         logger.log(
             RetryCause.Code(rawValue: cause.code) == nil ? .error : .notice, "\(cause.message)",
             notes.isEmpty ? ["code": .string(cause.code)] : notes)

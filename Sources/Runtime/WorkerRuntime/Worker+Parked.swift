@@ -263,6 +263,7 @@ extension Worker {
             try readAgain(owned.index, owned.id, why)
             owned.parked.restart(from: owned.checkpoint(.parked))
             owned.unfoldedParked = nil
+            owned.examinations.restart()
             try rewind(owned, .parked)
         } catch let failure as IndexFailure {
             if case .corrupt = failure { rebuild(owned, failure) } else { note(failure) }

@@ -16,10 +16,7 @@ extension Worker {
     /// Starts the parked jobs that are due and whose hosts have room. None starts before the owner has applied `parked` up
     /// to its own epoch row, and before it knows which of them an earlier owner completed.
     func startParked(_ owned: OwnedPartition) {
-        guard phase.isRunning, !owned.isLeaving, owned.isRestored, owned.parked.lifecycle.isRestored,
-            owned.knowsParkedEnds, owned.isOpen(.parked), !owned.parked.lifecycle.isRepublishing,
-            owned.parked.lifecycle.folded >= owned.republishedEnd
-        else { return }
+        guard phase.isRunning, owned.mayStartParked, hasReadControls(owned) else { return }
         do throws(IndexFailure) {
             try dropEnded(owned)
             if owned.index.parked.parkedCounts.isEmpty { return }
@@ -94,7 +91,7 @@ extension Worker {
     }
 
     /// Deletes the rows of jobs whose outcomes an earlier owner left in the log without their tombstones.
-    private func dropEnded(_ owned: OwnedPartition) throws(IndexFailure) {
+    func dropEnded(_ owned: OwnedPartition) throws(IndexFailure) {
         guard let ended = owned.outcomeTail?.endedParked, !ended.isEmpty else { return }
         var gone: [ParkedKey] = []
         var dropped = 0

@@ -33,6 +33,7 @@ extension Worker {
         case .putOff(let pending, let cause):
             counters.retries += 1
             tell(cause, of: pending)
+        case .control(let control, let record): begin(control, record, owned)
         case .complete(let record, let disposition):
             noteAnswer(record, disposition, of: owned, at: now)
             if case .park(let pending, let parking, _) = disposition, parking.isRunning {

@@ -17,7 +17,7 @@ extension Worker {
     func look(at owned: OwnedPartition) {
         lookAtFolded(of: owned)
         guard owned.isRestored, !owned.isLeaving, owned.outcomeTail != nil else { return beginLooks() }
-        for topic in Topic.worked where owned.watches[topic].beginLook(at: monotonic) {
+        for topic in Topic.consumed where owned.watches[topic].beginLook(at: monotonic) {
             let isFirst = owned.state.progress(topic) == nil
             var progress = isFirst ? owned.leftTopics[topic] : progress(topic, owned)
             if !isFirst, !owned.watches[topic].readsFingerprint { progress?.fingerprint = nil }
@@ -95,6 +95,7 @@ extension Worker {
         owned.state.begin(
             topic, at: start.position, finished: start.finished, completed: start.completed,
             deadLetters: start.isNew ? [:] : owned.outcomeTail?.deadLetters(topic) ?? [:], isNewLog: isNewLog)
+        if topic == .control, owned.controlsEnd == nil { owned.controlsEnd = sight.bounds.upperBound }
         owned.outcomeTail?.drop(topic)
         owned.reported.begin(topic, start.finding)
         owned.watches[topic].begin(fingerprint: start.fingerprint, from: start.position, at: monotonic)
@@ -148,17 +149,17 @@ extension Worker {
     /// Progress of every topic, without that which only the log knows, and whether it covers all outcomes. The next
     /// owner must find the other outcomes in the topics.
     func progress(of owned: OwnedPartition) -> (topics: [Topic: TopicProgress], isWhole: Bool) {
-        var current: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.worked.count)
-        for topic in Topic.worked { current[topic] = tellable(topic, owned) }
+        var current: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.consumed.count)
+        for topic in Topic.consumed { current[topic] = tellable(topic, owned) }
         let isWhole =
             !owned.state.hasUnprovedOutcomes
-            && Topic.worked.allSatisfy { topic in
+            && Topic.consumed.allSatisfy { topic in
                 current[topic] != nil
                     || (owned.state.committable(topic) == nil && owned.outcomeTail?.hasFound(topic) == false)
             }
         var topics = current
         let left = owned.leftTopics
-        for topic in Topic.worked {
+        for topic in Topic.consumed {
             topics[topic] = owned.reported.tell(of: topic, after: left[topic], isWhole: isWhole, current[topic])
         }
         return (topics, isWhole)
@@ -233,7 +234,7 @@ extension Worker {
     /// reset while no worker runs is recognised.
     var isCommitted: Bool {
         partitions.values.allSatisfy { owned in
-            Topic.worked.allSatisfy { topic in
+            Topic.consumed.allSatisfy { topic in
                 guard let committable = owned.state.committable(topic) else { return true }
                 return ports.consumer.committed(topic, owned.id).map { committable <= $0 } ?? false
             }

@@ -15,7 +15,7 @@ extension Worker {
         guard let owned = recovering(owner) else { return true }
         do throws(LogFailure) {
             var committed: [Topic: Int64] = [:]
-            for topic in Topic.worked { committed[topic] = ports.consumer.committed(topic, owner.partition) }
+            for topic in Topic.consumed { committed[topic] = ports.consumer.committed(topic, owner.partition) }
             // The topics begin with the progress that was left, and so must the outcomes. This owner's own row may
             // cover later ones: a zombie's row came between two attempts to append it.
             let row = owned.left?.answers == nil ? owned.index.progress : owned.left

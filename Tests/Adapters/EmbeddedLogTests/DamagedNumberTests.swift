@@ -28,7 +28,7 @@ struct DamagedNumberTests {
         }
         try await try_ {
             let log = try EmbeddedLog(path)
-            try await try_ { _ = try await log.partitionOffsets(Topic.worked, log.partitions) }
+            try await try_ { _ = try await log.partitionOffsets(Topic.consumed, log.partitions) }
             try await try_ { _ = try await log.read(.jobsFast, Bench.p0, from: .min, limit: 10) }
             try await try_ {
                 let consumer = EmbeddedLogConsumer(log)

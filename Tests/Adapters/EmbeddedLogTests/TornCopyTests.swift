@@ -29,7 +29,7 @@ struct TornCopyTests {
             } catch let failure as LogFailure { failures.append(failure) }
         }
         try await failure { _ = try await torn.bounds(.jobsFast, Bench.p0) }
-        try await failure { _ = try await torn.partitionOffsets(Topic.worked, torn.partitions) }
+        try await failure { _ = try await torn.partitionOffsets(Topic.consumed, torn.partitions) }
         try await failure { _ = try await torn.read(.jobsFast, Bench.p0, from: 0, limit: 5_000) }
         try await failure { _ = try await view.offsets(of: [LogPoint(.jobsFast, Bench.p0, nil)])[0].get() }
         let owner = Owner(EmbeddedLogConsumer(torn))

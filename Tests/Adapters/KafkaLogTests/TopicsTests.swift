@@ -98,7 +98,7 @@ extension KafkaTests {
             )
             #expect(
                 problems[1].hasPrefix(
-                    "Topics have more than the 2 partitions that workers and publishers use: \(prefix)control (4). "))
+                    "Topics have more than the 2 partitions that workers and publishers use: \(prefix)control (4, 0 records unread). "))
             #expect(problems[2].hasPrefix("\(prefix)variants has cleanup.policy=delete, and needs compact. "))
             #expect(problems[3].hasPrefix("\(prefix)variants has delete.retention.ms=1000, and needs 604800000. "))
             #expect(problems[4].hasPrefix("\(prefix)variants has min.compaction.lag.ms=0, and needs 3600000. "))

@@ -36,7 +36,7 @@ struct Performer: ~Copyable {
             case .complete(let record, let disposition):
                 answers.append((record, disposition))
                 feed(.acknowledged([RecordPlace(record)]))
-            case .await, .checked, .stoodIn, .putOff, .commit, .tell: break
+            case .await, .checked, .control, .stoodIn, .putOff, .commit, .tell: break
             }
         }
     }

@@ -55,8 +55,7 @@ struct DeadLetterReplayTests {
     @Test("Reasons are counted by code, the most frequent first, with their span of time and their hosts")
     func reasons() {
         let deadLetters = [
-            Self.deadLetter("b", at: 5), Self.deadLetter("a", at: 9),
-            Self.deadLetter("a", url: "https://x.cdn.example/", at: 7),
+            Self.deadLetter("b", at: 5), Self.deadLetter("a", at: 9), Self.deadLetter("a", url: "https://x.cdn.example/", at: 7),
             Self.deadLetter("a", url: "https://y.cdn.example/", at: 8), Self.deadLetter("c", url: nil, at: 1),
         ]
         let reasons = DeadLetterReasons(of: deadLetters, groups: Self.groups).all
@@ -101,8 +100,7 @@ struct DeadLetterReplayTests {
         if replays > 0 { headers.append(RecordHeader("mz_replays", "\(replays)")) }
         let deadLetter = try DeadLetter(
             Fixture.read(
-                Self.deadLetter(body: body, topic: .jobsSlow, headers: headers).newRecord(partition: Fixture.partition))
-        )
+                Self.deadLetter(body: body, topic: .jobsSlow, headers: headers).newRecord(partition: Fixture.partition)))
         let intake = Intake(rules: CanonicalRules())
         let new = try deadLetter.replay(by: intake, signedBy: keys, partitions: 8, at: 500)
         let record = Fixture.read(new, offset: 99)
@@ -112,9 +110,7 @@ struct DeadLetterReplayTests {
         let source = try CanonicalRules().source(of: "http://img.example/a.jpg").key
         #expect(new.key == RecordKey.job(source).bytes && new.partition == source.partition(of: 8))
         let again = DeadLetter(of: record, id: "a", cause: deadLetter.cause, attempts: 1, url: nil, at: 600)
-        #expect(
-            again.replays == replays + 1 && again.origin == deadLetter.origin && again.signature == deadLetter.signature
-        )
+        #expect(again.replays == replays + 1 && again.origin == deadLetter.origin && again.signature == deadLetter.signature)
         let parked = Fixture.record(.parked, value: nil, headers: ParkedRow.kept(of: record))
         #expect(parked.replays == replays + 1)
     }

@@ -17,7 +17,11 @@ struct JobKeysTests {
         struct Vector: Decodable {
             let note, key, secret, lane, id, body, signature: String
         }
+        struct Control: Decodable {
+            let note, key, secret, id, body, signature: String
+        }
         let vectors: [Vector]
+        let controls: [Control]
     }
 
     private static func record(
@@ -59,13 +63,22 @@ struct JobKeysTests {
     @Test("The vectors for other languages hold, made and checked")
     func vectors() throws {
         let file = Project.file("config/signing-vectors.json")
-        let vectors = try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: file)).vectors
+        let all = try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: file))
+        let vectors = all.vectors
         #expect(vectors.count >= 7 && Set(vectors.map(\.signature)).count == vectors.count)
         for vector in vectors {
             let keys = try #require(JobKeys([vector.key: Array(vector.secret.utf8)], signing: vector.key))
             let (lane, body) = (try #require(Lane(rawValue: vector.lane)), Array(vector.body.utf8))
             #expect(keys.signature(lane: lane, id: vector.id, body: body) == vector.signature, "\(vector.note)")
             try keys.check(Self.record(.jobs(lane), id: vector.id, body: body, signature: vector.signature))
+        }
+        #expect(all.controls.count >= 3)
+        for vector in all.controls {
+            let keys = try #require(JobKeys([vector.key: Array(vector.secret.utf8)], signing: vector.key))
+            let body = Array(vector.body.utf8)
+            #expect(keys.signature(controlID: vector.id, body: body) == vector.signature, "\(vector.note)")
+            let record = Self.record(.control, id: vector.id, body: body, signature: vector.signature)
+            #expect(try Control(record, rules: CanonicalRules(), keys: keys).id == vector.id)
         }
     }
 

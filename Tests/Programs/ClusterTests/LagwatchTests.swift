@@ -72,7 +72,7 @@ struct LagwatchBrokerTests {
             #expect(lag.status == 0, "\(lag.errors)")
             let rows = try #require(try JSONSerialization.jsonObject(with: Data(lag.output.utf8)) as? [[String: Any]])
             away = rows.filter { $0["records"] is NSNull }.map { $0["message"] as? String ?? "" }
-            #expect(away.count == 2 * Topic.worked.count && rows.count == 6 * Topic.worked.count)
+            #expect(away.count == 2 * Topic.consumed.count && rows.count == 6 * Topic.consumed.count)
             let isNamed = { (text: String) in
                 text.contains("no broker leads ") || text.contains("broker 2, which leads ")
             }

@@ -118,7 +118,7 @@ extension ClusterTests {
             try await cluster.owned(by: ["first", "second"])
             try cluster.place.publish(cluster.place.draw(12).map { ($0, ["16x16.png"], .slow) })
             try await cluster.done()
-            #expect(try cluster.unparkedLags() == Topic.worked.count * 6)
+            #expect(try cluster.unparkedLags() == Topic.consumed.count * 6)
             #expect(
                 try cluster.place.run("lag").output.contains(
                     "jobs.slow has 9 partitions; workers use 6, and the others hold 0 unread records."))
@@ -171,14 +171,14 @@ extension ClusterTests {
             defer { second.signal(SIGKILL) }
             try await cluster.owned(by: ["first", "second"])
             await second.says("Topics have more than the 6 partitions that workers and publishers use: ")
-            #expect(try cluster.unparkedLags() == Topic.worked.count * 6)
+            #expect(try cluster.unparkedLags() == Topic.consumed.count * 6)
             try await watch.tells("partitions-added")
             for worker in [first, second] { worker.signal(SIGTERM) }
             for worker in [first, second] { #expect(try await worker.ended().status == 0) }
             let third = try cluster.worker(named: "third")
             defer { third.signal(SIGKILL) }
             try await cluster.owned(by: ["third"])
-            #expect(try cluster.unparkedLags() == Topic.worked.count * 9)
+            #expect(try cluster.unparkedLags() == Topic.consumed.count * 9)
             try await watch.tells("fine")
         }
     }

@@ -17,7 +17,7 @@ extension ClusterTests {
             let urls = cluster.place.draw(8)
             let jobs = urls.map { (url: $0, variants: ["16x16.png"], lane: Lane.slow) }
             try cluster.place.publish(jobs)
-            #expect(try cluster.lags().count == Topic.worked.count * Cluster.partitions)
+            #expect(try cluster.lags().count == Topic.consumed.count * Cluster.partitions)
             func behind() throws -> [[String: Any]] { try cluster.lags().filter { $0["records"] as? Int != 0 } }
             let unowned = try behind()
             #expect(unowned.reduce(0) { $0 + ($1["records"] as? Int ?? 0) } == jobs.count)
@@ -128,7 +128,7 @@ extension ClusterTests {
             try await watch.tells("idle")
             #expect(made.status == 0 && made.output.hasPrefix("Created \(Topic.allCases.count) topics: 2 partitions each, replication factor 1.\n"), "\(made.output)")
             #expect(try cluster.place.run("topics", "check").status == 0)
-            #expect(try cluster.lags().count == 2 * Topic.worked.count)
+            #expect(try cluster.lags().count == 2 * Topic.consumed.count)
             _ = try await cluster.broker.tool(
                 "configs", "--alter", "--entity-type", "topics", "--entity-name",
                 cluster.configuration.prefix + "variants", "--add-config", "cleanup.policy=delete")

@@ -88,7 +88,7 @@ struct DeadCommandTests {
         #expect(
             rest.report["ids"] as? [NSDictionary] == [["from": "job-2", "id": "job-2", "replays": 1]],
             "\(rest.report)")
-        #expect(rest.errors.contains("no dead letter 'job-9'") && rest.errors.contains("Dead letter 'job-3': "))
+        #expect(rest.errors.contains("No dead letter has the id 'job-9'") && rest.errors.contains("Dead letter 'job-3': "))
         #expect(try listed() == ["job-3"])
         // A second time, when it is no longer there.
         #expect(try run("dead", "replay", "job-2").errors.contains("The dead letter 'job-2' was replayed at 20"))
@@ -99,8 +99,7 @@ struct DeadCommandTests {
         try await append([
             deadLetter(0, code: "fetch.server-error", url: "https://a.example/1.jpg"),
             deadLetter(1, code: "fetch.server-error", url: "https://b.example/1.jpg"),
-            deadLetter(2, code: "render.crashed", url: "https://a.example/2.jpg"),
-            deadLetter(3, code: "job.empty", body: "{}"),
+            deadLetter(2, code: "render.crashed", url: "https://a.example/2.jpg"), deadLetter(3, code: "job.empty", body: "{}"),
         ])
         #expect(try listed("--host", "a.example") == ["job-0", "job-2"])
         #expect(try listed("--host", "a.example", "--code", "render.crashed") == ["job-2"])
@@ -131,7 +130,7 @@ struct DeadCommandTests {
         #expect(capped.status == 1 && capped.report["replayed"] as? Int == 1 && capped.report["left"] as? Int == 1)
         #expect(capped.errors.contains("Dead letter 'job-2': its job was replayed 3 times and died each time."))
         #expect(try listed() == ["job-2"])
-        #expect(try run("dead", "show", "job-2").output.contains("replays    3\n"))
+        #expect(try run("dead", "show", "job-2").lines.contains { $0.split(separator: " ") == ["replays", "3"] })
         #expect(
             try run("dead", "replay", "job-2", "--max-replays", "4").lines == [
                 "job-2 → job-2/outcome/4", "Replayed 1.",

@@ -183,7 +183,7 @@ struct LogCommandTests {
             "mezzotint", ["publish", "--set", "data=data", "--variants", "10x10.jpg", "--lane", "slow", "-"],
             input: Data((0..<50).map { "http://a.example/\($0).jpg\n" }.joined().utf8), in: folder.url)
         let lags = try array("lag")
-        #expect(lags.count == Topic.worked.count * 8)
+        #expect(lags.count == Topic.consumed.count * 8)
         let slow = lags.filter { $0["topic"] as? String == "jobs.slow" }
         #expect(slow.reduce(0) { $0 + ($1["records"] as? Int ?? 0) } == 50)
         for lag in lags {
@@ -307,7 +307,7 @@ struct LogCommandTests {
         #expect(try run("dead", "list").output.hasSuffix("\n\n3 dead letters: job.no-variants 3.\n"))
         let discarded = try run("dead", "discard", "job-1", "job-9")
         #expect(discarded.status == 1 && discarded.output == "Discarded 1.\n")
-        #expect(discarded.errors == "There is no dead letter 'job-9'. 'mezzotint dead list' lists them.\n")
+        #expect(discarded.errors == "No dead letter has the id 'job-9'. 'mezzotint dead list' lists them.\n")
         #expect(try array("dead", "list").map { $0["id"] as? String } == ["job-0", "job-2"])
         #expect(try run("dead", "show", "job-1").status == 1)
         #expect(try run("dead", "discard", "--all", "--json").output == "{\"discarded\":2}\n")

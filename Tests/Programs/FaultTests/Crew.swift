@@ -91,7 +91,7 @@ actor Crew {
     func finish() async throws {
         let log = try await place.open()
         try await eventually {
-            let found = try await log.partitionOffsets(Topic.worked, log.partitions)
+            let found = try await log.partitionOffsets(Topic.consumed, log.partitions)
             var left = found.reduce(0) { $0 + $1.records }
             for partition in log.partitions { left += try await Self.parked(partition, in: log) }
             let isAnyLeft = workers.contains { $0.isRunning }

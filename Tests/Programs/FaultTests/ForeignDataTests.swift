@@ -111,7 +111,7 @@ struct ForeignDataTests {
     func progress() async throws {
         let place = try Workplace("log.partitions=1")
         let theirs = Dictionary(
-            uniqueKeysWithValues: Topic.worked.map {
+            uniqueKeysWithValues: Topic.consumed.map {
                 ($0, TopicProgress(next: 6, committed: 6, fingerprint: RecordFingerprint(offset: 5, timestamp: 1_000)))
             })
         try place.publish(place.draw(9).map { ($0, Self.variants, .fast) })

@@ -33,17 +33,23 @@ struct ReplayTests {
         #expect(stopped.errors.contains("1 of 1 jobs of the last batch failed, the newest with fetch.server-error."))
         let first = try #require((report["ids"] as? [NSDictionary])?.first?["id"] as? String)
         try await eventually { try await place.outcomes().count { $0.job == first } == 2 }
-        #expect(try place.run("dead", "show", first).output.contains("replays    1\n"))
+        #expect(try place.run("dead", "show", first).lines.contains { $0.split(separator: " ") == ["replays", "1"] })
 
         for path in paths { place.origin.serve(path, .bytes(picture, type: "image/png")) }
         let whole = try place.run("dead", "replay", "--code", "fetch.server-error", "--ramp", "--rate", "1000")
         #expect(whole.status == 0 && whole.lines.last == "Replayed 13.", "\(whole.errors)")
         #expect(try place.run("dead", "list").output == "There are no dead letters.\n")
         try await eventually { try await place.outcomes().count { $0.kind == .stored } == 13 }
+        let waited = try place.run("publish", "--wait", "--variants", "16x16.png", place.origin.url(paths[0]))
+        #expect(waited.status == 0 && waited.lines.count == 2, "\(waited.output)\(waited.errors)")
         worker.signal(15)
         _ = try await worker.ended()
         let ids = try await place.records(.outcomes).compactMap { $0.header("ce_id") }
-        #expect(Set(ids).count == 13 + 1 + 13)
+        #expect(Set(ids).count == 28)
+        #expect(try place.run("outcomes", "--json").lines.count == ids.count)
+        #expect(try place.run("outcomes", "--failed", "--job", first).lines.count == 2)
+        let why = try place.run("why", "--json", place.origin.url(paths[0]), "8x8.png")
+        #expect(why.status == 0 && why.output.contains("\"lastFetch\":{"), "\(why.errors)")
         #expect(
             ids.filter { $0.hasPrefix(first + "/") } == [
                 "\(first)/outcome", "\(first)/outcome/1", "\(first)/outcome/2",

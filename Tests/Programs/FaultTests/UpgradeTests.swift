@@ -74,7 +74,7 @@ struct UpgradeTests {
         let lag = try place.run("lag", "--json")
         let found = try JSONSerialization.jsonObject(with: Data(lag.output.utf8)) as? [[String: Any]]
         let left = (found ?? []).map { "\($0["topic"] ?? "") \($0["records"] ?? "")" }
-        #expect(left.sorted() == (Topic.worked + [.parked]).map { "\($0.rawValue) 0" }.sorted(), "\(lag.errors)")
+        #expect(left.sorted() == (Topic.consumed + [.parked]).map { "\($0.rawValue) 0" }.sorted(), "\(lag.errors)")
     }
 
     /// Records as that version wrote them to Kafka, too, in the topics that it had, with the offsets that it committed.

@@ -24,7 +24,7 @@ struct LaneListTests {
         return own + object.values.flatMap(enumerations)
     }
 
-    @Test("Schemas of what has a lane take each lane and no other", arguments: ["job", "outcome", "headers"])
+    @Test("Schemas of what has a lane take each lane and no other", arguments: ["job", "outcome", "headers", "control", "control-outcome"])
     func schemas(name: String) throws {
         let named = try enumerations(json("schemas/\(name).json")).filter { !$0.isDisjoint(with: Self.lanes) }
         #expect(named == [Self.lanes])

@@ -37,11 +37,46 @@ struct RecordTests {
     @Test(
         "Take control records",
         arguments: [
-            #"{"kind":"promote","id":"1","job":\#(body)}"#, #"{"kind":"demote","id":"1"}"#,
-            #"{"kind":"cancel","id":"1"}"#, #"{"kind":"purge"}"#,
+            (key, #"{"kind":"promote","url":"http://a.example/b.jpg","by":"a","why":"b","at":5,"ends":{"jobs.fast":1,"jobs.slow":0}}"#),
+            ("", #"{"kind":"demote","job":"1","id":"c"}"#), ("", #"{"kind":"cancel","lane":"slow"}"#),
+            ("", #"{"kind":"cancel","host":"a.example","lane":"fast","before":5}"#),
+            ("", #"{"kind":"cancel","job":"1","url":null,"host":null,"lane":null,"before":null,"id":null,"by":null,"why":null,"at":null,"ends":null}"#),
         ])
-    func control(body: String) async throws {
-        #expect(try await Validator.check([record(.control, body)]) == [])
+    func control(key: String, body: String) async throws {
+        let records = [record(.control, body, key: key), record(.control, body, key: key, [("ce_id", "1")])]
+        #expect(try await Validator.check(records) == [])
+        #expect(throws: Never.self) {
+            try Control(
+                Record(
+                    topic: .control, partition: PartitionID(0), offset: 0, timestamp: 5, key: [], value: Array(body.utf8),
+                    headers: []), rules: CanonicalRules())
+        }
+    }
+
+    @Test("Take the controls of our command, signed or not, and their outcomes")
+    func ownControls() async throws {
+        let (rules, partition) = (CanonicalRules(), PartitionID(3))
+        let keys = try #require(JobKeys(["k": Array("0123456789abcdef".utf8)], signing: "k"))
+        let source = try rules.source(of: "http://a.example/b.jpg?sig=secret")
+        let scopes: [Control.Scope] = [
+            .job("a"), .source(source.key, SourceURL(source.fetchURL, hiding: rules.hidden)),
+            .filter(.init(host: "a.example", lane: .slow, before: 5)),
+        ]
+        var records: [NewRecord] = []
+        for scope in scopes {
+            let control = Control(
+                id: "c", .cancel, scope, by: "me@host", why: "gone", at: 9, ends: [.jobsFast: 1, .jobsSlow: 2])
+            let record = control.newRecord(partition: partition)
+            records += [record, control.newRecord(partition: partition, signedBy: keys)]
+            records += [0, 2].map { jobs in
+                ControlOutcome(of: control, jobs: jobs, at: 9).newRecord(partition: partition, key: record.key)
+            }
+        }
+        let failure = FailureNote(ControlFailure.unsigned)
+        records.append(
+            ControlOutcome(control: "control-3-17", verb: nil, kind: .refused, failure: failure, at: 9)
+                .newRecord(partition: partition, key: Array("any".utf8)))
+        #expect(try await Validator.check(records) == [])
     }
 
     @Test(
@@ -54,7 +89,11 @@ struct RecordTests {
             (.jobsFast, #"{"url":"http://a.example/","variants":["10X10.png"]}"#),
             (.jobsFast, #"{"url":"http://a.example/","expires":"soon"}"#),
             (.jobsFast, #"{"url":"http://a.example/","variants":["full.png"],"expires":1700000000}"#),
-            (.control, #"{"kind":"promote","id":"1"}"#), (.control, #"{"kind":"raise","id":"1"}"#),
+            (.control, #"{"kind":"promote","id":"1"}"#), (.control, #"{"kind":"raise","job":"1"}"#), (.control, #"{"job":"1"}"#),
+            (.control, #"{"kind":"cancel","job":"1","lane":"fast"}"#), (.control, #"{"kind":"cancel","job":"1","jobs":"2"}"#),
+            (.control, #"{"kind":"cancel","job":"1","url":"http://a.example/"}"#), (.control, #"{"kind":"cancel","host":""}"#),
+            (.control, #"{"kind":"cancel","before":1700000000}"#), (.control, #"{"kind":"cancel","job":"1","ends":{"retry":1}}"#),
+            (.control, #"{"kind":"cancel","job":null}"#), (.outcomes, #"{"control":"1","kind":"refused"}"#),
             (.retry, body), (.retry10s, body), (.parked, body), (.outcomes, "{}"), (.variants, "{}"), (.dead, body),
         ])
     func refused(topic: Topic, body: String) async throws {

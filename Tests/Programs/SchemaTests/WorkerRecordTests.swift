@@ -85,6 +85,27 @@ struct WorkerRecordTests {
         #expect(progress.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains(#""parked":{"epoch":"#) })
         #expect(try await Validator.check(progress) == [])
     }
+
+    @Test("Controls of the command, their outcomes, and a job that one moved are as their schemas say")
+    func controls() async throws {
+        let place = try Workplace()
+        place.origin.serve("/broken.png", .status(503))
+        let broken = place.origin.url("/broken.png")
+        _ = try await place.publishTraced([(broken, #""10x10.png""#)], from: 9)
+        let worker = try place.worker("retry.base=1h", "retry.cap=1h", untilIdle: false)
+        try await eventually { try await place.parkedRows().count == 1 }
+        #expect(try place.run("demote", broken, "--why", "scrolled away").status == 0)
+        try await eventually { try await place.parkedRows().first?.isMoved == true }
+        #expect(try await Validator.check(try await place.records(.parked).filter { $0.value != nil }) == [])
+        let controls = try await place.records(.control)
+        #expect(try place.run("cancel", "--job", "traced-9").status == 0)
+        try await eventually { try await place.outcomes().map(\.kind) == [.cancelled] }
+        worker.signal(15)
+        #expect(try await worker.ended().status == 0)
+        let records = try await controls + place.records(.control) + place.records(.outcomes)
+        #expect(records.contains { $0.isOfControl })
+        #expect(try await Validator.check(records) == [])
+    }
 }
 
 extension Workplace {

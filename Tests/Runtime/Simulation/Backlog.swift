@@ -75,6 +75,8 @@ final class Backlog {
             let host =
                 record.headers[EventHeader.host] == nil
                 ? number % Origins.hostCount : Origins.host(named: record.text(EventHeader.host))
+            // A promoted job takes room of the fast lane.
+            if world.controls.moves(in: owner.partition) { continue }
             // Jobs wait behind the parked ones of their host and lane.
             if hasParkedFast(host, in: owner.partition) { continue }
             let others = fastJobs(of: host, in: owner.partition, by: process).count { $0 != id }
@@ -108,7 +110,7 @@ final class Backlog {
     private func fastJobs(of host: Int, in partition: PartitionID, by process: SimulatedProcess) -> [String] {
         var jobs: [(id: String, source: Int, isOpen: Bool)] = []
         // A parked job may have started, and may have joined a fast one.
-        for topic in Topic.worked + [.parked] {
+        for topic in Topic.consumed + [.parked] {
             let log = world.cluster.log(topic, partition)
             guard let reader = process.consumer.readers[log.place] else { continue }
             for entry in log.entries where (reader.first..<reader.position).contains(entry.record.offset) {

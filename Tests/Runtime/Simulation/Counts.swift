@@ -35,7 +35,9 @@ package enum Happening: Int, Sendable, CaseIterable {
     case rendererCrashed, rendererHung, rendererAbsent, variantRefused
     // What publishers do.
     case flooded, published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge, publishedBurst
-    case publishedForced, publishedCacheOnly
+    case publishedForced, publishedCacheOnly, publishedControl
+    // What becomes of controls.
+    case cancelled, controlEnded
     // What workers do.
     case assigned, assignedInPart, revoked, lost, marked, leftClean, progressWritten, republished,
         indexPublished, rewound,

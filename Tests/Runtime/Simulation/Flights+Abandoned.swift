@@ -17,7 +17,7 @@ extension Flights {
     private func lookAtAbandoned() {
         for (key, since) in fetches where world.now - since > Self.patience {
             let partition = world.catalogue.sources[key.source].partition
-            let all = (Topic.worked + [.parked]).flatMap { world.cluster.log($0, partition).entries }
+            let all = (Topic.consumed + [.parked]).flatMap { world.cluster.log($0, partition).entries }
                 .filter { world.catalogue.number(of: $0.record.key) == key.source }
             let jobs = all.filter { !$0.isFinished }
             let limit = World.wall(at: world.now - Self.patience)

@@ -54,8 +54,10 @@ final class Ledger {
         case .jobs:
             if process != nil {
                 world.count(.rekeyed)
+                world.controls.rekeyed(id)
                 finish(byID[id], upTo: 0)
             }
+        case .outcomes where new.isOfControl: ended(new, log.partition, epoch, isOld: owner.map { $0 < log.newestOwner } ?? true)
         case .outcomes: answered(new, String(id.dropLast("/outcome".count)), log.partition, epoch, by: process)
         case .dead:
             world.count(.deadLetter)
@@ -73,6 +75,9 @@ final class Ledger {
             "landed", Int64(log.place), offset, Int64(process?.number ?? -1), text: "\(log.topic.rawValue) \(id) \(new.headers.withFirst(EventHeader.code) { String(decoding: $0, as: UTF8.self) } ?? "")")
         switch log.topic {
         case .jobs: accept(id, log, offset)
+        case .control:
+            accept(ControlLog.id(id, log.partition), log, offset)
+            if let entry = log.entry(at: offset) { world.controls.landed(entry.record) }
         case .variants: announced(new, log, offset, owner, epoch ?? 0)
         case .parked: parked(new, id, log, offset, owner, epoch, by: process)
         case .origins: if let entry = log.entry(at: offset) { told(entry.record, by: process) }
@@ -130,6 +135,7 @@ final class Ledger {
             fates.append(fate)
             world.promises.accept(id)
             unanswered += 1
+            if let entry = log.entry(at: offset), log.topic != .control { world.controls.accepted(id, entry.record) }
         }
         fate.records.append((log, offset, log.appended))
         if log.replacedForGood { excuseReplaced(in: log) }
@@ -159,6 +165,8 @@ final class Ledger {
             let id = record.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
             if record.topic == .dead {
                 byID[id]?.deadLetters.doubtLast()
+            } else if record.isOfControl {
+                byID[ControlLog.id(endedBy: record)]?.answers.doubtLast()
             } else {
                 byID[String(id.dropLast("/outcome".count))]?.answers.doubtLast()
             }
@@ -199,6 +207,7 @@ final class Ledger {
         answeredAt[Int(partition.number)] = world.now
         finish(fate, upTo: .max)
         guard let report = try? OutcomeReport(record) else { return world.fail(.answered, "\(id): no report") }
+        world.controls.answered(id, report, by: Ownerships.Key(partition: partition, epoch: epoch ?? 0))
         world.poisonJobs.answered(id, report)
         world.parked.answered(id, by: Ownerships.Key(partition: partition, epoch: epoch ?? 0))
         world.hopeless.answered(id, report)
@@ -229,6 +238,26 @@ final class Ledger {
             }
             check(variant, source, partition, process, id)
         }
+    }
+
+    /// A control has its outcome in a partition.
+    private func ended(_ new: NewRecord, _ partition: PartitionID, _ epoch: Int64?, isOld: Bool) {
+        let id = ControlLog.id(endedBy: new)
+        guard let fate = byID[id] else {
+            return world.fail(.answered, "an outcome of an unknown control: \(id)")
+        }
+        finish(fate, upTo: .max)
+        let answer = answer(new, partition, epoch)
+        if fate.first == nil {
+            fate.first = Record(
+                topic: .outcomes, partition: partition, offset: 0, timestamp: .epoch, key: new.key, value: new.value,
+                headers: new.headers)
+            unanswered -= 1
+            if !isOld { world.controls.ended(id, open: open) }
+        } else if let objection = answer.flatMap({ world.ownerships.objection(to: $0, answered: fate.answers) }) {
+            world.fail(.repeated, "the control \(id) is over again, and \(objection)")
+        }
+        if let answer { fate.answers.append(answer) }
     }
 
     private func answer(_ new: NewRecord, _ partition: PartitionID, _ epoch: Int64?) -> Ownerships.Answer? {
@@ -266,7 +295,7 @@ final class Ledger {
             case .failed: .failed
             case .expired: .expired
             case .dead: .dead
-            case .cancelled: .failed
+            case .cancelled: .cancelled
             case .stale: .stale
             case .degraded: .degraded
             }
@@ -374,7 +403,7 @@ final class Ledger {
     }
 
     func check(committed offset: Int64, of log: TopicLog) {
-        guard log.incarnation == 0, Topic.worked.contains(log.topic) else { return }
+        guard log.incarnation == 0, Topic.consumed.contains(log.topic) else { return }
         let first = log.firstUnfinished
         if offset > first {
             world.fail(.committable, "\(log.topic.rawValue)-\(log.partition): \(offset), and \(first) is not finished")
@@ -384,7 +413,8 @@ final class Ledger {
     /// The simulator took these records away, or lets nobody read them.
     func excuse(_ entries: [TopicLog.Entry]) {
         for entry in entries where !entry.isFinished {
-            let id = entry.record.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
+            var id = entry.record.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
+            if entry.record.topic == .control { id = ControlLog.id(id, entry.record.partition) }
             guard let fate = byID[id], !fate.isExcused else { continue }
             fate.isExcused = true
         }

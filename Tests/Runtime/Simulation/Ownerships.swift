@@ -67,7 +67,7 @@ final class Ownerships {
     /// - Parameter incarnation: the changelog's, when its end was asked for.
     func begin(_ key: Key, incarnation: Int, committed: [Int: Int64]) {
         ranks[key] = Self.rank(incarnation, key.epoch)
-        for topic in Topic.worked {
+        for topic in Topic.consumed {
             let log = world.cluster.log(topic, key.partition)
             if committed[log.place] == nil, progress[key.partition]?.topics[topic]?.fingerprint == nil {
                 unknown.insert(log.place)
@@ -88,6 +88,9 @@ final class Ownerships {
         if beginnings[key]?.mark == nil { beginnings[key]?.mark = (world.now, progress[key.partition]) }
     }
 
+    /// When an owner appended its epoch row, microseconds.
+    func marked(_ key: Key) -> Int64? { beginnings[key]?.mark?.time }
+
     func note(_ row: ProgressRow) { progress[row.partition] = row }
     func leave(_ key: Key) { left.insert(key) }
     func hinder(_ keys: some Sequence<Key>) { hindered.formUnion(keys) }
@@ -96,7 +99,7 @@ final class Ownerships {
     /// The changelog is recreated, and with it went what its owners said of themselves.
     func forget(_ partition: PartitionID) {
         progress[partition] = nil
-        for topic in Topic.worked { reset(world.cluster.log(topic, partition)) }
+        for topic in Topic.consumed { reset(world.cluster.log(topic, partition)) }
     }
 
     private func isClean(_ key: Key) -> Bool { left.contains(key) && !hindered.contains(key) }
@@ -106,7 +109,7 @@ final class Ownerships {
     /// Owners since one that did not leave in good order, and may not have told what they tried; nil where the simulator
     /// took records, or brought them back.
     func badEnds(of partition: PartitionID, since first: Int64) -> Int? {
-        let logs = Topic.worked.map { world.cluster.log($0, partition) }
+        let logs = Topic.consumed.map { world.cluster.log($0, partition) }
         guard logs.allSatisfy({ $0.incarnation == 0 && !unknown.contains($0.place) }) else { return nil }
         let last = latest[partition]
         return beginnings.keys.count { key in

@@ -54,10 +54,11 @@ final class ParkedOrder {
         }
     }
 
-    /// A fast job of the host that is ready. A job that fails for long works as a slow one.
+    /// A fast job of the host that is ready. A job that fails for long works as a slow one, and so may
+    /// one that a control moved.
     private func fastJob(of host: OriginHost, in table: ParkedRows) -> ParkedJob? {
         table.jobs.values.filter {
-            $0.row.note.lane == .fast && $0.row.note.attempt == 0 && $0.isReady && $0.row.share.host == host
+            $0.row.note.lane == .fast && !$0.row.isMoved && $0.row.note.attempt == 0 && $0.isReady && $0.row.share.host == host
         }.min { $0.offset < $1.offset }
     }
 

@@ -74,6 +74,14 @@ package enum Plant: String, Sendable, CaseIterable {
     case forgetReady = "forget-ready"
     /// All rows of a source have one key, as if a publisher's repeated id were in it.
     case repeatIdentity = "repeat-identity"
+    /// The log says that it has no job when a control comes.
+    case endControl = "end-control"
+    /// A control finds no parked job.
+    case hideParked = "hide-parked"
+    /// The log says that it has no control when a partition comes.
+    case jobsFirst = "jobs-first"
+    /// A control is read as if it had come later.
+    case lateControl = "late-control"
     /// A worker that is told to stop does not.
     case ignoreStop = "ignore-stop"
 
@@ -108,6 +116,7 @@ package enum Plant: String, Sendable, CaseIterable {
         case .fetchOn: .singleFlight
         case .tearAnswer: .answered
         case .publishLess: .published
+        case .endControl, .hideParked, .jobsFirst, .lateControl: .control
         case .ignoreStop: .ended
         }
     }

@@ -308,6 +308,13 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         if world.plants(.dropJob), !topic.isFolded, !records.isEmpty, world.chance.isOne(in: 20) {
             records.removeLast()
         }
+        if topic == .control, world.plants(.lateControl) {
+            records = records.map {
+                Record(
+                    topic: topic, partition: partition, offset: $0.offset, timestamp: $0.timestamp + .seconds(20),
+                    key: $0.key, value: $0.value, headers: $0.headers)
+            }
+        }
         if topic == .parked, world.plants(.believeRow) || world.plants(.believeTombstone) {
             for place in records.indices {
                 guard world.plants(records[place].value == nil ? .believeTombstone : .believeRow),
@@ -319,7 +326,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         }
         if let last = records.last {
             world.note("drained", Int64(process.number), Int64(log.place), last.offset, Int64(records.count))
-            if Topic.worked.contains(topic) { world.lookAtMemory(of: log, process) }
+            if Topic.consumed.contains(topic) { world.lookAtMemory(of: log, process) }
         }
         return records
     }
@@ -347,7 +354,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         guard case .revoking(let held, var waiting) = phase else { return }
         waiting.remove(partition)
         // Its owner cannot tell how far it came before its first offsets are durable.
-        if Topic.worked.contains(where: { committed($0, partition) == nil }) {
+        if Topic.consumed.contains(where: { committed($0, partition) == nil }) {
             world.count(.leftEarly)
         } else if let epoch = epochs[partition] {
             world.ownerships.leave(Ownerships.Key(partition: partition, epoch: epoch))

@@ -33,12 +33,19 @@ extension SimulatedIndex: ParkedIndex {
 
     func parked(of source: SourceKey, limit: Int) throws(IndexFailure) -> [ParkedJob] {
         try check()
+        if process.world.plants(.hideParked) { return [] }
         return file.parked.jobs(limit: limit) { $0.source == source }
     }
 
     func parked(id: String, limit: Int) throws(IndexFailure) -> [ParkedJob] {
         try check()
+        if process.world.plants(.hideParked) { return [] }
         return file.parked.jobs(limit: limit) { $0.note.job == id }
+    }
+
+    func page(after place: Int64, limit: Int) throws(IndexFailure) -> (jobs: [ParkedJob], end: Int64?) {
+        try check()
+        return file.parked.page(after: place, limit: limit)
     }
 
     func oldest(of share: ParkedShare, from start: Int, limit: Int) throws(IndexFailure) -> [ParkedJob] {

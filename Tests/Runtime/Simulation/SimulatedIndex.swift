@@ -112,7 +112,7 @@ final class SimulatedIndex: VariantIndex {
         if process.world.plants(.stalePosition) {
             if let older = process.machine.disk.older[partition]?.progress { row.topics = older.topics }
             // The group's offset makes up for all but what was finished ahead of it.
-            for topic in Topic.worked { row.topics[topic]?.finished = [] }
+            for topic in Topic.consumed { row.topics[topic]?.finished = [] }
         }
         if process.world.plants(.passUnparked) {
             row.answers?[.outcomes] = process.world.cluster.log(.outcomes, partition).end

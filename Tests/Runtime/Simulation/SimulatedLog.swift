@@ -67,6 +67,7 @@ final class SimulatedLog: Log, @unchecked Sendable {
 
     func bounds(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Range<Int64> {
         let log = cluster.log(topic, partition)
+        if topic.lane != nil, process.world.plants(.endControl) { return log.start..<log.start }
         return try await question([log]) { log.start..<log.end }
     }
 
@@ -115,7 +116,11 @@ final class SimulatedLog: Log, @unchecked Sendable {
                         world.note(
                             "looked", Int64(process.number), Int64(log.place), point.offset ?? -1,
                             record?.timestamp.milliseconds ?? -1)
-                        return .success(LogSight(bounds: log.start..<log.end, timestamp: record?.timestamp))
+                        var bounds = log.start..<log.end
+                        if point.topic == .control, world.plants(.jobsFirst) {
+                            bounds = log.start..<max(log.start, world.group.committed[log.place] ?? 0)
+                        }
+                        return .success(LogSight(bounds: bounds, timestamp: record?.timestamp))
                     })
             }
         }

@@ -40,7 +40,7 @@ extension World {
 
     private func inject(_ fault: Fault) {
         let until = aWhile()
-        let log = cluster.log(chance.pick(Topic.worked), chance.pick(Cluster.partitions))
+        let log = cluster.log(chance.pick(Topic.consumed), chance.pick(Cluster.partitions))
         note("fault", Int64(fault.rawValue), Int64(log.place), text: "\(fault)")
         let running = machines.filter { $0.process.map { !$0.isPaused } ?? false }
         switch fault {
@@ -234,7 +234,7 @@ extension World {
         resetWaits = false
         let isEarliest = chance.isOne(in: 2)
         count(isEarliest ? .resetEarliest : .resetLatest)
-        let log = cluster.log(chance.pick(Topic.worked), chance.pick(Cluster.partitions))
+        let log = cluster.log(chance.pick(Topic.consumed), chance.pick(Cluster.partitions))
         // Offsets without an opened changelog tell a worker that the changelog was recreated, and it stops.
         guard cluster.log(.variants, log.partition).end > 0 else { return }
         ownerships.reset(log)

@@ -60,6 +60,7 @@ final class World: @unchecked Sendable {
     private(set) lazy var hopeless = Hopeless(self, seed: seed)
     private(set) lazy var backlog = Backlog(self, seed: seed)
     private(set) lazy var parked = Parked(self, seed: seed)
+    private(set) lazy var controls = ControlLog(self, seed: seed)
     private(set) lazy var parkedOrder = ParkedOrder(self)
     let seed: UInt64
     /// Workers hear of each other's hosts, and share their ceilings.
@@ -256,6 +257,7 @@ final class World: @unchecked Sendable {
         hopeless.publishSoon()
         backlog.publishSoon()
         parked.publishSoon()
+        controls.publishSoon()
         faultSoon()
         compactSoon()
         lookSoon()
@@ -306,7 +308,7 @@ final class World: @unchecked Sendable {
 
     private var isCommitted: Bool {
         cluster.logs.allSatisfy { log in
-            guard Topic.worked.contains(log.topic), log.end > log.start else { return true }
+            guard Topic.consumed.contains(log.topic), log.end > log.start else { return true }
             let last = log.entries.last?.record.offset ?? -1
             // Forgotten offsets are not committed again before a day is over.
             return log.firstUnfinished == log.end && group.committed[log.place].map { $0 > last } ?? true
@@ -323,7 +325,7 @@ final class World: @unchecked Sendable {
     private var whatWaits: String {
         var parts: [String] = []
         if let fate = ledger.open.first { parts.append("\(ledger.open.count) jobs, the first \(fate.id)") }
-        for log in cluster.logs where Topic.worked.contains(log.topic) {
+        for log in cluster.logs where Topic.consumed.contains(log.topic) {
             if log.firstUnfinished < log.end {
                 parts.append("\(log.topic.rawValue)-\(log.partition)-\(log.firstUnfinished) is not finished")
             } else if let committed = group.committed[log.place], committed < log.end {

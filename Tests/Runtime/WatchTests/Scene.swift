@@ -17,7 +17,7 @@ extension DeadLetterChange.Entry {
 /// A watch that is told what a test wants, look by look.
 struct Scene {
     static let start: WallTime = 1_790_000_000_000
-    private static let topics = Topic.worked + [.parked]
+    private static let topics = Topic.consumed + [.parked]
     private(set) var state: WatchState
     private(set) var now = Scene.start
     let count: Int

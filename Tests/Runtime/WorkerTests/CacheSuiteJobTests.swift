@@ -104,7 +104,7 @@ struct CacheSuiteJobTests {
 /// Why a test of the suite says nothing of jobs.
 private enum NoMeaning: String, CaseIterable {
     case status = "store or hand out an answer that is not 200: a job ends with it, or is tried again"
-    case headers = "look at headers that the client is handed: a job is told of variants alone"
+    case headers = "look at headers that the client receives: a job reports variants alone"
     case conditions = "have a client with conditions of its own: a job has none"
 
     init?(of test: CacheSuite.Test) {

@@ -61,6 +61,11 @@ package struct ParkedRows: Sendable {
         return Array(ready.dropFirst(start).prefix(limit))
     }
 
+    package func page(after place: Int64, limit: Int) -> (jobs: [ParkedJob], end: Int64?) {
+        let page = jobs.values.filter { $0.offset >= place }.sorted { $0.offset < $1.offset }.prefix(limit)
+        return (Array(page), page.count < limit ? nil : page.last.map { $0.offset + 1 })
+    }
+
     package func jobs(limit: Int, where isMeant: (ParkedRow) -> Bool) -> [ParkedJob] {
         Array(jobs.values.filter { isMeant($0.row) }.sorted { $0.offset < $1.offset }.prefix(limit))
     }
@@ -93,6 +98,10 @@ package final class InMemoryParkedIndex: ParkedIndex {
 
     package func parked(id: String, limit: Int) throws(IndexFailure) -> [ParkedJob] {
         rows.jobs(limit: limit) { $0.note.job == id }
+    }
+
+    package func page(after place: Int64, limit: Int) throws(IndexFailure) -> (jobs: [ParkedJob], end: Int64?) {
+        rows.page(after: place, limit: limit)
     }
 
     package func oldest(of share: ParkedShare, from start: Int, limit: Int) throws(IndexFailure) -> [ParkedJob] {

@@ -144,7 +144,7 @@ package final class Workplace: Sendable {
     }
 
     package func outcomes() async throws -> [OutcomeReport] {
-        try await records(.outcomes).map { try OutcomeReport($0) }
+        try await records(.outcomes).filter { !$0.isOfControl }.map { try OutcomeReport($0) }
     }
 
     /// The parked jobs.

@@ -57,7 +57,9 @@ extension Worker {
         case .republishParked: republishParked(owned)
         case .restore: noteRestored(owned)
         case .restoreParked: noteParked(owned)
-        case .startParked: startParked(owned)
+        case .startParked:
+            examineParked(owned)
+            startParked(owned)
         case .checkLogs: look(at: owned)
         case .writeProgress: writeProgress(of: owned)
         case .endNaming: tickNaming(owned)

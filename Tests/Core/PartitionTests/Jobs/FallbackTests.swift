@@ -45,7 +45,7 @@ extension CachingTests {
             switch disposition {
             case .outcome(let outcome), .paid(let outcome), .changed(_, _, let outcome): return (outcome, nil)
             case .refreshing(let outcome, let pendingRefresh): return (outcome, pendingRefresh)
-            case .park, .unpark, .rekey, .dead: continue
+            case .park, .unpark, .move, .control, .rekey, .dead: continue
             }
         }
         return nil

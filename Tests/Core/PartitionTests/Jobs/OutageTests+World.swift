@@ -105,7 +105,7 @@ extension OutageTests {
                     done += 1
                     if let begin = published.removeValue(forKey: outcome.job) { took.append(now.wall - begin) }
                 case .refreshing, .paid, .changed: done += 1
-                case .park, .unpark, .rekey: break
+                case .park, .unpark, .move, .control, .rekey: break
                 }
             }
         }

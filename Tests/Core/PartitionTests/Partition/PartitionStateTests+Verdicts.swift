@@ -55,7 +55,7 @@ extension PartitionStateTests {
         case .outcome(let outcome): #expect(outcome.kind.rawValue == ends && outcome.failure?.code == least)
         case .dead(let deadLetter, _): #expect(ends == "dead" && deadLetter.cause.code == least)
         case .park(let later, _, let cause): #expect(ends == "retry \(later.attempts)" && cause.code == least)
-        case .refreshing, .paid, .changed, .unpark, .rekey: Issue.record("\(effects)")
+        case .refreshing, .paid, .changed, .unpark, .move, .control, .rekey: Issue.record("\(effects)")
         }
     }
 

@@ -304,7 +304,7 @@ struct PartitionStateTests {
         case .park(let later, _, let cause):
             #expect(ends == "retry \(later.attempts)" && later.notBefore > 1_000 && cause == note)
             #expect(putOff(effects).count == 1)
-        case .refreshing, .paid, .changed, .unpark, .rekey: Issue.record("\(effects)")
+        case .refreshing, .paid, .changed, .unpark, .move, .control, .rekey: Issue.record("\(effects)")
         }
     }
 

@@ -1,0 +1,91 @@
+package import Clocks
+internal import Failures
+internal import ImageModel
+internal import Ledger
+internal import Permits
+package import Records
+
+/// Effects of controls on the jobs in memory. The worker applies them to the rows of `parked`.
+extension Jobs {
+    /// Applies a control to the jobs of all flights, and lets it stand for jobs that are not read yet.
+    package mutating func control(_ control: Control, _ record: Record, _ now: Moment, _ effects: inout [JobEffect]) {
+        guard controls.add(control, record, at: now.wall) else {
+            let refusal = ControlFailure.replayed(reason: "another record has its id \(control.id)")
+            return effects.append(.work(.complete(record, .control(ControlOutcome(refusing: control, refusal, at: now.wall)))))
+        }
+        for id in flights.ids.sorted() where flights[id]?.mayBeNamed(by: control) == true { apply(to: id, now, &effects) }
+        effects.append(.work(.control(control, record)))
+    }
+
+    /// Applies the standing controls to a flight. A job whose render has begun is completed.
+    private mutating func apply(to id: FlightID, _ now: Moment, _ effects: inout [JobEffect]) {
+        guard var flight = flights[id] else { return }
+        let wasAlone = runsAlone(flight)
+        flight.late = flight.late.compactMap { rule($0, now, &effects) }
+        let before = flight.pendingJobs
+        if flight.isOpen {
+            flight.pendingJobs = before.compactMap { pending in
+                let kept = rule(pending, now, &effects)
+                if kept == nil, flight.course != nil { outlive([pending]) }
+                return kept
+            }
+        }
+        let isAbandoned = flight.pendingJobs.isEmpty && !before.isEmpty
+        let lane = flight.pendingJobs.map { $0.lane(at: now.wall, rules.retry) }.min() ?? flight.lane
+        let isMoved = flight.isOpen && lane != flight.lane
+        if isMoved { flight.lane = lane }
+        flights[id] = flight
+        if isAbandoned { return end(id, now, &effects) }
+        if isMoved { effects.append(.permit(.move(id, lane, since: flight.since))) }
+        // Without the job that ran alone, the others need no isolated run.
+        if wasAlone, !runsAlone(flight), case .queued(let kind) = flight.stage {
+            effects.append(.permit(.forget(id)))
+            request(kind, for: flight, &effects)
+        }
+    }
+
+    /// The job after the standing controls; nil if one of them ended it.
+    mutating func rule(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) -> PendingJob? {
+        guard !controls.isEmpty, let ruling = controls.ruling(on: pending.job, pending.record, firstSeen: pending.firstSeen)
+        else { return pending }
+        guard let lane = ruling.lane else {
+            controls.count(ruling.place, jobs: 1)
+            effects.complete(pending, .cancelled, at: now)
+            return nil
+        }
+        guard lane != pending.lane(at: now.wall, rules.retry) else { return pending }
+        controls.count(ruling.place, jobs: 1)
+        return pending.moved(to: lane)
+    }
+
+    /// Controls that apply to no job in memory and to no unread one. A job that renders may fail, and would be parked.
+    package func passedControls(_ committable: (Topic) -> Int64?) -> [Controls.Standing] {
+        if controls.isEmpty { return [] }
+        return controls.passed(committable).filter { standing in
+            !flights.all.contains { flight in
+                flight.mayBeNamed(by: standing.control)
+                    && (flight.pendingJobs + flight.late).contains {
+                        standing.applies(to: Candidate($0.job, $0.record, firstSeen: $0.firstSeen))
+                    }
+            }
+        }
+    }
+
+    /// Notes the ends of the lanes, for controls that were read before the log was asked.
+    package mutating func bound(_ controls: Set<RecordPlace>, _ ends: [Topic: Int64]) { self.controls.bound(controls, ends) }
+
+    /// Counts rows of `parked` that a control ended or moved.
+    package mutating func count(_ control: RecordPlace, jobs: Int) { controls.count(control, jobs: jobs) }
+
+    /// Ends a control. Returns its outcome.
+    package mutating func endControl(_ place: RecordPlace, at now: WallTime) -> ControlOutcome? {
+        controls.remove(place).map { ControlOutcome(of: $0.control, jobs: $0.jobs, at: now) }
+    }
+}
+
+extension Flight {
+    /// Whether its source may be the one of a control.
+    func mayBeNamed(by control: Control) -> Bool {
+        if case .source(let source, _) = control.scope { source == self.source } else { true }
+    }
+}
