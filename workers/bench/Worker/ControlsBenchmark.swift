@@ -38,13 +38,8 @@ enum ControlsBenchmark {
         let fast = try arguments.number("fast", in: 1...100_000) ?? 600
         let rounds = try arguments.number("rounds", in: 1...100) ?? 5
         let asked = Mutex<[String: Int]>([:])
-        let host = try WebServer(host: "127.0.0.2") { request in
-            asked.withLock { $0[request.target, default: 0] += 1 }
-            return WebServer.Response(
-                .later {
-                    try? await Task.sleep(for: .milliseconds(200))
-                    return WebServer.Response(headers: [("Content-Type", "image/png")], .bytes(WorkerBench.dot))
-                })
+        let host = try WorkerBench.host("127.0.0.2", after: .milliseconds(200)) { target in
+            asked.withLock { $0[target, default: 0] += 1 }
         }
         defer { host.stop() }
         var figures = Figures("controls")
@@ -69,29 +64,20 @@ enum ControlsBenchmark {
     /// Milliseconds from the control (promoted) or the job (idle, urgent) to the job's outcome.
     private static func run(_ scene: Scene, _ count: Int, _ host: String, _ path: String) async throws -> Double {
         let bench = try WorkerBench()
-        // The default.
-        bench.originConcurrency = 6
-        let worker = try bench.worker(untilIdle: false)
-        // The worker creates the log.
-        try await Task.sleep(for: .seconds(2))
-        let log = try await bench.log()
-        let intake = Intake(rules: CanonicalRules())
-        func job(_ path: String, _ lane: Lane) throws -> Job {
-            try intake.job(
-                url: host + path, variants: [VariantSpec(width: 8, height: 8, format: .webp)], id: path, lane: lane)
-        }
+        let (worker, log) = try await bench.standing()
         let lane: Lane = scene == .promoted ? .slow : .fast
-        let backlog = try (0..<count).map { _ in try job("/\(UUID().uuidString).png", lane) }
-        let meant = try job(path, lane)
-        try await append((backlog + (scene == .promoted ? [meant] : [])).map { record($0, log) }, to: log)
+        var backlog = try (0..<count).map { try log.smallJob("\(host)/\($0)-\(path)", id: "\($0)", lane).record }
+        let (meant, record) = try log.smallJob(host + path, id: path, lane)
+        if scene == .promoted { backlog.append(record) }
+        try await log.publish(backlog)
         // Time to read the slow jobs, and to park them. The urgent job comes at once.
         if scene == .promoted { try await Task.sleep(for: .seconds(2)) }
         let begin = Duration.seconds(Date().timeIntervalSince1970)
         switch scene {
-        case .idle: try await append([record(meant, log)], to: log)
+        case .idle: try await log.publish([record])
         case .promoted:
             let control = Control(id: "promote", .promote, .source(meant.source, meant.url), at: SystemTime.wall)
-            try await append([control.newRecord(partition: meant.source.partition(of: log.partitionCount))], to: log)
+            try await log.publish([control.newRecord(partition: meant.source.partition(of: log.partitionCount))])
         case .urgent:
             var controls: [NewRecord] = []
             for partition in log.partitions {
@@ -101,7 +87,7 @@ enum ControlsBenchmark {
                     ends: [.jobsFast: end])
                 controls.append(control.newRecord(partition: partition))
             }
-            try await append(controls + [record(meant, log)], to: log)
+            try await log.publish(controls + [record])
         }
         let partition = meant.source.partition(of: log.partitionCount)
         for _ in 0..<600 {
@@ -109,20 +95,10 @@ enum ControlsBenchmark {
                 guard try OutcomeReport(outcome).job == path else { continue }
                 await log.close()
                 _ = try worker.stop()
-                return (outcome.timestamp - .epoch + .microseconds(500) - begin) / .milliseconds(1)
+                return outcome.milliseconds(since: begin)
             }
             try await Task.sleep(for: .milliseconds(100))
         }
         throw BenchFailure(description: "The job \(path) has no outcome after a minute.")
-    }
-
-    private static func record(_ job: Job, _ log: any Log) -> NewRecord {
-        job.newRecord(partitions: log.partitionCount, at: SystemTime.wall)
-    }
-
-    private static func append(_ records: [NewRecord], to log: any Log) async throws {
-        guard await log.append(records).allSatisfy({ $0.offset != nil }) else {
-            throw BenchFailure(description: "A record was not published.")
-        }
     }
 }

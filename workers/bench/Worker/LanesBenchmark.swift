@@ -41,7 +41,7 @@ enum LanesBenchmark {
         }
         let fast = try arguments.number("fast", in: 1...10_000) ?? 50
         let rate = try arguments.number("rate", in: 1...1_000) ?? 5
-        let hosts = try ["127.0.0.2", "127.0.0.3"].map { try host($0, answer ?? .milliseconds(50)) }
+        let hosts = try ["127.0.0.2", "127.0.0.3"].map { try WorkerBench.host($0, after: answer ?? .milliseconds(50)) }
         defer { for host in hosts { host.stop() } }
         var figures = Figures("lanes")
         func measure(_ backlog: String, _ slow: Int, of host: WebServer) async throws {
@@ -61,46 +61,25 @@ enum LanesBenchmark {
         return .success
     }
 
-    private static func host(_ address: String, _ time: Duration) throws -> WebServer {
-        try WebServer(host: address) { _ in
-            WebServer.Response(
-                .later {
-                    try? await Task.sleep(for: time)
-                    return WebServer.Response(headers: [("Content-Type", "image/png")], .bytes(WorkerBench.dot))
-                })
-        }
-    }
-
     /// Milliseconds from publishing to the outcome; the log's clock counts whole ones.
     private static func run(
         _ slow: Int, of slowHost: String, _ fast: Int, _ rate: Int, of fastHost: String
     ) async throws -> [Double] {
         let bench = try WorkerBench()
-        // The default.
-        bench.originConcurrency = 6
-        let worker = try bench.worker(untilIdle: false)
-        // The worker creates the log.
-        try await Task.sleep(for: .seconds(2))
+        let (worker, log) = try await bench.standing()
         if slow > 0 {
             let jobs = (0..<slow).lazy.map { (url: "\(slowHost)/slow/\($0).png", variants: ["8x8.webp"]) }
             _ = try bench.publishing(jobs) { "slow" }.finish()
         }
-        let log = try await bench.log()
         // Time to read the backlog. Jobs without room are then parked.
         try await Task.sleep(for: .seconds(2))
-        let intake = Intake(rules: CanonicalRules())
         // Times since 1970, more precise than `WallTime`.
         var published: [String: Duration] = [:]
         var due = ContinuousClock.now
         for number in 0..<fast {
-            let job = try intake.job(
-                url: "\(fastHost)/fast/\(number).png", variants: [VariantSpec(width: 8, height: 8, format: .webp)],
-                id: "fast-\(number)", lane: .fast)
-            published[job.id] = .seconds(Date().timeIntervalSince1970)
-            let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wall)
-            guard await log.append([record]).allSatisfy({ $0.offset != nil }) else {
-                throw BenchFailure(description: "A job was not published.")
-            }
+            let record = try log.smallJob("\(fastHost)/fast/\(number).png", id: "fast-\(number)", .fast).record
+            published["fast-\(number)"] = .seconds(Date().timeIntervalSince1970)
+            try await log.publish([record])
             due += .seconds(1) / rate
             try await ContinuousClock().sleep(until: due)
         }
@@ -108,8 +87,7 @@ enum LanesBenchmark {
             var times: [Double] = []
             for record in try await log.all(.outcomes) {
                 guard let begin = published[try OutcomeReport(record).job] else { continue }
-                let answered = record.timestamp - .epoch + .microseconds(500)
-                times.append((answered - begin) / .milliseconds(1))
+                times.append(record.milliseconds(since: begin))
             }
             if times.count == fast {
                 await log.close()

@@ -38,14 +38,8 @@ enum OutageBenchmark {
         let rounds = try arguments.number("rounds", in: 1...1_000) ?? 6
         let seconds = try arguments.number("seconds", in: 1...3_600) ?? 10
         let rate = try arguments.number("rate", in: 1...1_000) ?? 20
-        let host = try WebServer(host: "127.0.0.2") { _ in
-            guard let slow else { return WebServer.Response(status: 500, .bytes([])) }
-            return WebServer.Response(
-                .later {
-                    try? await Task.sleep(for: slow)
-                    return WebServer.Response(headers: [("Content-Type", "image/png")], .bytes(WorkerBench.dot))
-                })
-        }
+        let host = try slow.map { try WorkerBench.host("127.0.0.2", after: $0) }
+            ?? WebServer(host: "127.0.0.2") { _ in WebServer.Response(status: 500, .bytes([])) }
         defer { host.stop() }
         let (idle, beside) = (try await Side("idle", rate), try await Side("beside", rate))
         for side in [idle, beside] { try await side.turn(for: .seconds(seconds), counts: false) }
@@ -83,7 +77,6 @@ enum OutageBenchmark {
         private let bench: WorkerBench
         private let worker: ChildProgram
         private let log: any Log
-        private let intake = Intake(rules: CanonicalRules())
         /// When each job was handed to the log, since 1970 and more precise than `WallTime`.
         private var published: [String: Duration] = [:]
         private var count = 0
@@ -91,11 +84,7 @@ enum OutageBenchmark {
         init(_ name: String, _ rate: Int) async throws {
             (self.name, self.rate) = (name, rate)
             bench = try WorkerBench()
-            bench.originConcurrency = 6
-            worker = try bench.worker(untilIdle: false)
-            // The worker creates the log.
-            try await Task.sleep(for: .seconds(2))
-            log = try await bench.log()
+            (worker, log) = try await bench.standing()
         }
 
         var resident: Double {
@@ -122,15 +111,10 @@ enum OutageBenchmark {
             let end = due + time
             while due < end {
                 count += 1
-                let job = try intake.job(
-                    url: "\(bench.address)/dot?\(name)=\(count)",
-                    variants: [VariantSpec(width: 8, height: 8, format: .webp)],
-                    id: "\(name)-\(count)", lane: .fast)
-                let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wall)
-                if counts { published[job.id] = .seconds(Date().timeIntervalSince1970) }
-                guard await log.append([record]).allSatisfy({ $0.offset != nil }) else {
-                    throw BenchFailure(description: "A job was not published.")
-                }
+                let id = "\(name)-\(count)"
+                let record = try log.smallJob("\(bench.address)/dot?\(name)=\(count)", id: id, .fast).record
+                if counts { published[id] = .seconds(Date().timeIntervalSince1970) }
+                try await log.publish([record])
                 due += .seconds(1) / rate
                 try await ContinuousClock().sleep(until: due)
             }
@@ -157,8 +141,7 @@ enum OutageBenchmark {
                 guard outcome.kind == .stored else {
                     throw BenchFailure(description: "The job \(outcome.job) ended as \(outcome.kind.rawValue).")
                 }
-                let answered = record.timestamp - .epoch + .microseconds(500)
-                times[outcome.job] = times[outcome.job] ?? (answered - began) / .milliseconds(1)
+                times[outcome.job] = times[outcome.job] ?? record.milliseconds(since: began)
             }
             return Array(times.values)
         }

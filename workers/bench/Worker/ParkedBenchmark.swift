@@ -36,11 +36,7 @@ enum ParkedBenchmark {
         }
         defer { host.stop() }
         let bench = try WorkerBench()
-        bench.originConcurrency = 6
-        var worker = try bench.worker(untilIdle: false)
-        // The worker creates the log.
-        try await Task.sleep(for: .seconds(2))
-        let log = try await bench.log()
+        var (worker, log) = try await bench.standing()
         let idle = resident(worker)
         let bytes = bench.stateBytes
         let begun = SystemTime.monotonic
@@ -78,12 +74,10 @@ enum ParkedBenchmark {
             let seen = requests.withLock { $0 }
             // The first request is the probe, for which any job may stand.
             let probe = seen[0].at
-            let intake = Intake(rules: CanonicalRules())
-            let variant = VariantSpec(width: 8, height: 8, format: .webp)
-            let partitions = try seen.dropFirst().map { 
-                try intake.job(url: "\(host.address)/\($0.number).png", variants: [variant], id: "job", lane: .fast).source
+            let partitions = try seen.dropFirst().map {
+                try log.smallJob("\(host.address)/\($0.number).png", id: "job", .fast).job.source
                     .partition(of: log.partitionCount)
-             }
+            }
             var newest: [PartitionID: Int] = [:]
             var behind = 0
             for (request, partition) in zip(seen.dropFirst(), partitions) {

@@ -1,6 +1,7 @@
 internal import Clocks
 internal import Foundation
 internal import Glibc
+internal import Ports
 internal import Posix
 internal import Synchronization
 internal import WebServer
@@ -80,6 +81,29 @@ final class WorkerBench {
                 "--json", "--set", "logging.level=error", "--set", "fetch.allow=127.0.0.0/8",
                 "--set", "origins.concurrency=\(originConcurrency)",
             ])
+    }
+
+    /// Starts a worker that runs until it is stopped, with the default concurrency of an origin, and opens its log.
+    func standing() async throws -> (worker: ChildProgram, log: any Log) {
+        originConcurrency = 6
+        let worker = try worker(untilIdle: false)
+        // The worker creates the log.
+        try await Task.sleep(for: .seconds(2))
+        return (worker, try await log())
+    }
+
+    /// A host that serves a picture of a few pixels at each path, after a time.
+    static func host(
+        _ address: String, after time: Duration, asked: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws -> WebServer {
+        try WebServer(host: address) { request in
+            asked(request.target)
+            return WebServer.Response(
+                .later {
+                    try? await Task.sleep(for: time)
+                    return WebServer.Response(headers: [("Content-Type", "image/png")], .bytes(dot))
+                })
+        }
     }
 
     /// Waits for a worker's end; returns its summary.
