@@ -27,58 +27,67 @@ package struct JobKeys: Sendable {
     }
 
     /// Value of the header `mz_signature`: version of the signed text, id of the key, and HMAC-SHA256 in hexadecimal.
-    package func signature(lane: Lane, id: String, body: [UInt8]) -> String {
-        "\(Self.version);\(signing);\(digest(lane, id, body, secrets[signing] ?? []).hex)"
-    }
+    package func signature(lane: Lane, id: String, body: [UInt8]) -> String { signature(Self.head(of: lane, id), body) }
+
+    /// The same of a control. It covers the body, which has the control's time, and the id.
+    package func signature(controlID id: String, body: [UInt8]) -> String { signature(Self.head(ofControl: id), body) }
 
     /// Refuses a record of a job that none of the keys has signed. Called before a byte of its body is decoded.
     package func check(_ record: Record) throws(JobFailure) {
-        guard let signature = record.header(EventHeader.signature) else { throw .unsigned }
-        let parts = signature.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, parts[0] == Self.version, let told = SHA256Digest(hex: parts[2]) else {
-            throw .forged(reason: "it is not of the form \(Self.version);KEY;HEX, with 64 digits")
-        }
-        guard let secret = secrets[parts[1]] else { throw .unknownKey(Self.isID(parts[1]) ? parts[1] : "?") }
-        guard let id = record.header(EventHeader.id) else {
-            throw .forged(reason: "the header \(EventHeader.id) is missing, but the signature covers it")
-        }
         let lane = record.topic.lane ?? record.header(EventHeader.lane).flatMap { Lane(rawValue: $0) }
-        guard let lane, digest(lane, id, record.value ?? [], secret).equalsInConstantTime(told) else {
-            throw .forged(reason: "the key \(parts[1]) makes another of this body, id and lane")
+        do throws(Flaw) { try verify(record, "body, id and lane") { id in lane.map { Self.head(of: $0, id) } } } catch {
+            switch error {
+            case .unsigned: throw .unsigned
+            case .unknownKey(let key): throw .unknownKey(key)
+            case .forged(let reason): throw .forged(reason: reason)
+            }
         }
-    }
-
-    /// Value of the header `mz_signature` of a control. It covers the body, which has the control's time, and the id.
-    package func signature(controlID id: String, body: [UInt8]) -> String {
-        "\(Self.version);\(signing);\(digest(ofControl: id, body, secrets[signing] ?? []).hex)"
     }
 
     /// Refuses a control that none of the keys has signed. Called before a byte of its body is decoded.
     func check(control record: Record) throws(ControlFailure) {
+        do throws(Flaw) { try verify(record, "body and id") { Self.head(ofControl: $0) } } catch {
+            switch error {
+            case .unsigned: throw .unsigned
+            case .unknownKey(let key): throw .forged(reason: "this worker's jobs.keys do not have the key \(key)")
+            case .forged(let reason): throw .forged(reason: reason)
+            }
+        }
+    }
+
+    private enum Flaw: Error {
+        case unsigned
+        case unknownKey(String)
+        case forged(String)
+    }
+
+    /// - Parameters:
+    ///   - covered: names of the parts that the signature covers.
+    ///   - head: the signed text before the body, for an id; nil: the record lacks another part of it.
+    private func verify(_ record: Record, _ covered: String, head: (String) -> [UInt8]?) throws(Flaw) {
         guard let signature = record.header(EventHeader.signature) else { throw .unsigned }
         let parts = signature.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, parts[0] == Self.version, let stated = SHA256Digest(hex: parts[2]) else {
-            throw .forged(reason: "it is not of the form \(Self.version);KEY;HEX, with 64 digits")
+            throw .forged("it is not of the form \(Self.version);KEY;HEX, with 64 digits")
         }
-        guard let secret = secrets[parts[1]] else {
-            throw .forged(reason: "this worker's jobs.keys do not have the key \(Self.isID(parts[1]) ? parts[1] : "?")")
-        }
+        guard let secret = secrets[parts[1]] else { throw .unknownKey(Self.isID(parts[1]) ? parts[1] : "?") }
         guard let id = record.header(EventHeader.id) else {
-            throw .forged(reason: "the header \(EventHeader.id) is missing, but the signature covers it")
+            throw .forged("the header \(EventHeader.id) is missing, but the signature covers it")
         }
-        guard digest(ofControl: id, record.value ?? [], secret).equalsInConstantTime(stated) else {
-            throw .forged(reason: "the key \(parts[1]) makes another of this body and id")
-        }
+        guard let head = head(id), HMAC.sha256(of: head + (record.value ?? []), key: secret).equalsInConstantTime(stated)
+        else { throw .forged("the key \(parts[1]) makes another of this \(covered)") }
     }
 
-    private func digest(ofControl id: String, _ body: [UInt8], _ secret: [UInt8]) -> SHA256Digest {
-        HMAC.sha256(of: Array("mezzotint-control-\(Self.version)\n\(id)\n".utf8) + body, key: secret)
+    private func signature(_ head: [UInt8], _ body: [UInt8]) -> String {
+        "\(Self.version);\(signing);\(HMAC.sha256(of: head + body, key: secrets[signing] ?? []).hex)"
     }
 
     /// An id contains no line end, so two different jobs never give the same bytes.
-    private func digest(_ lane: Lane, _ id: String, _ body: [UInt8], _ secret: [UInt8]) -> SHA256Digest {
-        HMAC.sha256(of: Array("mezzotint-job-\(Self.version)\n\(lane.rawValue)\n\(id)\n".utf8) + body, key: secret)
+    private static func head(of lane: Lane, _ id: String) -> [UInt8] {
+        Array("mezzotint-job-\(version)\n\(lane.rawValue)\n\(id)\n".utf8)
     }
+
+    private static func head(ofControl id: String) -> [UInt8] { Array("mezzotint-control-\(version)\n\(id)\n".utf8) }
 
     private static let version = "v1"
 }
