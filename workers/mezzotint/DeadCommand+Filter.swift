@@ -43,18 +43,13 @@ extension DeadCommand {
     }
 
     static func write(_ reasons: DeadLetterReasons, to json: inout JSONWriter) {
-        json.key("reasons")
-        json.beginArray()
-        for reason in reasons.all {
-            json.beginObject()
+        json.objects("reasons", reasons.all) { json, reason in
             json.field("code", reason.code)
             json.field("letters", reason.deadLetters)
             json.field("oldest", Timestamp.text(reason.oldest))
             json.field("newest", Timestamp.text(reason.newest))
             json.field("hosts", reason.hosts)
             json.field("host", reason.host)
-            json.endObject()
         }
-        json.endArray()
     }
 }

@@ -89,16 +89,11 @@ extension DeadCommand {
         Output.object { json in
             json.field("replayed", replay.done.count)
             json.field("left", wanted - replay.done.count)
-            json.key("ids")
-            json.beginArray()
-            for deadLetter in replay.done {
-                json.beginObject()
+            json.objects("ids", replay.done) { json, deadLetter in
                 json.field("from", deadLetter.id)
                 json.field("id", deadLetter.id)
                 json.field("replays", deadLetter.replays + 1)
-                json.endObject()
             }
-            json.endArray()
             write(reasons, to: &json)
             json.field("stopped", stop)
             if isDry { json.field("wouldReplay", count) }

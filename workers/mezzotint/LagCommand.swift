@@ -155,17 +155,12 @@ enum LagCommand {
             json.field("message", row.message)
             let hosts = row.records ?? 0 > 0 ? owner.flatMap { held[$0] } ?? [] : []
             json.field("throttledBy", hosts.first?.throttledBy?.rawValue)
-            json.key("hosts")
-            json.beginArray()
-            for row in hosts.prefix(hostLimit) {
-                json.beginObject()
+            json.objects("hosts", hosts.prefix(hostLimit)) { json, row in
                 json.field("host", row.host)
                 json.field("throttledBy", row.throttledBy?.rawValue)
                 json.field("limit", row.limit)
                 json.waiting { row.waiting[$0] }
-                json.endObject()
             }
-            json.endArray()
         }
     }
 

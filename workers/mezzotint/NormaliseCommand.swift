@@ -56,11 +56,10 @@ enum NormaliseCommand {
             return true
         } catch {
             Output.object { json in
-                json.key("error")
-                json.beginObject()
-                json.field("code", error.code)
-                json.field("message", error.description)
-                json.endObject()
+                json.object("error") { json in
+                    json.field("code", error.code)
+                    json.field("message", error.description)
+                }
             }
             return false
         }

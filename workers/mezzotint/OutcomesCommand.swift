@@ -70,21 +70,14 @@ struct OutcomesReport {
         let now = SystemTime.wall
         Output.object { json in
             json.field("state", "\(state)")
-            json.key("outcomes")
-            json.beginArray()
-            for end in ended { write(end, to: &json) }
-            json.endArray()
-            json.key("pending")
-            json.beginArray()
-            for job in pending { job.write(to: &json, hiding: hidden, at: now) }
-            json.endArray()
+            json.objects("outcomes", ended) { write($1, to: &$0) }
+            json.objects("pending", pending) { $1.write(to: &$0, hiding: hidden, at: now) }
             json.field("outcomesSince", outcomesSince.map { Timestamp.text($0) })
         }
     }
 
     private func write(_ end: OutcomeSearch.Ended, to json: inout JSONWriter) {
         let report = end.report
-        json.beginObject()
         json.field("job", report.job)
         json.field("kind", report.kind.rawValue)
         json.field("code", report.failure?.code)
@@ -95,10 +88,7 @@ struct OutcomesReport {
         json.field("attempts", end.attempts)
         json.field("at", Timestamp.text(report.at))
         json.field("throttledBy", report.throttledBy?.rawValue)
-        json.key("variants")
-        json.beginArray()
-        for variant in report.variants {
-            json.beginObject()
+        json.objects("variants", report.variants) { json, variant in
             json.field("spec", "\(variant.spec)")
             json.field("kind", variant.kind.rawValue)
             json.field("width", variant.size?.width)
@@ -113,15 +103,12 @@ struct OutcomesReport {
             json.field("location", variant.location)
             json.field("code", variant.failure?.code)
             json.field("message", variant.failure.map { hidden.hide(in: $0.message) })
-            json.endObject()
         }
-        json.endArray()
         json.field("omitted", report.omitted)
         json.key("deadLetter")
         json.boolean(end.hasDeadLetter)
         json.field("replayedAs", end.replayedAs)
         json.field("replays", report.replays)
-        json.endObject()
     }
 
     func writeText() {
@@ -221,7 +208,6 @@ extension OutcomeSearch.Pending {
     func until(at now: WallTime) -> WallTime? { due.flatMap { $0 > now ? $0 : nil } }
 
     func write(to json: inout JSONWriter, hiding hidden: HiddenParameters, at now: WallTime) {
-        json.beginObject()
         json.field("job", job)
         json.field("topic", topic.rawValue)
         json.field("place", place.rawValue)
@@ -231,6 +217,5 @@ extension OutcomeSearch.Pending {
         json.field("until", until(at: now).map { Timestamp.text($0) })
         json.field("code", code)
         json.field("message", message.map { hidden.hide(in: $0) })
-        json.endObject()
     }
 }

@@ -8,11 +8,7 @@ enum Output {
     static func array<Element>(_ elements: [Element], _ write: (inout JSONWriter, Element) -> Void) {
         var json = JSONWriter()
         json.beginArray()
-        for element in elements {
-            json.beginObject()
-            write(&json, element)
-            json.endObject()
-        }
+        for element in elements { json.object { write(&$0, element) } }
         json.endArray()
         json.endLine()
         Console.write(String(decoding: json.bytes, as: UTF8.self))
@@ -21,9 +17,7 @@ enum Output {
     /// Prints one object on one line.
     static func object(_ write: (inout JSONWriter) -> Void) {
         var json = JSONWriter()
-        json.beginObject()
-        write(&json)
-        json.endObject()
+        json.object(write)
         json.endLine()
         Console.write(String(decoding: json.bytes, as: UTF8.self))
     }

@@ -87,10 +87,7 @@ enum PublishCommand {
                     json.field("rejected", publisher.rejected)
                     // Each outcome names its job.
                     guard !waits || failure != nil else { return }
-                    json.key("ids")
-                    json.beginArray()
-                    for id in ids { json.string(id) }
-                    json.endArray()
+                    json.array("ids", ids) { $0.string($1) }
                 }
             } else {
                 if waits, failure != nil { for id in ids { Console.print(id) } }

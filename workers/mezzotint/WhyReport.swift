@@ -73,29 +73,29 @@ struct WhyReport {
         Output.object { json in
             json.field("source", source.url)
             json.field("sourceKey", source.key.hex)
-            json.array("canonical", steps) { json, step in
+            json.objects("canonical", steps) { json, step in
                 json.field("rule", step.rule)
                 json.field("before", step.before)
                 json.field("after", step.after)
             }
-            json.array("stored", snapshot.variants) { json, row in row.list(by: &json) }
+            json.objects("stored", snapshot.variants) { json, row in row.list(by: &json) }
             json.key("plan")
             if let planned {
-                json.beginObject()
-                json.field("spec", "\(planned.spec)")
-                json.field("action", planned.action)
-                json.field("from", planned.from)
-                json.endObject()
+                json.object { json in
+                    json.field("spec", "\(planned.spec)")
+                    json.field("action", planned.action)
+                    json.field("from", planned.from)
+                }
             } else {
                 json.null()
             }
-            json.array("donors", donors) { json, donor in
+            json.objects("donors", donors) { json, donor in
                 json.field("spec", "\(donor.row.spec)")
                 json.field("refusal", donor.refusal?.rawValue)
                 json.field("message", donor.refusal?.sentence)
             }
             writeFetch(to: &json)
-            json.array("limits", limits) { json, limit in
+            json.objects("limits", limits) { json, limit in
                 json.field("host", limit.host)
                 json.field("kind", limit.kind)
                 json.key("value")
@@ -104,10 +104,7 @@ struct WhyReport {
                 json.field("since", limit.since.map { Timestamp.text($0) })
                 json.field("until", limit.until.map { Timestamp.text($0) })
             }
-            json.key("waiting")
-            json.beginArray()
-            for job in waiting { job.write(to: &json, hiding: hidden, at: now) }
-            json.endArray()
+            json.objects("waiting", waiting) { $1.write(to: &$0, hiding: hidden, at: now) }
             json.key("lastOutcome")
             if let last {
                 json.beginObject()
@@ -139,7 +136,7 @@ struct WhyReport {
         json.field("height", row.size.height)
         json.field("bytes", row.bytes)
         json.field("original", row.original)
-        json.array("validators", row.policy.conditions) { json, condition in
+        json.objects("validators", row.policy.conditions) { json, condition in
             json.field("name", condition.name)
             json.field("value", condition.value)
         }
@@ -204,21 +201,5 @@ struct WhyReport {
         let code = limit.code.map { " (\($0))" } ?? ""
         let until = limit.until.map { ", until \(Timestamp.text($0))" } ?? ""
         return "Limit of \(limit.host): \(limit.kind)\(value)\(code)\(until)."
-    }
-}
-
-extension JSONWriter {
-    /// Writes a field with an array of objects.
-    fileprivate mutating func array<Element>(
-        _ name: StaticString, _ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void
-    ) {
-        key(name)
-        beginArray()
-        for element in elements {
-            beginObject()
-            write(&self, element)
-            endObject()
-        }
-        endArray()
     }
 }

@@ -75,17 +75,12 @@ package struct SourceChange: Sendable, Hashable {
             json.hex(source.digest)
             json.field("url", url)
             writeVersions(to: &json)
-            json.key("variants")
-            json.beginArray()
-            for variant in part {
-                json.beginObject()
+            json.objects("variants", part) { json, variant in
                 json.key("spec")
                 json.spec(variant.spec)
                 json.field("location", variant.location)
                 json.field("replaces", variant.replaces)
-                json.endObject()
             }
-            json.endArray()
             json.endObject()
             let told = part.flatMap { Array("\($0.location) \($0.replaces)\n".utf8) }
             return NewRecord(
@@ -106,16 +101,11 @@ package struct SourceChange: Sendable, Hashable {
             json.beginObject()
             json.field("known", known)
             writeVersions(to: &json)
-            json.key("stored")
-            json.beginArray()
-            for stored in part {
-                json.beginObject()
+            json.objects("stored", part) { json, stored in
                 json.key("spec")
                 json.spec(stored.spec)
                 json.field("location", stored.location)
-                json.endObject()
             }
-            json.endArray()
             json.endObject()
             return RecordHeader(EventHeader.change, json.bytes)
         }

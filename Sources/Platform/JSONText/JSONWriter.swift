@@ -58,6 +58,36 @@ package struct JSONWriter: ~Copyable {
         needsComma = false
     }
 
+    /// Writes an object; `write` writes its members.
+    package mutating func object(_ write: (inout JSONWriter) -> Void) {
+        beginObject()
+        write(&self)
+        endObject()
+    }
+
+    /// Writes a member with an object.
+    package mutating func object(_ name: StaticString, _ write: (inout JSONWriter) -> Void) {
+        key(name)
+        object(write)
+    }
+
+    /// Writes a member with an array; `write` writes an element's value.
+    package mutating func array<Element>(
+        _ name: StaticString, _ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void
+    ) {
+        key(name)
+        beginArray()
+        for element in elements { write(&self, element) }
+        endArray()
+    }
+
+    /// Writes a member with an array of objects; `write` writes the members of an element's object.
+    package mutating func objects<Element>(
+        _ name: StaticString, _ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void
+    ) {
+        array(name, elements) { json, element in json.object { write(&$0, element) } }
+    }
+
     /// Writes a member name that is not a literal, such as a log line's field.
     package mutating func key(named name: String) {
         string(name)

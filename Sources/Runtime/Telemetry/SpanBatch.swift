@@ -16,35 +16,19 @@ package struct SpanBatch: Sendable {
 
     package var json: [UInt8] {
         var json = JSONWriter(reserving: 512 * (spans.count + 1))
-        json.beginObject()
-        json.key("resourceSpans")
-        json.beginArray()
-        json.beginObject()
-        json.key("resource")
-        json.beginObject()
-        Self.write(resource, to: &json)
-        json.endObject()
-        json.key("scopeSpans")
-        json.beginArray()
-        json.beginObject()
-        json.key("scope")
-        json.beginObject()
-        json.field("name", "mezzotint")
-        json.endObject()
-        json.key("spans")
-        json.beginArray()
-        for span in spans { Self.write(span, to: &json) }
-        json.endArray()
-        json.endObject()
-        json.endArray()
-        json.endObject()
-        json.endArray()
-        json.endObject()
+        json.object { json in
+            json.objects("resourceSpans", CollectionOfOne(resource)) { json, resource in
+                json.object("resource") { Self.write(resource, to: &$0) }
+                json.objects("scopeSpans", CollectionOfOne(spans)) { json, spans in
+                    json.object("scope") { $0.field("name", "mezzotint") }
+                    json.objects("spans", spans) { Self.write($1, to: &$0) }
+                }
+            }
+        }
         return json.bytes
     }
 
     private static func write(_ span: Span, to json: inout JSONWriter) {
-        json.beginObject()
         json.field("traceId", span.trace)
         json.field("spanId", span.id)
         if let parent = span.parent { json.field("parentSpanId", parent) }
@@ -54,30 +38,22 @@ package struct SpanBatch: Sendable {
         json.field("endTimeUnixNano", "\(span.end.nanoseconds)")
         write(span.attributes, to: &json)
         if let failure = span.failure {
-            json.key("status")
-            json.beginObject()
-            json.field("code", 2)
-            json.field("message", PlainText.of(failure))
-            json.endObject()
+            json.object("status") { json in
+                json.field("code", 2)
+                json.field("message", PlainText.of(failure))
+            }
         }
-        json.endObject()
     }
 
     private static func write(_ attributes: [(name: String, value: Span.Value)], to json: inout JSONWriter) {
-        json.key("attributes")
-        json.beginArray()
-        for (name, value) in attributes {
-            json.beginObject()
-            json.field("key", name)
-            json.key("value")
-            json.beginObject()
-            switch value {
-            case .string(let text): json.field("stringValue", PlainText.of(text))
-            case .int(let number): json.field("intValue", "\(number)")
+        json.objects("attributes", attributes) { json, attribute in
+            json.field("key", attribute.name)
+            json.object("value") { json in
+                switch attribute.value {
+                case .string(let text): json.field("stringValue", PlainText.of(text))
+                case .int(let number): json.field("intValue", "\(number)")
+                }
             }
-            json.endObject()
-            json.endObject()
         }
-        json.endArray()
     }
 }

@@ -15,31 +15,28 @@ extension WatchReport {
         json.optional("since", time: diagnosis.since)
         json.optional("at", time: at)
         json.optional("respondedAt", time: respondedAt)
-        json.array("lanes", lanes) { $0.write($1, at: at, marks) }
-        json.array("waits", waits) { $0.write($1, action(of: $1)) }
-        json.key("sampled")
-        json.beginObject()
-        json.field("topicPartitions", sampled.topicPartitions)
-        json.field("of", sampled.of)
-        json.endObject()
-        json.array("failures", failures) { $0.write($1) }
-        json.key("ended")
-        json.beginObject()
-        json.field("jobs", ended.jobs)
-        json.field("failed", ended.failed)
-        json.field("expired", ended.expired)
-        json.endObject()
-        json.key("lost")
-        json.beginObject()
-        json.field("records", Int(loss?.records ?? 0))
-        json.optional("lastSeen", time: loss?.last)
-        json.endObject()
+        json.objects("lanes", lanes) { $0.write($1, at: at, marks) }
+        json.objects("waits", waits) { $0.write($1, action(of: $1)) }
+        json.object("sampled") { json in
+            json.field("topicPartitions", sampled.topicPartitions)
+            json.field("of", sampled.of)
+        }
+        json.objects("failures", failures) { $0.write($1) }
+        json.object("ended") { json in
+            json.field("jobs", ended.jobs)
+            json.field("failed", ended.failed)
+            json.field("expired", ended.expired)
+        }
+        json.object("lost") { json in
+            json.field("records", Int(loss?.records ?? 0))
+            json.optional("lastSeen", time: loss?.last)
+        }
         json.optional("deadLetters", deadLetters)
         json.field("moreDeadLetters", hasMoreDeadLetters)
-        json.array("partitions", partitions) { $0.write($1, at: at) }
-        json.array("workers", workers) { $0.write($1) }
+        json.objects("partitions", partitions) { $0.write($1, at: at) }
+        json.objects("workers", workers) { $0.write($1) }
         if let troubledHosts {
-            json.array("hosts", troubledHosts) { $0.write($1) }
+            json.objects("hosts", troubledHosts) { $0.write($1) }
         } else {
             json.key("hosts")
             json.null()
@@ -52,19 +49,6 @@ extension WatchReport {
 }
 
 extension JSONWriter {
-    fileprivate mutating func array<Element>(
-        _ name: StaticString, _ elements: [Element], _ write: (inout JSONWriter, Element) -> Void
-    ) {
-        key(name)
-        beginArray()
-        for element in elements {
-            beginObject()
-            write(&self, element)
-            endObject()
-        }
-        endArray()
-    }
-
     fileprivate mutating func optional(_ name: StaticString, _ value: (some BinaryInteger)?) {
         key(name)
         if let value { integer(value) } else { null() }
