@@ -56,8 +56,6 @@ final class RenderQueue: Sendable {
         return entry
     }
 
-    var hasStopped: Bool { state.withLock { $0.isStopped } }
-
     func stop() {
         let left = state.withLock { state in
             defer { (state.entries, state.first, state.isStopped) = ([], 0, true) }

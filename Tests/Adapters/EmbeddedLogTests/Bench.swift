@@ -14,6 +14,14 @@ enum Bench {
         NewRecord(topic: .jobsFast, partition: partition, key: Array(key.utf8), value: Array(text.utf8))
     }
 
+    /// The tombstone of a dead letter, as programs before 0.2.0 wrote it; nil if the letter has no id.
+    static func discard(_ deadLetter: Record) -> NewRecord? {
+        guard deadLetter.topic == .dead, let id = deadLetter.header(EventHeader.id) else { return nil }
+        return NewRecord(
+            topic: .dead, partition: deadLetter.partition, key: deadLetter.key, value: nil,
+            headers: [RecordHeader(EventHeader.discards, id)])
+    }
+
     static func text(_ record: Record) -> String { String(decoding: record.value ?? [], as: UTF8.self) }
 
     static func size(_ path: String) -> Int {

@@ -62,7 +62,7 @@ struct RetentionTests {
         for name in ["b", "a"] {
             let read = try await log.read(.dead, Bench.p0, from: 0, limit: 10)
             let deadLetter = try #require(read.first { Bench.text($0) == name })
-            _ = await log.append([try #require(DeadLetterDiscard.record(of: deadLetter))])
+            _ = await log.append([try #require(Bench.discard(deadLetter))])
         }
         let left = try await log.read(.dead, Bench.p0, from: 0, limit: 10)
         #expect(left.filter { $0.value != nil }.map(Bench.text) == ["c"])

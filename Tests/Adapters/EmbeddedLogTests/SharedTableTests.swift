@@ -84,7 +84,7 @@ struct SharedTableTests {
         let tombstone = NewRecord(topic: .variants, partition: one, key: Array("key 0".utf8), value: nil)
         let deadLetter = try #require(try await log.read(.dead, one, from: 0, limit: 1).first)
         _ = await log.append(
-            [tombstone, Self.records(.variants, 2, in: one)[1], try #require(DeadLetterDiscard.record(of: deadLetter))])
+            [tombstone, Self.records(.variants, 2, in: one)[1], try #require(Bench.discard(deadLetter))])
         let consumer = EmbeddedLogConsumer(log)
         try await consumer.start(Ears())
         _ = await log.append(Self.records(.outcomes, 2, in: PartitionID(3)) + Self.records(.outcomes, 9, in: one))

@@ -51,7 +51,7 @@ struct TroubleTests {
         let log = try EmbeddedLog(path, EmbeddedLogConfiguration(byteLimit: 3 << 20, reserve: 1 << 20))
         #expect(await log.append([Bench.job("more")])[0].failure?.code == "log.full")
         let read = try await log.read(.dead, Bench.p0, from: 0, limit: 1)
-        #expect(await log.append([try #require(DeadLetterDiscard.record(of: read[0]))])[0].offset == 1)
+        #expect(await log.append([try #require(Bench.discard(read[0]))])[0].offset == 1)
         let consumer = EmbeddedLogConsumer(log)
         try await consumer.start(Ears())
         #expect(await log.append([Bench.job("the owner's")])[0].offset == 1)

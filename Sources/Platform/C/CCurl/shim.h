@@ -14,7 +14,6 @@ static inline CURLcode mz_set_closesock(CURL *h, curl_closesocket_callback v) { 
 static inline CURLcode mz_set_prereq(CURL *h, curl_prereq_callback v) { return curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, v); }
 static inline CURLcode mz_set_resolver_start(CURL *h, curl_resolver_start_callback v) { return curl_easy_setopt(h, CURLOPT_RESOLVER_START_FUNCTION, v); }
 static inline CURLcode mz_get_long(CURL *h, CURLINFO o, long *v) { return curl_easy_getinfo(h, o, v); }
-static inline CURLcode mz_get_str(CURL *h, CURLINFO o, char **v) { return curl_easy_getinfo(h, o, v); }
 static inline CURLcode mz_get_ptr(CURL *h, CURLINFO o, void **v) { return curl_easy_getinfo(h, o, v); }
 static inline CURLMcode mz_multi_long(CURLM *h, CURLMoption o, long v) { return curl_multi_setopt(h, o, v); }
 /* CURLMsg.data is a union that Swift imports poorly: flatten it. */

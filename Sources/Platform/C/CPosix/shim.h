@@ -44,9 +44,6 @@ static inline int mz_syncfs(int fd) { return syncfs(fd); }
 extern int sync_file_range(int, off_t, off_t, unsigned); // hidden like syncfs
 static inline int mz_start_writing(int fd) { return sync_file_range(fd, 0, 0, 2u /* WRITE */); }
 static inline int mz_open(const char *path, int flags, unsigned mode) { return open(path, flags, mode); }
-static inline int mz_openat(int dir, const char *path, int flags, unsigned mode) {
-    return openat(dir, path, flags, mode);
-}
 
 // A lock on one byte of a file, owned by the open file rather than the process, so that two in one process exclude each
 // other. The kernel releases it when its holder dies. The F_OFD_ commands are numbers here: glibc defines them only for
