@@ -59,7 +59,7 @@ package struct StandstillWatch: Duty {
         guard let oldest = steps.values.min(by: { $0.since < $1.since }), oldest.since < began else { return nil }
         return Standstill(
             step: oldest.step, count: steps.values.count { $0.step == oldest.step && $0.since < began },
-            running: steps.values.count { $0.step == oldest.step }, seconds: (clock - oldest.since).components.seconds)
+            running: steps.values.count { $0.step == oldest.step }, age: clock - oldest.since)
     }
 
     /// Number of sources in each step, and the longest time without progress among them.
@@ -81,13 +81,13 @@ package struct Standstill: Sendable, Equatable, CustomStringConvertible {
     /// All sources in that step.
     package let running: Int
     /// Time without progress of the oldest.
-    package let seconds: Int64
+    package let age: Duration
 
     package var description: String {
         "\(fact): a thread or a renderer hangs. Restart the worker (worker.standstill)."
     }
 
     package var fact: String {
-        "\(count) of \(running) sources that are being \(step.rawValue) have not come on, one for \(seconds) s"
+        "\(count) of \(running) sources that are being \(step.rawValue) have not come on, one for \(age.components.seconds) s"
     }
 }
