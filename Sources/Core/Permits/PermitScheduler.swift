@@ -396,7 +396,5 @@ package struct PermitScheduler: Sendable {
         return .host(host)
     }
 
-    mutating func lift(_ bar: PermitQueue.Bar) {
-        for queue in Queue.all { self[queue].lift(bar) }
-    }
+    mutating func lift(_ bar: PermitQueue.Bar) { for queue in Queue.all { self[queue].lift(bar) } }
 }
