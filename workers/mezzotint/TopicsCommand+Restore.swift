@@ -44,8 +44,11 @@ extension TopicsCommand {
             }
         }
         if indexes.isEmpty, notes.isEmpty {
-            Console.complain(
-                "No index file was found below \(folders.joined(separator: " and ")). Name another folder after --index.")
+            let text =
+                "No index file was found below \(folders.joined(separator: " and ")). Name another folder after --index."
+            // A new worker's own folder has none, and its log lacks nothing.
+            guard named.isEmpty else { throw CommandFailure(text) }
+            Console.complain(text)
         }
         var restored: [RestoredPartition] = []
         var parked: [PartitionID: RestoredParked] = [:]
