@@ -35,7 +35,7 @@ extension OpenLog {
 
     /// Gives the disk back some of the pages that hold nothing. True if there may be more.
     ///
-    /// Files that older programs made have no way to; those are copied at a start where they hold little (`copyIfOld`).
+    /// A file from before 0.1.0 cannot give pages back. It fills its spare pages again.
     ///
     /// - Parameter room: bytes that may be written for it.
     func giveBack(within room: Int) throws(SQLiteFailure) -> Bool {

@@ -70,7 +70,6 @@ actor LogWriter {
     ) throws(LogFailure) -> (epochs: [Int64], committed: [TablePlace: Int64]) {
         try beginWithRoom()
         let (epochs, committedOffsets) = try writing { (log) throws(SQLiteFailure) in
-            if !isTight { try log.copyIfOld() }
             resumeLooks(in: log)
             return (try log.bumpEpochs(), try log.committedOffsets())
         }

@@ -32,8 +32,6 @@ final class OpenLog {
     private static let trimmedWhereTight: Int64 = 512
     /// A free part of the file below this is left for new records.
     private static let keptFreeBytes: Int64 = 64 << 20
-    /// Copied within tenths of a second.
-    private static let copiedBytes: Int64 = 16 << 20
 
     init(_ connection: Connection, _ layout: LogLayout) { (self.connection, self.layout) = (connection, layout) }
 
@@ -301,21 +299,6 @@ final class OpenLog {
         let spare = try connection.number("PRAGMA freelist_count") ?? 0
         let pages = try connection.number("PRAGMA page_count") ?? 0
         return spare * Int64(LogSchema.pageSize) > Self.keptFreeBytes && spare > pages / 2
-    }
-
-    /// A file that an older program made has no way to give pages back. One that holds little is copied, once, into one that
-    /// has: publishers wait for that. A larger one stays as it is, and fills its spare pages again.
-    func copyIfOld() throws(SQLiteFailure) {
-        guard try connection.number("PRAGMA auto_vacuum") == 0 else { return }
-        let spare = try connection.number("PRAGMA freelist_count") ?? 0
-        let pages = try connection.number("PRAGMA page_count") ?? 0
-        guard (pages - spare) * Int64(LogSchema.pageSize) <= Self.copiedBytes else { return }
-        do throws(SQLiteFailure) {
-            try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
-            try connection.checkpoint(.truncate)
-        } catch  where error.isFull || error.isBusy {
-            // No room for the copy, or a reader that stays: the file is as good as before.
-        }
     }
 
     private func table(_ place: TablePlace) throws(SQLiteFailure) -> LogTable {

@@ -241,7 +241,7 @@ struct RetentionTests {
         await log.close()
     }
 
-    @Test("A file of an older program is copied at a start where it holds little, and can give pages back then")
+    @Test("A file from before 0.1.0, which cannot give pages back, is used as it is")
     func old() async throws {
         var log = try EmbeddedLog(path)
         _ = await log.append([Bench.job("kept")])
@@ -254,8 +254,9 @@ struct RetentionTests {
         }
         log = try EmbeddedLog(path)
         try await own(log)
-        #expect(try await log.read(.jobsFast, Bench.p0, from: 0, limit: 9).map(Bench.text) == ["kept"])
+        #expect(await log.append([Bench.job("more")])[0].offset == 1)
+        #expect(try await log.read(.jobsFast, Bench.p0, from: 0, limit: 9).map(Bench.text) == ["kept", "more"])
         await log.close()
-        #expect(try Connection(path + "/log.sqlite", .readOnly).number("PRAGMA auto_vacuum") == 2)
+        #expect(try Connection(path + "/log.sqlite", .readOnly).number("PRAGMA auto_vacuum") == 0)
     }
 }
