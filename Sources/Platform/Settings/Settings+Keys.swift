@@ -6,15 +6,14 @@ internal import KafkaSetup
 internal import Origin
 internal import RendererPool
 internal import SettingTypes
-internal import Store
 internal import VariantSpec
 
 extension Settings {
     /// The table of all settings: it feeds the reader, the environment, `--set`, the reference page and the test of
     /// `config/*`.
     package static let keys: [SettingKey] = [
-        placeKeys, logKeys, kafkaKeys, jobKeys, laneKeys, fetchKeys, fetcherKeys, workKeys, renderKeys, fileStoreKeys, storeKeys,
-        originKeys,
+        placeKeys, logKeys, kafkaKeys, jobKeys, laneKeys, fetchKeys, fetcherKeys, workKeys, renderKeys, storeKeys,
+        runKeys, originKeys,
     ].flatMap(\.self)
 
     // The rows of these settings live next to their adapters.
@@ -22,7 +21,6 @@ extension Settings {
     private static let kafkaKeys: [SettingKey] = KafkaConfiguration.rows.map { $0.lifted(to: \.kafka) }
     private static let renderKeys: [SettingKey] = RendererSettings.rows.map { $0.lifted(to: \.render) }
     private static let fetcherKeys: [SettingKey] = OriginSettings.rows.map { $0.lifted(to: \.fetch.origin) }
-    private static let fileStoreKeys: [SettingKey] = FileStoreSettings.rows.map { $0.lifted(to: \.store.files) }
 
     private static let placeKeys: [SettingKey] = [
         SettingKey(
@@ -90,32 +88,7 @@ extension Settings {
             "Maximum delay before a retry."),
     ]
 
-    private static let storeKeys: [SettingKey] = [
-        SettingKey(
-            "store.adopt", \.store.adopt, .flag,
-            "Whether a worker accepts the current store although the log's rows belong to another one, or its folder is empty (store.mismatched). Set it for one start only: with it, several workers over different folders would go unnoticed."
-        ),
-        SettingKey(
-            "store.maxAge", \.store.maxAge, .duration(.seconds(1) ... .seconds(3650 * 86_400)),
-            "How long stored variants are fresh if their origin declares no time: at most origins.freshness.ceiling, and up to a tenth shorter. A source behind a temporary redirect (302, 303, 307) without a declared time is revalidated for each job, limited only by origins.freshness.floor."
-        ),
-        SettingKey(
-            "store.originals.limit", \.store.originalsLimit, .size(0...4 << 30),
-            "Maximum size of a source whose original is kept. Originals are the best donors for later variants. 0B keeps none."
-        ),
-
-        SettingKey(
-            "reuse.enabled", \.reuse.enabled, .flag,
-            "Whether new variants may be derived from stored variants instead of their source."),
-        SettingKey(
-            "reuse.lossBudget", \.reuse.lossBudget, .number(0...100),
-            "Maximum mean loss of reuse, in SSIMULACRA2 points. Stored variants of drawings are reused only if nothing is resampled. A source counts as a drawing unless it is a JPEG or HEIC in whose decode the renderer looked for colour edges (coloured text, charts, screenshots) and found few."
-        ),
-        SettingKey(
-            "reuse.allowStale", \.reuse.allowStale, .flag,
-            "Whether stale variants complete jobs and are reused, at any age, including those chosen by other request headers (`Vary`)."
-        ),
-
+    private static let runKeys: [SettingKey] = [
         SettingKey(
             "canonical.aliases", \.canonical.aliases, .aliasGroups,
             "Groups of hosts that serve the same images under the same paths."),

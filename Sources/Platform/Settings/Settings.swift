@@ -6,7 +6,6 @@ package import ImageModel
 package import KafkaSetup
 package import Origin
 package import RendererPool
-package import Store
 
 /// All settings with their effective defaults: each adapter gets all values from here, independent of its own defaults.
 ///
@@ -76,21 +75,6 @@ package struct Settings: Sendable, Equatable {
             package var fast = Duration.seconds(60)
             package var slow = Duration.seconds(86_400)
         }
-    }
-
-    /// Storage of variants and originals, and their default freshness.
-    package struct Store: Sendable, Equatable {
-        package var files = FileStoreSettings()
-        package var adopt = false
-        package var maxAge = Duration.seconds(7 * 86_400)
-        package var originalsLimit = 1 << 20
-    }
-
-    /// Derivation of variants from stored ones.
-    package struct Reuse: Sendable, Equatable {
-        package var enabled = true
-        package var lossBudget = 4.0
-        package var allowStale = false
     }
 
     /// Rules that decide which URLs are one source, and which URLs are variants.
