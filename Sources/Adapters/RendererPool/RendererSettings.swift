@@ -96,7 +96,7 @@ package struct RendererSettings: Sendable, Equatable {
         ),
         SettingRow(
             "render.metadata", \.metadata, .choice(["copyright", "none"]),
-            "Source metadata that variants keep. copyright: by-line, credit, copyright notice and IPTC digital source type (which marks machine-made images), in one XMP packet of at most 2 KiB, if the source has any of them. none: nothing. Locations, cameras, dates, thumbnails and other names are never kept. Metadata of SVG sources, and compressed metadata of JPEG XL sources, is not read. A change applies to variants rendered afterwards."
+            "Source metadata that variants keep. copyright: by-line, credit, copyright notice and IPTC digital source type (which marks machine-made images), in one XMP packet of at most 2 KiB, if the source has any of them. none: nothing. Locations, cameras, dates, thumbnails and other names are never kept. Metadata of SVG sources is not read. A change applies to variants rendered afterwards."
         ),
         SettingRow(
             "render.watermarks", \.watermarks, .path(allowsEmpty: true),
