@@ -113,6 +113,18 @@ struct LargeTests {
         await pool.stop()
     }
 
+    /// Of 47.6 million pixels. Seen to fail: the decoded pixels were held for both, and the renderer ended without memory.
+    @Test("Several variants of an AVIF that just fits are rendered, each from a decode of its own")
+    func severalOfFrame() async throws {
+        let pool = RendererPool(Workshop.configuration(count: 1))
+        let file = try Workshop.file(try Self.reference("frame-6900.avif"))
+        let made = try await Workshop.render(file, in: pool) { facts in
+            ["1000x1000.jpg", "160y160.webp"].compactMap { try? Workshop.order($0, of: facts.size) }
+        }
+        #expect(made.count == 2 && pool.losses == 0)
+        await pool.stop()
+    }
+
     /// Held for both, they would take 381 MiB.
     @Test("Of a large picture the decoder's pixels are held for no second variant")
     func several() async throws {
