@@ -41,6 +41,7 @@ let package = Package(
         library("CJPEG", "libjpeg", apt: "libjpeg-dev"),
         library("CWebP", "libwebp", apt: "libwebp-dev"),
         library("CDeflate", "libdeflate", apt: "libdeflate-dev"),
+        library("CBrotli", "libbrotlidec", apt: "libbrotli-dev"),
         library("CLCMS", "lcms2", apt: "liblcms2-dev"),
         library("CZstd", "libzstd", apt: "libzstd-dev"),
         // Ours, in C for its intrinsics; optimised in debug builds too, where pictures are tested.
@@ -141,7 +142,7 @@ let package = Package(
         // Imaging. The modules of the child processes, which see of the model images and specs alone. Only the inspector
         // has `ImageHeaders`: no module of the worker may see it.
         module("RenderProtocol", in: "Imaging", needs: ["VariantSpec", "Images"]),
-        module("ImageHeaders", in: "Imaging", needs: ["VariantSpec", "Images", "Posix", "RenderProtocol"]),
+        module("ImageHeaders", in: "Imaging", needs: ["VariantSpec", "Images", "CBrotli", "Posix", "RenderProtocol"]),
         module("RenderKit", in: "Imaging", needs: ["VariantSpec", "Images", "Posix", "CPixels", "RenderProtocol"]),
         module("Vips", in: "Imaging", needs: ["VariantSpec", "Images", "CHEIF", "CVips", "RenderKit", "RenderProtocol"]),
         module(

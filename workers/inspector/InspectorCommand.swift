@@ -6,7 +6,7 @@ internal import RenderProtocol
 internal import Seccomp
 
 /// The inspector program: started by the pool with a socket, it reads the headers of pictures in the strictest sandbox.
-/// It has one thread, no codec, and nothing but memory and the socket.
+/// It has one thread, no image codec, and nothing but memory and the socket.
 struct InspectorCommand {
     let words: [String]
     private static let program = ChildProgram(

@@ -57,7 +57,7 @@ package struct RendererSettings: Sendable, Equatable {
         ),
         SettingRow(
             "render.memory", \.memory, .size(64 << 20...1 << 40),
-            "Estimated memory that all renders together may use, beyond 50 MiB a process. A render that would exceed it waits. Idle processes count too, and end first. One renderer may use half of it, and at least 512 MiB. If a source's headers show that decoding needs more, it is refused (render.too-much-memory) before its remaining bytes are fetched. The default accepts AVIF and HEIC of 49 megapixels with 8 bits and 23 with 10 bits (AVIF with full chroma: 33 and 16). It accepts GIF of 100 megapixels, or 36 if the first frame is smaller than the canvas."
+            "Estimated memory that all renders together may use, beyond 50 MiB a process. A render that would exceed it waits. Idle processes count too, and end first. One renderer may use half of it, and at least 512 MiB. If a source's headers show that decoding needs more, it is refused (render.too-much-memory) before its remaining bytes are fetched. The default accepts AVIF and HEIC of 49 megapixels with 8 bits (with alpha: 40) and 23 with 10 bits (AVIF with full chroma: 30 and 16). It accepts GIF of 100 megapixels, or 36 if the first frame is smaller than the canvas."
         ),
         SettingRow(
             "render.deadline", \.deadline, .duration(.milliseconds(10) ... .seconds(600)),
@@ -96,7 +96,7 @@ package struct RendererSettings: Sendable, Equatable {
         ),
         SettingRow(
             "render.metadata", \.metadata, .choice(["copyright", "none"]),
-            "Source metadata that variants keep. copyright: by-line, credit, copyright notice and IPTC digital source type (which marks machine-made images), in one XMP packet of at most 2 KiB, if the source has any of them. none: nothing. Locations, cameras, dates, thumbnails and other names are never kept. Metadata of SVG sources, and compressed metadata of JPEG XL sources, is not read. A change applies to variants rendered afterwards."
+            "Source metadata that variants keep. copyright: by-line, credit, copyright notice and IPTC digital source type (which marks machine-made images), in one XMP packet of at most 2 KiB, if the source has any of them. none: nothing. Locations, cameras, dates, thumbnails and other names are never kept. Metadata of SVG sources is not read. A change applies to variants rendered afterwards."
         ),
         SettingRow(
             "render.watermarks", \.watermarks, .path(allowsEmpty: true),

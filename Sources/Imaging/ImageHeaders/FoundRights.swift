@@ -24,14 +24,14 @@ struct FoundRights {
     static let packetLimit = 64 << 10
 
     mutating func read(
-        xmp range: Range<Int>, _ bytes: inout PictureBytes, isCompressed: Bool = false
+        xmp range: Range<Int>, _ bytes: inout PictureBytes, coding: BlockCoding = .plain
     ) throws(RenderFailure) {
         packets += 1
         guard xmp == nil, packets <= Self.packetsLimit,
             let read = try bytes.bytes(range.lowerBound, min(range.count, Self.packetLimit)),
-            let packet = isCompressed ? Inflate.prefix(Self.packetLimit, ofZlib: read)?[...] : read
+            let packet = coding.prefix(Self.packetLimit, of: read)
         else { return }
-        let (rights, marked) = XMPReader.read(packet)
+        let (rights, marked) = XMPReader.read(packet[...])
         if !rights.isEmpty { xmp = rights }
         if self.marked.isEmpty { self.marked = marked }
     }
@@ -72,7 +72,7 @@ extension FoundRights {
         if data.starts(with: packet) {
             try read(xmp: chunk.dropFirst(packet.count), &bytes)
         } else if data.starts(with: compressed) {
-            try read(xmp: chunk.dropFirst(compressed.count), &bytes, isCompressed: true)
+            try read(xmp: chunk.dropFirst(compressed.count), &bytes, coding: .zlib)
         } else if data.starts(with: "Author\0".utf8) {
             text.creator = Self.text(data.dropFirst(7))
         } else if data.starts(with: "Copyright\0".utf8) {

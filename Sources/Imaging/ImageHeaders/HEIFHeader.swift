@@ -88,7 +88,9 @@ enum HEIFHeader {
         header.rights = rights.all
         // Regions refer to uncut pixels.
         if !listed.contains(where: { $0.type == "clap" }) { header.marked = rights.marked }
-        header.memory = try coding(&bytes, properties, hasAlpha: header.hasAlpha).bytes(of: largest)
+        // A grid has no configuration of a codec; its tiles have.
+        let isOneFrame = listed.contains { $0.type == "av1C" }
+        header.memory = try coding(&bytes, properties, hasAlpha: header.hasAlpha, isOneFrame).bytes(of: largest)
         return header
     }
 
@@ -116,7 +118,7 @@ enum HEIFHeader {
     /// Coding of the picture's planes, from the configurations of its codec: the largest counts, since tiles have their
     /// own.
     private static func coding(
-        _ bytes: inout PictureBytes, _ properties: [Box], hasAlpha: Bool
+        _ bytes: inout PictureBytes, _ properties: [Box], hasAlpha: Bool, _ isOneFrame: Bool
     ) throws(RenderFailure) -> PictureCoding {
         var (isSubsampled, isDeep) = (true, false)
         for property in properties {
@@ -134,7 +136,7 @@ enum HEIFHeader {
             default: continue
             }
         }
-        return .planes(isSubsampled: isSubsampled, isDeep: isDeep, hasAlpha: hasAlpha)
+        return .planes(isSubsampled: isSubsampled, isDeep: isDeep, hasAlpha: hasAlpha, isOneFrame: isOneFrame)
     }
 
     /// Colours that the properties name, unless they embed a profile.

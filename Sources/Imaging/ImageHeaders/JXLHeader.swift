@@ -62,8 +62,7 @@ enum JXLHeader {
         return try PixelSize(width, height, of: .jxl)
     }
 
-    /// Position of the codestream in a container of boxes, or of its first part, and the metadata beside it. Compressed
-    /// boxes (`brob`) are not read.
+    /// Position of the codestream in a container of boxes, or of its first part, and the metadata beside it.
     private static func boxes(
         _ bytes: inout PictureBytes
     ) throws(RenderFailure) -> (codestream: Int?, found: FoundRights) {
@@ -78,17 +77,37 @@ enum JXLHeader {
                 guard try bytes.big(offset + 8, 4) == 0, let low = try bytes.big(offset + 12, 4) else { break }
                 content = offset + 16..<offset + max(16, low)
             }
-            switch String(decoding: head.suffix(4), as: UTF8.self) {
+            let type = String(decoding: head.suffix(4), as: UTF8.self)
+            switch type {
             case "jxlc" where start == nil: start = content.lowerBound + 2
             case "jxlp" where start == nil: start = content.lowerBound + 6
-            case "xml ": try found.read(xmp: content, &bytes)
-            case "Exif" where found.exif == nil:
-                guard let skipped = try bytes.big(content.lowerBound, 4), skipped < content.count - 4 else { break }
-                found.exif = try Exif(&bytes, in: content.dropFirst(4 + skipped)).rights
-            default: break
+            case "brob":
+                guard let packed = try bytes.bytes(content.lowerBound, 4) else { break }
+                let type = String(decoding: packed, as: UTF8.self)
+                try metadata(type, content.dropFirst(4), .brotli, &bytes, &found)
+            default: try metadata(type, content, .plain, &bytes, &found)
             }
             offset = content.upperBound
         }
         return (start, found)
+    }
+
+    private static func metadata(
+        _ type: String, _ content: Range<Int>, _ coding: BlockCoding, _ bytes: inout PictureBytes,
+        _ found: inout FoundRights
+    ) throws(RenderFailure) {
+        switch type {
+        case "xml ": try found.read(xmp: content, &bytes, coding: coding)
+        case "Exif" where found.exif == nil:
+            // Damaged, it counts as the first of its kind, too: no file has two decoded.
+            found.exif = PictureRights()
+            guard let read = try bytes.bytes(content.lowerBound, min(content.count, FoundRights.packetLimit)),
+                let block = coding.prefix(FoundRights.packetLimit, of: read)
+            else { break }
+            var exif = PictureBytes(block)
+            guard let skipped = try exif.big(0, 4), skipped < block.count - 4 else { break }
+            found.exif = try Exif(&exif, in: 4 + skipped..<block.count).rights
+        default: break
+        }
     }
 }

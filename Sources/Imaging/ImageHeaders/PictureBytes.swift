@@ -9,7 +9,8 @@ internal import VariantSpec
 /// Every position beyond the end is nil, never a trap. The cost of reading is counted, and limited above the needs of
 /// any picture: the worker itself reads headers, where nothing else stops a file that costs too much.
 struct PictureBytes {
-    private let file: OpenFile
+    /// The file; nil: the window holds all bytes.
+    private let file: OpenFile?
     /// Start of the picture in the file.
     private let base: Int
     let length: Int
@@ -32,6 +33,9 @@ struct PictureBytes {
         let part = (part ?? 0..<file.length).clamped(to: 0..<file.length)
         (self.file, base, length) = (file, part.lowerBound, part.count)
     }
+
+    /// A block that was read, such as a decompressed one.
+    init(_ block: [UInt8]) { (file, base, length, window) = (nil, 0, block.count, block) }
 
     /// Limit of bytes read: the file once, and a few positions a second time.
     var byteLimit: Int { length + 1 << 20 }
@@ -110,9 +114,10 @@ struct PictureBytes {
         if offset >= start && offset + count <= end { return true }
         let isNext = offset >= start && offset <= end
         do throws(SystemFailure) {
-            window = try file.bytes(
-                at: base + offset,
-                count: min(isNext ? Self.windowBytes : max(Self.skippedBytes, count), length - offset))
+            window =
+                try file?.bytes(
+                    at: base + offset,
+                    count: min(isNext ? Self.windowBytes : max(Self.skippedBytes, count), length - offset)) ?? []
         } catch {
             throw .unreadable(reason: error.description)
         }

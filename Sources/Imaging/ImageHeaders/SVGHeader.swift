@@ -22,7 +22,9 @@ enum SVGHeader {
         case (let width?, nil) where hasBox: size = (width, width * box[3] / box[2])
         case (nil, let height?) where hasBox: size = (height * box[2] / box[3], height)
         case _ where hasBox: size = (box[2], box[3])
-        default: throw .unsupportedFeature(.svg, reason: "its root has neither a width and a height nor a viewBox")
+        default:
+            throw .unsupportedFeature(
+                .svg, reason: "its root has no viewBox, and its width and height are not both lengths in a known unit")
         }
         guard (1..<65_536).contains(size.0), (1..<65_536).contains(size.1) else {
             throw .unsupportedFeature(

@@ -19,11 +19,12 @@ package enum PictureCoding: Sendable, Hashable {
     /// All pixels of the canvas in 32 bits: 4.4 bytes for each of 67 Mpx. The same again if frames are restored, or if
     /// a canvas is bare.
     case gif(canvases: Int)
-    /// AVIF and HEIC: the codec's planes, libheif's, and pixels. Eight bits of 4:2:0 in one frame take 7.2 bytes a pixel (tiles
-    /// 6.5), of an AVIF's 4:4:4 13.6, ten bits of 4:2:0 14.3; alpha two bytes more. A HEIC takes no more in 4:2:2 or 4:4:4: 325
-    /// MiB of 49 Mpx with eight bits, 316 of 25 Mpx with ten. `RLIMIT_DATA` also counts stacks and freed blocks: an AVIF of
-    /// 7,000 x 7,000 with alpha in one frame needs more than 512 MiB, and its estimate says so.
-    case planes(isSubsampled: Bool, isDeep: Bool, hasAlpha: Bool)
+    /// AVIF and HEIC: the codec's planes, libheif's, and pixels. Eight bits of 4:2:0 in tiles take 6.5 bytes a pixel, of an AVIF's
+    /// 4:4:4 13.6, ten bits of 4:2:0 14.3; alpha two bytes more. A HEIC takes no more in one frame, in 4:2:2 or 4:4:4: 325
+    /// MiB of 49 Mpx with eight bits, 316 of 25 Mpx with ten. `isOneFrame`: an AVIF without tiles. Its decoder's stacks and
+    /// freed blocks stay until it ends, which `RLIMIT_DATA` counts: 8.7 bytes a pixel, 10.9 with alpha, 14.8 in 4:4:4 or with ten
+    /// bits (slopes of VmData from 12 to 49 Mpx, by avifenc 0.11 with two threads).
+    case planes(isSubsampled: Bool, isDeep: Bool, hasAlpha: Bool, isOneFrame: Bool = false)
     /// Strips and tiles of a TIFF may be as large as the picture.
     case strips
     /// JPEG XL, whose decoder computes in floating-point numbers.
@@ -38,11 +39,12 @@ package enum PictureCoding: Sendable, Hashable {
         case .lossyWebP: size.times(2)
         case .losslessWebP: size.times(5)
         case .gif(let canvases): size.times(4 * canvases)
-        case .planes(let isSubsampled, let isDeep, let hasAlpha):
+        case .planes(let isSubsampled, let isDeep, let hasAlpha, let isOneFrame):
             // In quarters of a byte.
             size.times(
                 isDeep
-                    ? (isSubsampled ? 58 : 108) + (hasAlpha ? 16 : 0) : (isSubsampled ? 29 : 55) + (hasAlpha ? 9 : 0)) / 4
+                    ? (isSubsampled ? (isOneFrame ? 60 : 58) : 108) + (hasAlpha ? 16 : 0)
+                    : (isSubsampled ? (isOneFrame ? 34 : 29) : isOneFrame ? 58 : 55) + (hasAlpha ? 9 : 0)) / 4
         case .strips: size.times(6)
         case .floats: size.times(16)
         }

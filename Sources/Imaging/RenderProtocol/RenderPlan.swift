@@ -57,7 +57,7 @@ package struct RenderPlan: Sendable, Hashable {
             ? Wanted(crop: Region(whole: stored), size: decoded) : Wanted(decoded: decoded, shrunk: shrink)
 
         // A second resampling softens text and lines by up to 10 points (SSIMULACRA2); photographs do not show it.
-        let hasLadder = facts.format.isOfCameras || decoded.pixels > RenderRequest.heldPixels
+        let hasLadder = facts.format.isOfCameras || !request.mayHold(shrink: shrink)
         var steps: [Step] = []
         for index in wanted.indices.sorted(by: { wanted[$0].scale > wanted[$1].scale }) {
             let own = wanted[index]
@@ -113,11 +113,10 @@ extension RenderRequest {
     /// a large picture each such output has its own decode, together with the outputs derived from it.
     package var decodes: [[Int]] {
         let all = [Array(outputs.indices)]
-        guard outputs.count > 1, facts.size.pixels > Self.heldPixels,
-            !outputs.contains(where: \.isResolvedByPixels)
+        guard outputs.count > 1, !mayHold(shrink: 1), !outputs.contains(where: \.isResolvedByPixels)
         else { return all }
         let plan = RenderPlan(self)
-        guard plan.keepsDecoded, plan.decoded.pixels > Self.heldPixels else { return all }
+        guard plan.keepsDecoded, !mayHold(shrink: plan.shrink) else { return all }
         var (decodes, own): ([[Int]], [Int: Int]) = ([], [:])
         for step in plan.steps {
             if case .output(let base) = step.base, let decode = own[base] {

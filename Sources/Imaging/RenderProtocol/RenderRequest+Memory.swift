@@ -47,6 +47,14 @@ extension RenderRequest {
         } ?? 1
     }
 
+    /// Whether the pixels of a decode may be held for several outputs: they are few, and fit in the smallest heap beside their
+    /// decoder. The setting does not count, so that a repeated job gives the same bytes.
+    package func mayHold(shrink: Int) -> Bool {
+        let held = facts.size.times([.png, .tiff].contains(facts.format) ? 8 : 6) / (shrink * shrink)
+        return facts.size.pixels / (shrink * shrink) <= Self.heldPixels
+            && facts.decodeBytes(shrink: shrink) + held <= RenderMemory.decoding(RenderMemory.leastHeap)
+    }
+
     /// Fewest bytes for decoding. If pixels decide size or crop, two copies with 8 bits are held: as stored and
     /// upright. Copies with more bits take up to twice as much, and the facts do not show the depth.
     package var leastBytes: Int {
@@ -63,8 +71,7 @@ extension RenderRequest {
         // Pixels that several outputs use, or that decide size or crop, upright, too; 16 bits if the picture may have
         // them.
         let isResolved = outputs.contains(where: \.isResolvedByPixels)
-        let decoded = facts.size.pixels / (shrink * shrink)
-        let isHeld = isResolved || outputs.count > 1 && decoded <= Self.heldPixels
+        let isHeld = isResolved || outputs.count > 1 && mayHold(shrink: shrink)
         let bytes = [.png, .tiff].contains(facts.format) ? 8 : 4
         let held = isHeld ? facts.size.times(bytes * (isResolved ? 2 : 1)) / (shrink * shrink) : 0
         // Animated outputs are rendered one at a time.

@@ -82,7 +82,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .aborted(let format):
             "A library aborted a fresh renderer over the source, \(format.withArticle). Publish it in another form or format."
         case .outOfMemory(let spec, let reason):
-            "\(spec.map { "\($0)" } ?? "The source") needs more memory than a renderer may have, also in a fresh one (\(reason)). Ask for a smaller size or another format."
+            "\(spec.map { "\($0)" } ?? "The source") needs more memory than a renderer may have, also in a fresh one (\(reason)). Ask for a smaller size or another format, or raise render.memory."
         case .deadline(let ms):
             "The source took longer than \(ms % 1000 == 0 ? "\(ms / 1000) s" : "\(ms) ms") to render, twice. Ask for smaller variants or fewer frames, or raise render.deadline."
         case .unavailable(let reason):
@@ -106,10 +106,11 @@ package enum RenderFailure: CodedFailure, Hashable {
             } else { .malformed(facts.format, reason: reason) }
     }
 
-    /// Words by which libraries report a limit of theirs. The last is libxml2's, for elements within 256 others.
+    /// Words by which libraries report a limit of theirs. `use xml_parse_huge` is libxml2's, for elements within 256 others.
+    /// The last is libvips's for a size that two readers disagree about: libavif scales such an image to its header's.
     private static let limits = [
         "unsupported", "not supported", "unimplemented", "not implemented", "security limit", "out of range",
-        "use xml_parse_huge",
+        "use xml_parse_huge", "bad image dimensions on decode",
     ]
     private static let svgDamage = ["xml parse error", "xml does not have <svg> root"]
 

@@ -95,6 +95,36 @@ struct LargeTests {
         await pool.stop()
     }
 
+    /// Seen to fail: the defaults took the first, which ended without memory. So did the others with the memory named.
+    @Test(
+        "The memory that a refusal names is enough",
+        arguments: ["frame-7500.avif", "frame-10-7000.avif", "frame-444-7000.avif"])
+    func named(name: String) async throws {
+        let file = try Workshop.file(try Self.reference(name))
+        let failure = await #expect(throws: RenderFailure.self) { _ = try await Workshop.pool.inspect(file) }
+        guard case .tooMuchMemory(_, let bytes, _) = failure else { return }
+        var configuration = Workshop.configuration(count: 1)
+        configuration.memoryBytes = RenderMemory.setting(for: bytes)
+        configuration.limits.memory = configuration.memoryBytes
+        configuration.dataBytes = RenderMemory.heap(configuration.memoryBytes)
+        let pool = RendererPool(configuration)
+        let made = try await Workshop.make("1000x1000.jpg", of: file, in: pool)
+        #expect(made.size == Self.square(1_000) && pool.losses == 0)
+        await pool.stop()
+    }
+
+    /// Of 47.6 million pixels. Seen to fail: the decoded pixels were held for both, and the renderer ended without memory.
+    @Test("Several variants of an AVIF that just fits are rendered, each from a decode of its own")
+    func severalOfFrame() async throws {
+        let pool = RendererPool(Workshop.configuration(count: 1))
+        let file = try Workshop.file(try Self.reference("frame-6900.avif"))
+        let made = try await Workshop.render(file, in: pool) { facts in
+            ["1000x1000.jpg", "160y160.webp"].compactMap { try? Workshop.order($0, of: facts.size) }
+        }
+        #expect(made.count == 2 && pool.losses == 0)
+        await pool.stop()
+    }
+
     /// Held for both, they would take 381 MiB.
     @Test("Of a large picture the decoder's pixels are held for no second variant")
     func several() async throws {

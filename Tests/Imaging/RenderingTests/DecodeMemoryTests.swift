@@ -31,6 +31,12 @@ struct DecodeMemoryTests {
             (.heic, .planes(isSubsampled: true, isDeep: false, hasAlpha: true), 7_000, 1, 422),
             (.heic, .planes(isSubsampled: true, isDeep: true, hasAlpha: true), 5_000, 1, 431),
             (.avif, .planes(isSubsampled: false, isDeep: false, hasAlpha: false), 7_000, 1, 616),
+            // By VmData, which is what the limit counts.
+            (.avif, .planes(isSubsampled: true, isDeep: false, hasAlpha: false, isOneFrame: true), 7_000, 1, 435),
+            (.avif, .planes(isSubsampled: true, isDeep: false, hasAlpha: true, isOneFrame: true), 7_000, 1, 538),
+            (.avif, .planes(isSubsampled: true, isDeep: true, hasAlpha: false, isOneFrame: true), 7_000, 1, 717),
+            (.avif, .planes(isSubsampled: false, isDeep: false, hasAlpha: false, isOneFrame: true), 7_000, 1, 717),
+            (.avif, .planes(isSubsampled: true, isDeep: true, hasAlpha: true, isOneFrame: true), 7_000, 1, 853),
         ])
     func measured(format: ImageFormat, coding: PictureCoding, side: Int, shrink: Int, mebibytes: Int) {
         let size = PixelSize(width: side, height: side)
@@ -50,6 +56,10 @@ struct DecodeMemoryTests {
             (.heic, .planes(isSubsampled: true, isDeep: true, hasAlpha: false), 5_400),
             (.avif, .planes(isSubsampled: true, isDeep: true, hasAlpha: true), 4_800),
             (.avif, .planes(isSubsampled: false, isDeep: true, hasAlpha: false), 4_000),
+            (.avif, .planes(isSubsampled: true, isDeep: false, hasAlpha: false, isOneFrame: true), 7_000),
+            (.avif, .planes(isSubsampled: true, isDeep: false, hasAlpha: true, isOneFrame: true), 6_300),
+            (.avif, .planes(isSubsampled: true, isDeep: true, hasAlpha: false, isOneFrame: true), 5_300),
+            (.avif, .planes(isSubsampled: false, isDeep: false, hasAlpha: false, isOneFrame: true), 5_400),
             (.gif, .gif(canvases: 1), 10_000), (.gif, .gif(canvases: 2), 7_200), (.gif, .gif(canvases: 3), 6_000),
         ])
     func bounds(format: ImageFormat, coding: PictureCoding, side: Int) {

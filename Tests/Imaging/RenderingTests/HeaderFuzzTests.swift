@@ -28,7 +28,7 @@ struct HeaderFuzzTests {
             Samples.gif(width: 30, height: 20, frames: 3),
             Samples.avif(width: 40, height: 30, turns: 1, hasAlpha: true),
             Samples.page(width: 30, height: 20, orientation: 6),
-            [0xff, 0x0a, 0x7f, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
+            [0xff, 0x0a, 0x7f, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66], RightsTests.packedJXL,
             Array("<?xml version='1.0'?><svg viewBox='0 0 30 20' width='30px'/>".utf8),
             Array("<!-- a --><svg width='30mm' height=\"20\"/>".utf8),
             Samples.png(

@@ -273,6 +273,10 @@ struct HeaderTests {
                 ($0 as? RenderFailure)?.code == "render.unsupported" && !"\($0)".contains("origin")
             }
         }
+        // Seen to fail: it was said to have neither.
+        #expect {
+            try facts(Array("<svg width='3lh' height='4lh'/>".utf8))
+        } throws: { "\($0)".contains("not both lengths in a known unit") }
         // 256 by 256, small: the bit for it, five bits of height, three of ratio 1:1, then nothing but defaults.
         #expect(try facts([0xff, 0x0a, 0x7f, 0x02, 0, 0]).size == PixelSize(width: 256, height: 256))
     }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Images
 internal import TestPixels
 internal import Testing
@@ -192,7 +193,6 @@ struct RightsTests {
     func boxes() throws {
         let (exif, xmp) = ([0, 0, 0, 0] + Self.exif("Ada", "A"), try #require(PictureRights(credit: "C").packet))
         let image = Bombs.box("jxlc", [0xff, 0x0a, 0x41, 0x02])
-        let start = Bombs.box("JXL ", [13, 10, 0x87, 10]) + Bombs.box("ftyp", Array("jxl \0\0\0\0jxl ".utf8))
         let long = [0, 0, 0, 1] + Array("xml ".utf8) + Samples.big(0, 4) + Samples.big(xmp.count + 16, 4) + xmp
         let open = [0, 0, 0, 0] + Array("xml ".utf8) + xmp
         for boxes in [
@@ -200,10 +200,63 @@ struct RightsTests {
             image + Bombs.box("Exif", exif) + open,
         ] {
             let facts = try PictureInspector(limits: RenderLimits(formats: [.jxl]))
-                .inspect(Samples.file(start + boxes)).facts
+                .inspect(Samples.file(Self.jxlStart + boxes)).facts
             #expect(facts.size == PixelSize(width: 8, height: 8))
             #expect(facts.rights == PictureRights(creator: "Ada", credit: "C", notice: "A"))
         }
+    }
+
+    private static let jxlStart =
+        Bombs.box("JXL ", [13, 10, 0x87, 10]) + Bombs.box("ftyp", Array("jxl \0\0\0\0jxl ".utf8))
+
+    /// A compressed box of a JPEG XL.
+    private static func packed(_ type: String, _ stream: [UInt8]) -> [UInt8] {
+        Bombs.box("brob", Array(type.utf8) + stream)
+    }
+    private static func base64(_ text: String) -> [UInt8] { Array(Data(base64Encoded: text) ?? Data()) }
+    /// By Debian's brotli at its highest effort: the bytes of `exif("Ada", "A")` behind their offset, and a packet with
+    /// the credit "C", which takes words of the format's dictionary.
+    private static let packedExif = base64("oXgBwH+cLBNm9cbzuXv3l1Gg0eEJtqVQIQiWJCPFCA9mNohTsdDv+iNoQAM=")
+    private static let packedXMP = base64(
+        "H+MAIOT/zpHemn4drur5wNoqVT1gXgvNlh1oQofn+uR0hqlft4m3r1OGDenpiaDP8PO/eZvHq70qan2RN67uOzIdeXF4DJPflHWRAU80"
+            + "BbdzhIk1aQ3WwfkvV/vBcloc5/4GiA8UOzxiqgs5RV/Lic1QXlXsJMjkKSj9Hxq2FB7FIXVrgdYWMQ==")
+    /// The same packet and 64 MiB of spaces, of a window of 16 MiB.
+    private static let packedBomb = base64(
+        "z///fwCM02U25DHKHs6l+nsCtsWblS6iJYW37QiY991uu6XJIOAo7S6KYeqBWLpNvH2ElowZfj0S9Oi0zttcX/msqNk1+9Usx62KTM85"
+            + "qsaSZFmAXG4bnC4SJiZICLAKzn+58g+WUyXZC3QJoxeKbSYzax3duvHncqIaOl9NWYkjI1PCwvqiYT02h0IVubDS4n61/b8nBf7/"
+            + "/8MvARCHBQC69//8//+HXwIgDosAdO//+f//D78EQBwWAOje/8c4AH4JgBgsAPAA")
+
+    /// A JPEG XL of 8 by 8 pixels with compressed metadata.
+    static let packedJXL =
+        jxlStart + Bombs.box("jxlc", [0xff, 0x0a, 0x41, 0x02]) + packed("Exif", packedExif) + packed("xml ", packedXMP)
+
+    /// Seen to fail: `cjxl` compresses the metadata of every JPEG that it recodes, and it was lost.
+    @Test(
+        "JPEG XL: compressed boxes; those that expand without end, are cut or damaged cost little, and no image",
+        arguments: [
+            (
+                packed("Exif", packedExif) + packed("xml ", packedXMP),
+                PictureRights(creator: "Ada", credit: "C", notice: "A")
+            ),
+            (
+                packed("xml ", packedBomb) + packed("Exif", packedExif),
+                PictureRights(creator: "Ada", credit: "C", notice: "A")
+            ),
+            (packed("xml ", packedXMP.dropLast(4)), PictureRights(credit: "C")),
+            (packed("Exif", Array(packedXMP.reversed())) + packed("xml ", packedXMP), PictureRights(credit: "C")),
+            // The first Exif counts, and no more than four boxes of XMP are read.
+            (packed("Exif", [0xff]) + packed("Exif", packedExif), PictureRights()),
+            (
+                Array(repeatElement(packed("xml ", [0xff]), count: 4).joined()) + packed("xml ", packedXMP),
+                PictureRights()
+            ),
+            (packed("xml ", []) + Bombs.box("brob", [0x78]) + packed("jxlc", packedXMP), PictureRights()),
+        ])
+    func packedBoxes(boxes: [UInt8], rights: PictureRights) throws {
+        let file = Self.jxlStart + boxes + Bombs.box("jxlc", [0xff, 0x0a, 0x41, 0x02])
+        let facts = try PictureInspector(limits: RenderLimits(formats: [.jxl])).inspect(Samples.file(file)).facts
+        #expect(facts.size == PixelSize(width: 8, height: 8))
+        #expect(facts.rights == rights)
     }
 
     @Test("TIFF: artist, notice, an XMP packet and an IPTC record in its directory, in both orders of bytes")
