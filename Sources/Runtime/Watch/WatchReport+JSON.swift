@@ -88,14 +88,14 @@ extension JSONWriter {
         optional("donePerSecond", lane.rates?.out)
         optional("drainSeconds", lane.drainSeconds)
         field("unknownPartitions", lane.lag.unknown)
-        array("history", lane.minutes) { json, point in
+        objects("history", lane.minutes) { json, point in
             json.optional("at", time: point.at)
             json.seconds("oldestSeconds", point.oldest)
             json.optional("waiting", point.waiting)
             json.field("in", point.published)
             json.field("done", point.finished)
         }
-        array("marks", marks) { json, mark in
+        objects("marks", marks) { json, mark in
             json.optional("at", time: mark.at)
             json.field("text", mark.text)
         }
