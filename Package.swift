@@ -260,7 +260,7 @@ let package = Package(
             "Command", in: "Programs",
             needs: [
                 "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "JSONText", "Records", "Digest",
-                "Ports", "TestPixels", "mezzotint", "mezzotint-bench", "mezzotint-demo", "mezzotint-inspector",
+                "Ports", "Posix", "TestPixels", "mezzotint", "mezzotint-bench", "mezzotint-demo", "mezzotint-inspector",
                 "mezzotint-lagwatch", "mezzotint-renderer",
                 "mezzotint-worker",
             ]),

@@ -76,15 +76,16 @@ enum ControlCommand {
                 ?? "Nothing was cancelled. To cancel \(number) jobs, add --yes \(jobs).")
     }
 
-    private static func write(
-        _ controls: [Control], _ ends: LaneEnds, _ keys: JobKeys?, to log: any Log
+    /// - Parameter ends: nil for controls that are about all jobs, whenever they are published.
+    static func write(
+        _ controls: [Control], _ ends: LaneEnds?, _ keys: JobKeys?, to log: any Log
     ) async throws {
         // Not the time when the command began: a count takes minutes, and a signed control is refused after ten.
         let now = SystemTime.wall
         let records = controls.flatMap { control in
             var control = control
             control.at = now
-            return control.partitions(of: log).map { control.with(ends[$0]).newRecord(partition: $0, signedBy: keys) }
+            return control.partitions(of: log).map { control.with(ends?[$0] ?? [:]).newRecord(partition: $0, signedBy: keys) }
         }
         for start in stride(from: 0, to: records.count, by: batch) {
             let results = await log.appendRepeating(Array(records[start..<min(start + batch, records.count)]))

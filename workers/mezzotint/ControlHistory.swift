@@ -26,11 +26,17 @@ struct ControlHistory {
         var jobs = 0
         /// Reason of a refusal.
         var failure: FailureNote?
+        /// End of a pause; nil for other controls.
+        var until: WallTime?
+        /// Whether its pause is active in a partition.
+        var isActive = false
 
         /// State over all partitions.
         enum State: String {
             /// Some partitions have not applied it to all jobs.
             case waiting
+            /// A pause that holds jobs back now.
+            case active
             case applied
             /// No partition has a job that it names.
             case unknown
@@ -41,6 +47,7 @@ struct ControlHistory {
 
         var state: State {
             if !waiting.isEmpty { return .waiting }
+            if isActive { return .active }
             if kinds.contains(.applied) { return .applied }
             if kinds.contains(.refused) { return .refused }
             return kinds.contains(.unknown) ? .unknown : .ended
@@ -79,6 +86,7 @@ struct ControlHistory {
             }
             for record in records { take(record, isFinished: record.offset < place?.committed ?? 0) }
         }
+        for pause in try await log.pauses() { entries[pause.control]?.isActive = true }
     }
 
     private mutating func take(_ outcome: ControlOutcome, in partition: PartitionID) {
@@ -87,6 +95,7 @@ struct ControlHistory {
         entry.named = entry.named ?? outcome.named
         entry.by = entry.by ?? outcome.by
         entry.why = entry.why ?? outcome.why
+        entry.until = entry.until ?? outcome.until
         entry.at = min(entry.at, outcome.requested ?? outcome.at)
         entry.partitions.insert(partition)
         if entry.ended.insert(partition).inserted {
@@ -106,7 +115,7 @@ struct ControlHistory {
         if let control {
             entry.verb = control.verb
             entry.named = ControlSubject(control.scope)
-            (entry.by, entry.why) = (control.by, control.why)
+            (entry.by, entry.why, entry.until) = (control.by, control.why, control.until)
         }
         entry.at = min(entry.at, control?.at ?? record.timestamp)
         entry.partitions.insert(record.partition)

@@ -11,7 +11,7 @@ import Settings
 /// `mezzotint control`: the record of actions.
 enum ControlListCommand {
     static let command = Command(
-        "control", abstract: "Show the record of promote, demote and cancel.",
+        "control", abstract: "Show the record of controls.",
         examples: ["mezzotint control list"],
         subcommands: [
             Command(
@@ -48,11 +48,17 @@ enum ControlListCommand {
     }
 
     private static func result(of entry: ControlHistory.Entry) -> String {
+        let until = entry.until.map { " until \(Timestamp.text($0))" } ?? ""
+        let isPausing = entry.verb?.action.isPausing ?? false
         let jobs = "\(entry.jobs) \(entry.jobs == 1 ? "job" : "jobs")"
         let refusal = entry.failure.map { " \($0.code): \($0.message)" } ?? ""
         return switch entry.state {
+        case .waiting where isPausing: "waits in \(entry.waiting.count) of \(entry.partitions.count) partitions\(until)"
         case .waiting: "waits in \(entry.waiting.count) of \(entry.partitions.count) partitions, \(jobs) so far"
+        case .active: "paused\(until)" + (refusal.isEmpty ? "" : "; refused elsewhere:\(refusal)")
+        case .applied where isPausing: (entry.verb == .pause ? "over" : "ended a pause") + (refusal.isEmpty ? "" : "; refused elsewhere:\(refusal)")
         case .applied: "applied to \(jobs)" + (refusal.isEmpty ? "" : "; refused elsewhere:\(refusal)")
+        case .unknown where isPausing: entry.verb == .pause ? "was over when it was read" : "no such pause was active"
         case .unknown: "no such job waited or ran"
         case .refused: "refused:\(refusal)"
         case .ended: "ended; its outcomes are no longer kept"
@@ -71,6 +77,7 @@ enum ControlListCommand {
         json.field("partitions", entry.partitions.count)
         json.field("waiting", entry.waiting.count)
         json.field("jobs", entry.jobs)
+        json.field("until", entry.until.map { Timestamp.text($0) })
         json.field("code", entry.failure?.code)
         json.field("message", entry.failure?.message)
     }

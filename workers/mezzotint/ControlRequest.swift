@@ -19,6 +19,9 @@ struct ControlRequest {
         Option("host", value: "host", help: "Jobs of this host, with or without scheme."),
         Option("lane", value: "lane", help: "Jobs published to this lane.", oneOf: Lane.allCases.map(\.rawValue)),
         Option("before", value: "time", help: "Jobs published before a time, or before 2h ago."),
+    ] + notes
+
+    static let notes = [
         Option("why", value: "text", help: "The reason, for 'mezzotint control list'."),
         Option("by", value: "name", help: "Your name for the record (default: user@host).", isHidden: true),
     ]
@@ -46,14 +49,32 @@ struct ControlRequest {
             scopes.append(.source(source.key, SourceURL(source.fetchURL, hiding: rules.hidden)))
         }
         if !filter.isEmpty { scopes.append(.filter(filter)) }
-        let by = try arguments.note("by") ?? String(Self.caller.prefix(Control.textLimit))
+        var seen: Set<Control.Scope> = []
+        controls = try Self.controls(verb, scopes.filter { seen.insert($0).inserted }, arguments)
+        isFilter = !filter.isEmpty
+    }
+
+    /// The `pause` or `resume` that a command line asks for.
+    static func pause(_ verb: Control.Verb, _ arguments: ParsedArguments) throws -> Control {
+        let host = try arguments.value("host").map { text throws(UsageError) in try Self.host(text) }
+        let lane = arguments.value("lane").flatMap { Lane(rawValue: $0) }
+        let scopes: [Control.Scope] =
+            (arguments.flag("all") ? [.all] : []) + (lane.map { [.filter(Control.Filter(lane: $0))] } ?? [])
+            + (host.map { [.filter(Control.Filter(host: $0))] } ?? [])
+        guard scopes.count == 1 else { throw UsageError("Give exactly one of --lane, --host and --all.") }
+        return try controls(verb, scopes, arguments)[0]
+    }
+
+    /// A control for each scope, with new ids.
+    private static func controls(
+        _ verb: Control.Verb, _ scopes: [Control.Scope], _ arguments: ParsedArguments
+    ) throws -> [Control] {
+        let by = try arguments.note("by") ?? String(caller.prefix(Control.textLimit))
         let why = try arguments.note("why")
         let stem = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
-        var seen: Set<Control.Scope> = []
-        controls = scopes.filter { seen.insert($0).inserted }.enumerated().map { number, scope in
+        return scopes.enumerated().map { number, scope in
             Control(id: "\(stem)-\(number + 1)", verb, scope, by: by, why: why)
         }
-        isFilter = !filter.isEmpty
     }
 
     /// Text of a filter for the jobs' URLs: a name, or scheme, name and port.

@@ -21,9 +21,9 @@ enum LagCommand {
             while true {
                 var owners: [PartitionID: String] = [:]
                 for partition in log.partitions { owners[partition] = try await log.owner(of: partition) }
-                let (lags, unreadable) = try await lags(log)
+                let (lags, unreadable, pauses) = try await lags(log)
                 let grown = (try? await log.grownTopics()) ?? []
-                let notes = notes(lags, unreadable, grown, log)
+                let notes = notes(lags, unreadable, grown, log) + pauses.map { "\($0). 'mezzotint resume' ends the pause." }
                 let unread = grown.filter { Topic.consumed.contains($0.topic) && $0.unread != 0 }
                 // The table shows more if workers report hosts.
                 let report = try? await log.originReport(
@@ -45,7 +45,9 @@ enum LagCommand {
     private typealias Unreadable = (point: LogPoint, failure: LogFailure)
 
     /// - Failure: no topic-partition can be read.
-    private static func lags(_ log: any Log) async throws(LogFailure) -> ([PartitionLag], [Unreadable]) {
+    private static func lags(
+        _ log: any Log
+    ) async throws(LogFailure) -> ([PartitionLag], [Unreadable], [Pause]) {
         let points = Topic.consumed.flatMap { topic in log.partitions.map { LogPoint(topic, $0, nil) } }
         var places: [PartitionOffsets] = []
         var unreadable: [Unreadable] = []
@@ -62,7 +64,8 @@ enum LagCommand {
             let progress = rows[offsets.partition]?.topics[offsets.topic]
             return KnownRecords(finished: progress?.finished(in: offsets.bounds, committed: offsets.committed))
         }
-        return (lags + (await parked(log, rows)), unreadable)
+        let pauses = Pause.active(rows.values.flatMap(\.pauses), at: SystemTime.wall)
+        return (lags + (await parked(log, rows)), unreadable, pauses)
     }
 
     /// Parked jobs as the owners counted them. An owner counts once a second, so rows that came since are counted here: there

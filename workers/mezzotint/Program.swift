@@ -11,7 +11,7 @@ enum Program {
             NormaliseCommand.command,
             LagCommand.command,
             OriginsCommand.command, ControlCommand.promote, ControlCommand.demote, ControlCommand.cancel,
-            ControlListCommand.command,
+            PauseCommand.pause, PauseCommand.resume, ControlListCommand.command,
             DeadCommand.command, LogCommand.command, TopicsCommand.command, ParkedCommand.command, DoctorCommand.command,
             ConfigurationCommand.command, ReferenceCommand.command,
         ])

@@ -94,16 +94,17 @@ enum ReferenceCommand {
 
         ## Outcomes of controls
 
-        Each partition that a control went to gets one outcome of it, once the control applies to no further job there. Its event type is `mezzotint.control.finished.v1`.
+        Each partition that a control went to gets one outcome of it, once the control applies to no further job there. A `pause` or `resume` gets it as soon as it is durable. The event type is `mezzotint.control.finished.v1`.
 
         | field | is |
         |---|---|
         | `control` | The control's id; the record's topic, partition and offset if its signature is missing or does not match. |
-        | `verb` | `promote`, `demote` or `cancel`; absent if the control was refused. |
-        | `named` | The fields of the control that name jobs (`job`, `url`, `host`, `lane`, `before`); absent if the control was refused. |
+        | `verb` | `promote`, `demote`, `cancel`, `pause` or `resume`; absent if the control was refused. |
+        | `named` | The fields of the control that name jobs (`job`, `url`, `host`, `lane`, `before`, `all`); absent if the control was refused. |
         | `partition` | The partition's number. |
         | `kind` | \(ControlOutcome.Kind.allCases.map { "`\($0.rawValue)`: \($0.meaning)" }.joined(separator: " ")) |
         | `jobs` | Number of jobs of the partition that the control ended or moved. |
+        | `until` | End of a pause; absent otherwise. |
         | `by`, `why`, `requested` | As in the control, `requested` is its `at`; absent if the control does not state them. |
         | `at` | Milliseconds since 1970. |
         | `failure` | `code` from the table above, and `message`; absent if the control was not refused. |
@@ -135,7 +136,7 @@ enum ReferenceCommand {
             ),
             (
                 "ce_source", "all",
-                "`/mezzotint` on records of workers, `/mezzotint/publish` on jobs of `publish`, `/mezzotint/control` on controls of `promote`, `demote` and `cancel`; producers set their own."
+                "`/mezzotint` on records of workers, `/mezzotint/publish` on jobs of `publish`, `/mezzotint/control` on controls of our commands; producers set their own."
             ),
             (
                 "ce_type", "all",

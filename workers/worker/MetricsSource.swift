@@ -132,6 +132,7 @@ final class MetricsSource: Sendable {
         case .partitionsOwned: return [Sample(status.owned.count)]
         case .partitionsAssigned: return [Sample(status.assignments)]
         case .partitionsRestoring: return [Sample(status.restoring)]
+        case .pauses: return status.pauses.counts.sorted { $0.key < $1.key }.map { Sample($0.value, $0.key) }
         case .restoreRowsLeft: return [Sample(status.rowsLeft)]
         case .restoredRows: return [Sample(status.restoredRows)]
         case .jobs:

@@ -36,18 +36,19 @@ package struct Controls: Sendable {
     package var isEmpty: Bool { all.isEmpty }
     package var hasUnbound: Bool { all.contains { $0.ends == nil } }
 
-    /// Notes a control. False: another record had its id, within the time in which a signed control is accepted twice over.
-    package mutating func add(_ control: Control, _ record: Record, at now: WallTime) -> Bool {
+    /// Notes the id of a control. False: another record had it, within the time in which a signed control is accepted twice over.
+    package mutating func isNew(_ control: Control, _ record: Record, at now: WallTime) -> Bool {
         let place = RecordPlace(record)
         guard seen[control.id].map({ $0.place == place }) ?? true else { return false }
         if seen.count >= 1_024 { seen = seen.filter { now - $0.value.at < Self.memory } }
         seen[control.id] = (place, now)
-        var record = record
-        (record.value, record.headers) = (nil, [])
-        record.key = record.key.count > 64 ? [] : record.key
-        all.append(Standing(control: control, record: record))
-        count(control.scope, 1)
         return true
+    }
+
+    /// Adds a control that moves or cancels jobs.
+    package mutating func add(_ control: Control, _ record: Record) {
+        all.append(Standing(control: control, record: record.placed))
+        count(control.scope, 1)
     }
 
     private static let memory = Control.ageLimit + Control.ageLimit
@@ -56,7 +57,7 @@ package struct Controls: Sendable {
         switch scope {
         case .job(let id): jobs[id] = (jobs[id] ?? 0) + step > 0 ? (jobs[id] ?? 0) + step : nil
         case .source(let source, _): sources[source] = (sources[source] ?? 0) + step > 0 ? (sources[source] ?? 0) + step : nil
-        case .filter: filters += step
+        case .filter, .all: filters += step
         }
     }
 
@@ -93,8 +94,8 @@ package struct Controls: Sendable {
     func passed(_ committable: (Topic) -> Int64?) -> [Standing] {
         var isBehindMove = false
         return all.filter { standing in
-            defer { if standing.control.verb.lane != nil { isBehindMove = true } }
-            if standing.control.verb.lane != nil, isBehindMove { return false }
+            defer { if standing.control.verb.movesJobs { isBehindMove = true } }
+            if standing.control.verb.movesJobs, isBehindMove { return false }
             return standing.ends?.allSatisfy { topic, end in committable(topic).map { $0 >= end } ?? false } ?? false
         }
     }
@@ -108,9 +109,8 @@ package struct Controls: Sendable {
         let known = Candidate(job, record, firstSeen: firstSeen)
         var ruling: Ruling?
         for standing in all where standing.applies(to: known) {
-            let next = Ruling(place: standing.place, control: standing.control)
-            if next.lane == nil { return next }
-            ruling = next
+            ruling = Ruling(place: standing.place, control: standing.control)
+            if standing.control.verb.action == .cancel { return ruling }
         }
         return ruling
     }
@@ -136,8 +136,11 @@ package struct Ruling: Sendable {
     /// Record of the control.
     package let place: RecordPlace
     package let control: Control
-    /// Lane that the job moves to; nil: it is cancelled.
-    package var lane: Lane? { control.verb.lane }
+    package var action: Control.Action { control.verb.action }
+}
+
+extension Control.Verb {
+    fileprivate var movesJobs: Bool { if case .move = action { true } else { false } }
 }
 
 extension Controls.Standing {

@@ -91,6 +91,7 @@ extension Jobs {
         if job.freshness == .cacheOnly, !plan.toFetch.isEmpty {
             return completeFromStore(pending, plan, snapshot, now, &effects)
         }
+        if isPaused(pending, now, &effects) { return }
         let lane = pending.lane(at: now.wall, rules.retry)
         if let id = flights.flight(of: job.source) { return join(pending, snapshot, id, lane, &effects) }
         let isForced = job.freshness == .force || left != nil
@@ -126,6 +127,7 @@ extension Jobs {
     package mutating func tick(_ positions: Positions, _ now: Moment, _ effects: inout [JobEffect]) {
         invariant(flights.isConsistent, "counts of flights or their index by source are wrong")
         positions.checkInvariants()
+        pauses.end(at: now.wall)
         expireFetches(now, &effects)
         for topic in Topic.lanes {
             guard let oldest = positions.oldest(topic), oldest.isHeldBack else { continue }

@@ -5,27 +5,40 @@ internal import Ledger
 internal import Permits
 package import Records
 
-/// Effects of controls on the jobs in memory. The worker applies them to the rows of `parked`.
+/// Effects of controls on the jobs in memory. The worker applies them to the rows of `parked`. `Jobs+Pauses` has pauses.
 extension Jobs {
     /// Applies a control to the jobs of all flights, and lets it stand for jobs that are not read yet.
     package mutating func control(_ control: Control, _ record: Record, _ now: Moment, _ effects: inout [JobEffect]) {
-        guard controls.add(control, record, at: now.wall) else {
+        guard controls.isNew(control, record, at: now.wall) else {
             let refusal = ControlFailure.replayed(reason: "another record has its id \(control.id)")
             return effects.append(.work(.complete(record, .control(ControlOutcome(refusing: control, refusal, at: now.wall)))))
         }
+        if control.verb.action.isPausing { return pause(control, record, now, &effects) }
+        controls.add(control, record)
         for id in flights.ids.sorted() where flights[id]?.mayBeNamed(by: control) == true { apply(to: id, now, &effects) }
+        // A job may have moved to a paused lane.
+        if !pauses.isEmpty { parkPaused(now, &effects) }
         effects.append(.work(.control(control, record)))
     }
 
     /// Applies the standing controls to a flight. A job whose render has begun is completed.
     private mutating func apply(to id: FlightID, _ now: Moment, _ effects: inout [JobEffect]) {
+        let late = flights[id]?.late.compactMap { rule($0, now, &effects) }
+        if let late { flights[id]?.late = late }
+        change(id, now, &effects) { jobs, pending, effects in jobs.rule(pending, now, &effects) }
+    }
+
+    /// Changes the jobs of a flight whose render has not begun. `rule` returns a job as it is from now on; nil: it left.
+    mutating func change(
+        _ id: FlightID, _ now: Moment, _ effects: inout [JobEffect],
+        _ rule: (inout Jobs, PendingJob, inout [JobEffect]) -> PendingJob?
+    ) {
         guard var flight = flights[id] else { return }
         let wasAlone = runsAlone(flight)
-        flight.late = flight.late.compactMap { rule($0, now, &effects) }
         let before = flight.pendingJobs
         if flight.isOpen {
             flight.pendingJobs = before.compactMap { pending in
-                let kept = rule(pending, now, &effects)
+                let kept = rule(&self, pending, &effects)
                 if kept == nil, flight.course != nil { outlive([pending]) }
                 return kept
             }
@@ -48,14 +61,16 @@ extension Jobs {
     mutating func rule(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) -> PendingJob? {
         guard !controls.isEmpty, let ruling = controls.ruling(on: pending.job, pending.record, firstSeen: pending.firstSeen)
         else { return pending }
-        guard let lane = ruling.lane else {
+        switch ruling.action {
+        case .cancel:
             controls.count(ruling.place, jobs: 1)
             effects.complete(pending, .cancelled, at: now)
             return nil
+        case .move(let lane) where lane != pending.lane(at: now.wall, rules.retry):
+            controls.count(ruling.place, jobs: 1)
+            return pending.moved(to: lane)
+        case .move, .pause, .resume: return pending
         }
-        guard lane != pending.lane(at: now.wall, rules.retry) else { return pending }
-        controls.count(ruling.place, jobs: 1)
-        return pending.moved(to: lane)
     }
 
     /// Controls that apply to no job in memory and to no unread one. A job that renders may fail, and would be parked.

@@ -63,7 +63,7 @@ extension Jobs {
         flights[id] = flight
         if isLeaving { return leave(flight, &effects) }
         guard share(flight, with: target) else {
-            let cause = origins.crowded(target)
+            let cause = pauses.holding(target).map { FailureNote(RetryCause.paused($0)) } ?? origins.crowded(target)
             return giveBack(flight, &effects) { state, pending, effects in
                 state.park(pending, awaiting: target, cause, now, &effects)
             }
@@ -74,7 +74,7 @@ extension Jobs {
     /// Counts the flight's jobs for this host from now on. False: the host has no room for them.
     private mutating func share(_ flight: Flight, with host: OriginHost) -> Bool {
         if flight.share == host { return true }
-        guard room(for: HostLane(host, flight.lane)) > 0 else { return false }
+        guard room(for: HostLane(host, flight.lane)) > 0, pauses.holding(host) == nil else { return false }
         flights[flight.id]?.share = host
         return true
     }

@@ -14,6 +14,8 @@ extension Jobs {
     package func isAtWork(_ flight: FlightID) -> Bool { flights[flight]?.isAtWork ?? false }
     /// Whether a flight that has had a permit is not over.
     package var isUnderWay: Bool { flights.all.contains { $0.course != nil } }
+    /// Sources of flights that have had a permit.
+    package var sourcesUnderWay: Set<SourceKey> { Set(flights.all.lazy.filter { $0.course != nil }.map(\.source)) }
     package func isInFlight(_ source: SourceKey) -> Bool { flights.flight(of: source) != nil }
     package var hasFlights: Bool { !flights.isEmpty }
     /// Jobs that flights hold, by the host whose share they take.

@@ -11,10 +11,11 @@ package import Records
 /// The door to jobs that may have crashed owners (`QuarantinedJobs`): which are named, which run alone, and which are
 /// not run again. While no owner has crashed, none is.
 extension Jobs {
-    /// Takes over the quarantined jobs and the counts that earlier owners left. `isOwn`: this worker wrote the row
+    /// Takes over the quarantined jobs, the counts and the pauses that earlier owners left. `isOwn`: this worker wrote the row
     /// itself.
     package mutating func takeOver(_ left: ProgressRow?, isOwn: Bool) {
         quarantined = QuarantinedJobs(after: left, isOwn: isOwn)
+        pauses.takeOver(left?.pauses ?? [])
     }
 
     /// Notes that the topic's log is another one: before its first record is read, the rows of owners that crashed may

@@ -36,6 +36,7 @@ package struct Jobs: ~Copyable, Sendable {
     var reportedChanges: Set<String> = []
     /// Controls that apply to jobs which are not read yet, or whose rows are not examined yet.
     package internal(set) var controls = Controls()
+    package internal(set) var pauses = Pauses()
     /// Whether the partition goes to another owner.
     var isLeaving = false
     /// Number of logs that each topic has had before under this owner. Records of an earlier log do not return.

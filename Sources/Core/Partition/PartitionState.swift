@@ -6,6 +6,7 @@ package import Jobs
 package import Ledger
 package import Permits
 package import Planning
+internal import Ports
 package import Positions
 package import Quarantine
 package import Records
@@ -180,6 +181,7 @@ extension PartitionState {
     package func has(_ flight: FlightID) -> Bool { jobs.has(flight) }
     package func isAtWork(_ flight: FlightID) -> Bool { jobs.isAtWork(flight) }
     package var isUnderWay: Bool { jobs.isUnderWay }
+    package var sourcesUnderWay: Set<SourceKey> { jobs.sourcesUnderWay }
     package func isInFlight(_ source: SourceKey) -> Bool { jobs.isInFlight(source) }
     package var hasFlights: Bool { jobs.hasFlights }
     package var held: [HostLane: Int] { jobs.held }
@@ -189,7 +191,10 @@ extension PartitionState {
     package func donorRefusals(of flight: FlightID, at now: WallTime) -> [DonorRefusal] {
         jobs.donorRefusals(of: flight, at: now)
     }
-    package func room(for share: HostLane, atMost use: Int = .max) -> Int { jobs.room(for: share, atMost: use) }
+    /// Number of further parked jobs of the host and lane that may start.
+    package func room(for share: HostLane, atMost use: Int = .max) -> Int {
+        jobs.pauses.holding(ParkedShare(share.host, share.lane)) == nil ? jobs.room(for: share, atMost: use) : 0
+    }
     /// Forgets the suspicion of these rows of `parked`: they are deleted, or their jobs have other rows with it.
     package mutating func moved(_ places: [RecordPlace]) { jobs.forget(places) }
     /// Hosts and lanes whose parked jobs are ready: further jobs of theirs are parked behind them.
@@ -209,6 +214,8 @@ extension PartitionState {
     package mutating func endControl(_ place: RecordPlace, at now: WallTime) -> ControlOutcome? {
         jobs.endControl(place, at: now)
     }
+    package var pauses: Pauses { jobs.pauses }
+    package mutating func recordedPauses(_ row: [Pause]) -> [Pauses.Decided] { jobs.recordedPauses(row) }
 }
 
 /// Queries and changes of quarantined jobs (`Jobs+Quarantine`).

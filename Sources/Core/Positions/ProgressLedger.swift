@@ -71,6 +71,9 @@ package struct ProgressLedger: Sendable {
 
     package var isIdle: Bool { !isWriting }
 
+    /// Pauses that the next owner would find; nil while that is not known.
+    package var durablePauses: [Pause]? { isWriting || doubtful != nil ? nil : written?.pauses ?? [] }
+
     package mutating func wrote(_ row: ProgressRow, at now: Instant) {
         (written, doubtful, writtenAt, isWriting) = (row, nil, now, false)
     }
@@ -101,5 +104,6 @@ extension ProgressRow {
 
     fileprivate func hasSameOwners(as other: ProgressRow) -> Bool {
         isClean == other.isClean && crashes == other.crashes && quarantined == other.quarantined && lost == other.lost
+            && pauses == other.pauses
     }
 }

@@ -9,11 +9,12 @@ extension Control {
     /// How far a control's own time may be ahead of its append time, or behind it if it is signed.
     package static let ageLimit = Duration.minutes(10)
     private static let fields: [StaticString] = [
-        "kind", "job", "url", "host", "lane", "before", "id", "by", "why", "at", "ends",
+        "kind", "job", "url", "host", "lane", "before", "all", "until", "id", "by", "why", "at", "ends",
     ]
 
     /// Decodes `{"kind":"cancel","job":…}`, with `url`, or with at least one of `host`, `lane` and `before` in place of
-    /// `job`, and optionally `id`, `by`, `why`, `at` and `ends`. Its id is the header `ce_id`, else the body's id, else the
+    /// `job`, and optionally `id`, `by`, `why`, `at` and `ends`. A pause and a resume have exactly one of `host`, `lane` and
+    /// `all`; a pause may have `until`. Its id is the header `ce_id`, else the body's id, else the
     /// record's topic, partition and offset.
     package init(_ record: Record, rules: CanonicalRules, keys: JobKeys? = nil) throws(ControlFailure) {
         guard let body = record.value, !body.isEmpty else { throw .invalid(reason: "it has no body") }
@@ -41,6 +42,18 @@ extension Control {
         if let id { self.id = id }
         if self.id.isEmpty { self.id = record.placeText }
         try checkAge(appended: record.timestamp, isSigned: keys != nil)
+        if verb == .pause { try setEnd(appended: record.timestamp) }
+    }
+
+    private mutating func setEnd(appended: WallTime) throws(ControlFailure) {
+        let end = until ?? appended + Pause.usual
+        guard end > appended else {
+            throw .invalid(reason: "its \"until\" \(Timestamp.text(end)) is not after the time at which it was appended. Check its publisher's clock")
+        }
+        guard end - appended <= Pause.longest else {
+            throw .invalid(reason: "its \"until\" \(Timestamp.text(end)) is more than 24 h after it was appended. Pause again before a shorter pause ends")
+        }
+        until = end
     }
 
     private func checkAge(appended: WallTime, isSigned: Bool) throws(ControlFailure) {
@@ -62,7 +75,8 @@ extension Control {
         var (kind, id, by, why): (Verb?, String?, String?, String?) = (nil, nil, nil, nil)
         var (job, url): (String?, String?) = (nil, nil)
         var filter = Filter()
-        var at: WallTime?
+        var isAll = false
+        var (at, until): (WallTime?, WallTime?)
         var ends: [Topic: Int64] = [:]
         try reader.openObject()
         while let key = try reader.nextKey() {
@@ -79,6 +93,8 @@ extension Control {
             case "host": filter.host = try reader.value("a host of 1 to 300 bytes") { (1...300).contains($0.utf8.count) ? $0.lowercased() : nil }
             case "lane": filter.lane = try reader.value(Lane.names) { Lane(rawValue: $0) }
             case "before": filter.before = try reader.time("before", &refusal)
+            case "all": isAll = try reader.boolean()
+            case "until": until = try reader.time("until", &refusal)
             case "by": by = try reader.note()
             case "why": why = try reader.note()
             case "at": at = try reader.time("at", &refusal)
@@ -86,10 +102,20 @@ extension Control {
             default: throw reader.unknown(key)
             }
         }
-        let scopes = [job != nil, url != nil, !filter.isEmpty].count { $0 }
         let verb = try kind.field("kind")
+        let scopes = [job != nil, url != nil, !filter.isEmpty].count { $0 }
         var scope = Scope.filter(filter)
-        if scopes != 1 {
+        if verb.action.isPausing {
+            if isAll { scope = .all }
+            let isOne = [isAll, filter.host != nil, filter.lane != nil].count { $0 } == 1
+            if !isOne || job != nil || url != nil || filter.before != nil {
+                refusal = .invalid(reason: "a \(verb.rawValue) must have exactly one of host, lane and \"all\": true, and no other field that names jobs")
+            } else if verb == .resume, until != nil {
+                refusal = .invalid(reason: "a resume has no \"until\": it ends pauses at once")
+            }
+        } else if isAll || until != nil {
+            refusal = .invalid(reason: "\"all\" and \"until\" are fields of pause and resume, and it is a \(verb.rawValue)")
+        } else if scopes != 1 {
             refusal = .invalid(reason: "it must name a job, a url, or at least one of host, lane and before, and \(scopes == 0 ? "names none of them" : "names several of them")")
         } else if let job {
             scope = .job(job)
@@ -101,7 +127,7 @@ extension Control {
                 refusal = .invalid(reason: "\(error.description)")
             }
         }
-        return Control(id: id ?? "", verb, scope, by: by, why: why, at: at, ends: ends)
+        return Control(id: id ?? "", verb, scope, by: by, why: why, at: at, ends: ends, until: until)
     }
 
     package var body: [UInt8] {
@@ -115,7 +141,9 @@ extension Control {
             if let host = filter.host { json.field("host", host) }
             if let lane = filter.lane { json.field("lane", lane.rawValue) }
             if let before = filter.before { json.field("before", before) }
+        case .all: json.field("all", true)
         }
+        if let until { json.field("until", until) }
         if let by { json.field("by", by) }
         if let why { json.field("why", why) }
         if let at { json.field("at", at) }

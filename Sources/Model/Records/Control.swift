@@ -2,9 +2,9 @@ package import Canonical
 package import Clocks
 package import ImageModel
 
-/// A request about jobs that were published before it: a record of the topic `control`.
+/// A request about jobs: a record of the topic `control`.
 ///
-/// It applies to no job that is published later. A control that names a URL goes to the partition of its source. Any other
+/// A pause holds back all jobs that it names. Any other control applies to no job that is published later. A control that names a URL goes to the partition of its source. Any other
 /// goes to every partition, one record each, all with the same id.
 package struct Control: Sendable, Hashable {
     package enum Verb: String, Sendable, Hashable, CaseIterable {
@@ -14,18 +14,31 @@ package struct Control: Sendable, Hashable {
         case demote
         /// The jobs end as `cancelled`, unless their render has begun.
         case cancel
+        /// No fetch or render of the jobs starts until a time.
+        case pause
+        /// Ends the pauses of the same scope, or all of them.
+        case resume
 
         /// Names of all verbs for messages.
         package static let names = "\(allCases.dropLast().map(\.rawValue).joined(separator: ", ")) or \(allCases.last?.rawValue ?? "")"
 
-        /// Lane that the verb moves jobs to; nil if it moves none.
-        package var lane: Lane? {
+        package var action: Action {
             switch self {
-            case .promote: .fast
-            case .demote: .slow
-            case .cancel: nil
+            case .promote: .move(.fast)
+            case .demote: .move(.slow)
+            case .cancel: .cancel
+            case .pause: .pause
+            case .resume: .resume
             }
         }
+    }
+
+    /// Effect of a verb.
+    package enum Action: Sendable, Hashable {
+        case move(Lane), cancel, pause, resume
+
+        /// Whether the effect is a pause, or the end of one.
+        package var isPausing: Bool { self == .pause || self == .resume }
     }
 
     /// Jobs that the control is about. Jobs of the worker's own are never among them.
@@ -34,6 +47,8 @@ package struct Control: Sendable, Hashable {
         case job(String)
         case source(SourceKey, SourceURL)
         case filter(Filter)
+        /// All jobs; only `pause` and `resume` have it.
+        case all
     }
 
     /// Jobs that have all of the given properties; at least one is given.
@@ -62,15 +77,17 @@ package struct Control: Sendable, Hashable {
     package var at: WallTime?
     /// Ends of the partition's lanes when the control was written; empty if its publisher does not know them.
     package var ends: [Topic: Int64]
+    /// End of a `pause`; nil for other controls.
+    package var until: WallTime?
     /// Whether a key of `jobs.keys` has signed it.
     package var isSigned = false
 
     package init(
         id: String, _ verb: Verb, _ scope: Scope, by: String? = nil, why: String? = nil, at: WallTime? = nil,
-        ends: [Topic: Int64] = [:]
+        ends: [Topic: Int64] = [:], until: WallTime? = nil
     ) {
         (self.id, self.verb, self.scope, self.by, self.why) = (id, verb, scope, by, why)
-        (self.at, self.ends) = (at, ends)
+        (self.at, self.ends, self.until) = (at, ends, until)
     }
 
     /// Whether the control is about the job, if it was published before.
@@ -84,6 +101,7 @@ package struct Control: Sendable, Hashable {
         case .source(let source, _): return job.source == source
         case .filter(let filter): return filter.host.map { host.isNamed($0) } ?? true
             && filter.lane.map { $0 == job.lane } ?? true
+        case .all: return true
         }
     }
 
@@ -107,5 +125,5 @@ package struct Control: Sendable, Hashable {
 
 extension OriginHost {
     /// Whether a filter's text names the host: by its name alone, or with scheme and port.
-    fileprivate func isNamed(_ text: String) -> Bool { text == description || text.utf8.elementsEqual(name) }
+    func isNamed(_ text: String) -> Bool { text == description || text.utf8.elementsEqual(name) }
 }

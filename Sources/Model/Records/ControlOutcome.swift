@@ -5,17 +5,17 @@ internal import JSONText
 /// Result of a control in one partition: a record of `outcomes`, once the control applies to no further job there.
 package struct ControlOutcome: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// The control was applied to `jobs` jobs.
+        /// The control was applied to `jobs` jobs. A pause is active until `until`; a resume has ended a pause.
         case applied
-        /// No job that the control names was waiting or running.
+        /// No job that the control names was waiting or running. A pause was over when it was read; a resume ended no pause.
         case unknown
         case refused
 
         /// Explanation on the reference page.
         package var meaning: String {
             switch self {
-            case .applied: "The control was applied to `jobs` jobs."
-            case .unknown: "No job that the control names was waiting or running."
+            case .applied: "The control was applied to `jobs` jobs. A pause is active until `until`; a resume has ended a pause."
+            case .unknown: "No job that the control names was waiting or running. A pause was over when it was read; a resume ended no pause."
             case .refused: "The control changed nothing; the code states why."
             }
         }
@@ -36,14 +36,17 @@ package struct ControlOutcome: Sendable, Hashable {
     package var why: String?
     /// Time at which the control was written; nil if its publisher does not state one.
     package var requested: WallTime?
+    /// End of a pause; nil for other controls.
+    package var until: WallTime?
     package var at: WallTime
 
     package init(
         control: String, verb: Control.Verb?, named: ControlSubject? = nil, kind: Kind, jobs: Int = 0,
-        failure: FailureNote? = nil, by: String? = nil, why: String? = nil, requested: WallTime? = nil, at: WallTime
+        failure: FailureNote? = nil, by: String? = nil, why: String? = nil, requested: WallTime? = nil, until: WallTime? = nil, at: WallTime
     ) {
         (self.control, self.verb, self.named, self.kind, self.jobs) = (control, verb, named, kind, jobs)
         (self.failure, self.by, self.why, self.requested, self.at) = (failure, by, why, requested, at)
+        self.until = until
     }
 
     /// Outcome of an applied control.
@@ -51,7 +54,13 @@ package struct ControlOutcome: Sendable, Hashable {
         self.init(
             control: control.id, verb: control.verb, named: ControlSubject(control.scope),
             kind: jobs > 0 ? .applied : .unknown, jobs: jobs, by: control.by, why: control.why, requested: control.at,
-            at: time)
+            until: control.until, at: time)
+    }
+
+    /// Outcome of a pause or a resume, once a durable row has its effect.
+    package init(of control: Control, isApplied: Bool, at time: WallTime) {
+        self.init(of: control, jobs: 0, at: time)
+        kind = isApplied ? .applied : .unknown
     }
 
     /// Outcome of a control that changes nothing.
@@ -76,6 +85,7 @@ package struct ControlOutcome: Sendable, Hashable {
             named.write(to: &json)
         }
         if let requested { json.field("requested", requested) }
+        if let until { json.field("until", until) }
         if let failure { json.failure(failure) }
         json.endObject()
         return NewRecord(
@@ -101,7 +111,7 @@ extension ControlOutcome {
         var (control, by, why): (String?, String?, String?) = (nil, nil, nil)
         var (verb, kind): (Control.Verb?, Kind?) = (nil, nil)
         var (named, failure): (ControlSubject?, FailureNote?) = (nil, nil)
-        var (jobs, requested, at): (Int?, WallTime?, WallTime?) = (nil, nil, nil)
+        var (jobs, requested, until, at): (Int?, WallTime?, WallTime?, WallTime?) = (nil, nil, nil, nil)
         try reader.openObject()
         while let key = try reader.nextKey() {
             switch key {
@@ -114,6 +124,7 @@ extension ControlOutcome {
             case "by": by = try reader.string()
             case "why": why = try reader.string()
             case "requested": requested = try reader.time()
+            case "until": until = try reader.time()
             case "at": at = try reader.time()
             case "failure":
                 let read = try OutcomeReport.Failure.read(&reader)
@@ -124,7 +135,7 @@ extension ControlOutcome {
         return ControlOutcome(
             control: try control.field("control"), verb: verb, named: named, kind: try kind.field("kind"),
             jobs: try jobs.field("jobs"), failure: failure, by: by, why: why, requested: requested,
-            at: try at.field("at"))
+            until: until, at: try at.field("at"))
     }
 }
 

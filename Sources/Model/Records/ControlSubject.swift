@@ -10,12 +10,14 @@ package struct ControlSubject: Sendable, Hashable, CustomStringConvertible {
     package var host: String?
     package var lane: Lane?
     package var before: WallTime?
+    package var isAll = false
 
     package init(_ scope: Control.Scope) {
         switch scope {
         case .job(let id): job = id
         case .source(_, let url): self.url = url.shown.description
         case .filter(let filter): (host, lane, before) = (filter.host, filter.lane, filter.before)
+        case .all: isAll = true
         }
     }
 
@@ -24,7 +26,7 @@ package struct ControlSubject: Sendable, Hashable, CustomStringConvertible {
     package var description: String {
         [
             job.map { "job \($0)" }, url.map { "source \($0)" }, host.map { "host \($0)" }, lane.map { "lane \($0)" },
-            before.map { "published before \(Timestamp.text($0))" },
+            before.map { "published before \(Timestamp.text($0))" }, isAll ? "all jobs" : nil,
         ].compactMap { $0 }.joined(separator: ", ")
     }
 
@@ -36,6 +38,7 @@ package struct ControlSubject: Sendable, Hashable, CustomStringConvertible {
         if let host { json.field("host", host) }
         if let lane { json.field("lane", lane.rawValue) }
         if let before { json.field("before", before) }
+        if isAll { json.field("all", true) }
         json.endObject()
     }
 
@@ -49,6 +52,7 @@ package struct ControlSubject: Sendable, Hashable, CustomStringConvertible {
             case "host": subject.host = try reader.string()
             case "lane": subject.lane = try reader.value(Lane.names) { Lane(rawValue: $0) }
             case "before": subject.before = try reader.time()
+            case "all": subject.isAll = try reader.boolean()
             default: try reader.skip()
             }
         }

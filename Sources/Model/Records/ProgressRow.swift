@@ -27,14 +27,16 @@ package struct ProgressRow: Sendable, Hashable {
     package var parked: Parked?
     /// Jobs lost to retention; nil if there were none within the last day.
     package var lost: Lost?
+    /// Active pauses, in the order of their controls.
+    package var pauses: [Pause]
     package var at: WallTime
 
     package init(
         partition: PartitionID, topics: [Topic: TopicProgress], store: StoreIdentity? = nil,
         answers: [Topic: Int64]? = nil, isClean: Bool? = nil, crashes: Int = 0, quarantined: [QuarantinedJob] = [],
-        away: [Away] = [], parked: Parked? = nil, lost: Lost? = nil, at: WallTime
+        away: [Away] = [], parked: Parked? = nil, lost: Lost? = nil, pauses: [Pause] = [], at: WallTime
     ) {
-        self.parked = parked
+        (self.parked, self.pauses) = (parked, pauses)
         (self.partition, self.topics, self.store, self.answers, self.at) = (partition, topics, store, answers, at)
         (self.isClean, self.crashes, self.quarantined, self.away, self.lost) = (isClean, crashes, quarantined, away, lost)
     }
@@ -84,6 +86,7 @@ package struct ProgressRow: Sendable, Hashable {
         }
         if let parked { json.parked(parked) }
         if let lost { json.lost(lost) }
+        if !pauses.isEmpty { json.pauses(pauses) }
         json.field("at", at)
         json.endObject()
         return json.bytes
@@ -103,6 +106,7 @@ package struct ProgressRow: Sendable, Hashable {
             var answers: [Topic: Int64]?
             var away: [Away] = []
             var (parked, lost): (Parked?, Lost?)
+            var pauses: [Pause] = []
             var at: WallTime?
             try reader.openObject()
             while let key = try reader.nextKey() {
@@ -127,6 +131,7 @@ package struct ProgressRow: Sendable, Hashable {
                 case "away": away = try reader.away()
                 case "parked": parked = try reader.parked()
                 case "lost": lost = try reader.lost()
+                case "pauses": pauses = try reader.pauses()
                 case "at": at = WallTime(milliseconds: try reader.integer())
                 default: try reader.skip()
                 }
@@ -134,7 +139,7 @@ package struct ProgressRow: Sendable, Hashable {
             return ProgressRow(
                 partition: partition, topics: try topics.field("topics"), store: store, answers: answers,
                 isClean: isClean, crashes: crashes, quarantined: quarantined, away: away, parked: parked, lost: lost,
-                at: try at.field("at"))
+                pauses: pauses, at: try at.field("at"))
         }
     }
 }

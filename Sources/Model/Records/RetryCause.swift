@@ -13,6 +13,8 @@ package enum RetryCause: CodedFailure, Hashable {
     case hostBlocked(host: String, code: String)
     /// The host was at fault for as long as the job may be tried.
     case hostGivenUp(host: String, code: String)
+    /// A control holds back the job's lane or host, or all jobs.
+    case paused(Pause)
 
     package var kind: Code {
         switch self {
@@ -22,6 +24,7 @@ package enum RetryCause: CodedFailure, Hashable {
         case .hostCrowded: .hostCrowded
         case .hostBlocked: .hostBlocked
         case .hostGivenUp: .hostGivenUp
+        case .paused: .paused
         }
     }
 
@@ -38,6 +41,8 @@ package enum RetryCause: CodedFailure, Hashable {
             "\(host) is blocked for now (\(code)): the job is parked. 'mezzotint origins' shows until when."
         case .hostGivenUp(let host, let code):
             "\(host) was left alone (\(code)) until the job's time was over (retry.retryFor): the job is tried no more. Publish it again once the host is well, which 'mezzotint origins' says."
+        case .paused(let pause):
+            "\(pause): the job is parked. 'mezzotint resume' ends the pause."
         }
     }
 
@@ -50,6 +55,7 @@ package enum RetryCause: CodedFailure, Hashable {
         case hostCrowded = "retry.host-crowded"
         case hostBlocked = "retry.host-blocked"
         case hostGivenUp = "retry.host-given-up"
+        case paused = "retry.paused"
 
         /// Whether the code could reveal something about the worker's network.
         package var isConfidential: Bool { [.hostBlocked, .hostGivenUp].contains(self) }
@@ -66,6 +72,7 @@ package enum RetryCause: CodedFailure, Hashable {
                 "The job's host failed, or asked for a pause: the job is parked, without an attempt."
             case .hostGivenUp:
                 "The job's host failed, or asked for a pause, for as long as retry.retryFor allows retries."
+            case .paused: "A control pauses the job's lane or host, or all jobs: the job is parked until the pause ends, without an attempt."
             }
         }
 
@@ -78,6 +85,6 @@ extension FailureNote {
     package var isOfHost: Bool {
         // Compared by hand, because each deferred job is asked several times.
         code == RetryCause.Code.hostCrowded.rawValue || code == RetryCause.Code.hostBlocked.rawValue
-            || code == RetryCause.Code.sourceChanged.rawValue
+            || code == RetryCause.Code.sourceChanged.rawValue || code == RetryCause.Code.paused.rawValue
     }
 }

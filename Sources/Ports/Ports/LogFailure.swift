@@ -54,6 +54,8 @@ package enum LogFailure: CodedFailure, Hashable {
     case hidden(topic: Topic, partition: PartitionID, offset: Int64, count: Int64, tools: ToolTopic?)
     /// Partitions that were added to topics hold records, and the jobs in them were not run.
     case unread([GrownTopic])
+    /// A pause holds back jobs for longer than a run until idle waits.
+    case paused(Pause)
     case closed
 
     package var kind: Code {
@@ -71,6 +73,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case .expired: .expired
         case .hidden: .hidden
         case .unread: .unread
+        case .paused: .paused
         case .closed: .closed
         }
     }
@@ -117,6 +120,8 @@ package enum LogFailure: CodedFailure, Hashable {
                     "\($0.unread.map { "\($0)" } ?? "an unknown number of") records of \($0.topic.rawValue) in partitions \($0.used) to \($0.partitions - 1)"
                 }.joined(separator: ", ")
                 + ", which were added, and their jobs are not done. Run 'mezzotint topics check': it prints how to give every topic the same number of partitions. Then run the worker again."
+        case .paused(let pause):
+            "\(pause), and jobs wait. Run the worker again then, or end the pause with 'mezzotint resume'."
         case .closed:
             "The log is closed. The worker is stopping."
         }
@@ -157,6 +162,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case expired = "log.expired"
         case hidden = "log.hidden"
         case unread = "log.unread"
+        case paused = "log.paused"
         case closed = "log.closed"
 
         package var meaning: String {
@@ -175,6 +181,7 @@ package enum LogFailure: CodedFailure, Hashable {
             case .replaced: "The embedded log's file was removed, replaced or emptied during use; the program ends."
             case .expired: "Retention removed records that no worker had read."
             case .hidden: "An open transaction hides records; a run until idle ends without them."
+            case .paused: "A run until idle ended while a pause held back jobs (`mezzotint pause`)."
             case .unread:
                 "Partitions that were added to a topic hold records that no worker reads; a run until idle ends without them."
             case .closed: "The log was closed during an operation."
@@ -184,7 +191,7 @@ package enum LogFailure: CodedFailure, Hashable {
         package var verdict: Verdict {
             switch self {
             case .locked, .unreadable, .full, .unavailable, .denied, .misconfigured, .topics, .recreated, .replaced,
-                .expired, .hidden, .unread, .closed:
+                .expired, .hidden, .unread, .paused, .closed:
                 .wait
             case .tooLarge: .fail
             }

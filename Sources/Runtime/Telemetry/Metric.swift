@@ -9,6 +9,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
     case partitionsOwned = "mezzotint_partitions_owned"
     case partitionsAssigned = "mezzotint_partitions_assigned_total"
     case partitionsRestoring = "mezzotint_partitions_restoring"
+    case pauses = "mezzotint_pauses"
     case restoreRowsLeft = "mezzotint_restore_rows_left"
     case restoredRows = "mezzotint_restored_rows_total"
     case jobs = "mezzotint_jobs_total"
@@ -83,6 +84,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .recordsUnfinished, .recordsFinishedAhead: ["topic"]
         case .stepSources, .stepOldest: ["step"]
         case .permits, .permitsInUse: ["kind"]
+        case .pauses: ["scope"]
         case .lagRecords, .lagSeconds: ["topic", "partition"]
         case .partitionsOwned, .partitionsAssigned, .partitionsRestoring, .restoreRowsLeft, .restoredRows, .retries,
             .fetches, .fetchedBytes, .renders, .outcomesPending, .workUnderWay, .rendererLosses, .rendererMemory,
@@ -100,6 +102,8 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .partitions: "Partitions of each topic, which all workers together should own."
         case .partitionsOwned: "Partitions that this worker owns now."
         case .partitionsAssigned: "Partitions that were assigned to this worker. Each rebalance adds to it."
+        case .pauses:
+            "Active pauses in owned partitions, by scope: all, fast, slow, host. Lagwatch exports the same for all partitions."
         case .partitionsRestoring: "Owned partitions whose index is not restored yet. Their jobs wait."
         case .restoreRowsLeft:
             "Maximum changelog records that restoring partitions still have to read. Offsets have gaps, so there may be fewer."

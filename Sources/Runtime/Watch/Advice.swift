@@ -1,3 +1,6 @@
+internal import ImageModel
+internal import Records
+
 /// Advice about a failure, by its code and the name of its host.
 enum Advice {
     /// The next step; nil: the cause's own action is the best that is known.
@@ -54,6 +57,17 @@ enum Advice {
     /// Advice for a host that an operator has blocked.
     static func unblock(_ host: String) -> String {
         "End the block when its reason is gone: mezzotint origins unblock \(Words.cut(host, 100)). It ends by itself at the time that is shown."
+    }
+
+    /// Advice for a pause.
+    static func resume(_ scope: Pause.Scope) -> String {
+        let option =
+            switch scope {
+            case .all: "--all"
+            case .lane(let lane): "--lane \(lane.rawValue)"
+            case .host(let host): "--host \(Words.cut(host, 100))"
+            }
+        return "End the pause when its reason is gone: mezzotint resume \(option). It ends by itself at the time that is shown."
     }
 
     /// The name in a scheme, a name and a port.

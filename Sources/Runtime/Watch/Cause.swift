@@ -192,12 +192,13 @@ extension Cause {
             means: "Jobs wait until the index of their partition is restored.",
             do: "Wait while the number of rows falls. If it stays the same, check that worker's disk and log."
         ) { $0.restoring },
+        Row(also: .paused) { $0.pausedMost },
         Row(
             .paused, [.exact],
-            means: "Most pending jobs wait for a host that an operator has blocked.",
+            means: "A control pauses jobs, or most pending jobs wait for a host that an operator has blocked.",
             do:
-                "End the block when its reason is gone: mezzotint origins unblock HOST. It ends by itself at the time that is shown."
-        ) { $0.paused },
+                "End it when its reason is gone: mezzotint resume, or mezzotint origins unblock HOST for a block. It ends by itself at the time that is shown."
+        ) { $0.blockedByOperator },
         Row(also: .storeHalted) { $0.haltedStore },
         Row(also: .rendererHalted) { $0.haltedRenderers },
         Row(
@@ -286,6 +287,7 @@ extension Cause {
             do: "Check the code and the host below. The jobs are retried by themselves until retry.retryFor."
         ) { $0.retrying },
         Row(also: .partitionsAdded) { $0.addedPartitions },
+        Row(also: .paused) { $0.pausedSome },
         Row(
             .deadLetters, [.exact],
             means: "Nothing is late, and dead letters wait for an operator.",

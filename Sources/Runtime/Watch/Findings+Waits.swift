@@ -90,8 +90,24 @@ extension Findings {
         ("store", "The store does", "is storing"), ("look", "The store or the disk of data does", "is looking up"),
     ]
 
+    /// A pause holds back most pending jobs.
+    var pausedMost: Diagnosis? { holdsMost(pausedWaits, of: report.pending) ? pausedSome : nil }
+
+    private var pausedWaits: [WatchReport.WaitReport] { report.waits.filter { $0.reason == .paused } }
+
+    /// A pause is active, whether jobs wait for it or not.
+    var pausedSome: Diagnosis? {
+        guard let last = report.pauses.last else { return nil }
+        let others = report.pauses.count > 1 ? ", and \(Words.counted(report.pauses.count - 1, "more pause")) \(report.pauses.count == 2 ? "is" : "are") active" : ""
+        let waits = pausedWaits
+        return Diagnosis(
+            .paused,
+            "\(last.words(at: now))\(others): \(waits.isEmpty ? "no job waits for that yet" : shareText(waits)).",
+            since: report.pauses.map(\.since).min(), action: Advice.resume(last.scope))
+    }
+
     /// An operator has blocked the host (`mezzotint origins block`).
-    var paused: Diagnosis? { blocked(.paused, why: "by an operator") { $0.code == OriginRow.operatorName } }
+    var blockedByOperator: Diagnosis? { blocked(.paused, why: "by an operator") { $0.code == OriginRow.operatorName } }
 
     var blockedHost: Diagnosis? { blocked(.hostBlocked) { $0.code != OriginRow.operatorName } }
 

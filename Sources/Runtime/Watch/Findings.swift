@@ -216,8 +216,8 @@ struct Findings {
         var owners: [String: (still: Int, moving: Int, since: WallTime)] = [:]
         for number in 0..<state.partitionCount {
             guard let owner = state.partitions[number].owner else { continue }
-            for lane in Lane.allCases {
-                let place = state.place(.jobs(lane), number)
+            for lane in report.lanes where !lane.isPaused {
+                let place = state.place(.jobs(lane.lane), number)
                 guard place.unfinished ?? 0 > 0, let movedAt = place.movedAt else { continue }
                 var entry = owners[owner, default: (0, 0, now)]
                 let isStill = now - max(movedAt, place.oldest ?? movedAt) > Self.staleTime

@@ -22,6 +22,7 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
     case deadLetters = "mezzotint_dead_letters"
     case lost = "mezzotint_watch_lost_records"
     case blockedHosts = "mezzotint_watch_blocked_hosts"
+    case pauses = "mezzotint_pauses"
     case foreignMembers = "mezzotint_watch_foreign_members"
     case openTransactions = "mezzotint_watch_open_transactions"
     case partitionsAdded = "mezzotint_watch_partitions_added"
@@ -37,6 +38,7 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
         case .deadLetters: ["partition"]
         case .oldest, .oldestReady, .target: ["lane"]
         case .cause: ["cause"]
+        case .pauses: ["scope"]
         case .partitions, .partitionsOwned, .partitionsUnreadable, .owners, .workersAsked, .workersSilent,
             .blockedHosts, .lost, .foreignMembers, .openTransactions, .partitionsAdded, .connected, .staleness:
             []
@@ -63,6 +65,8 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
             "Open dead letters, without discarded ones. No sample for a partition until all of its dead letters were read."
         case .lost: "Minimum number of unread records that retention removed within the last day."
         case .blockedHosts: "Hosts that workers have blocked now. No sample until the topic origins was read."
+        case .pauses:
+            "Active pauses, by scope: all, fast, slow, host. Lagwatch takes them from the newest progress rows, a worker from its partitions."
         case .foreignMembers: "Members of the workers' group that hold partitions and are not workers."
         case .openTransactions: "Topic-partitions in which an open transaction has hidden records for ten seconds."
         case .partitionsAdded: "Topic-partitions that the workers do not use."
@@ -109,6 +113,7 @@ extension WatchReport {
             return deadLettersByPartition.sorted { $0.key < $1.key }.map { Sample($0.value, "\($0.key.number)") }
         case .lost: return respondedAt == nil ? [] : one(Int(loss?.records ?? 0))
         case .blockedHosts: return one(blockedHosts?.count)
+        case .pauses: return respondedAt == nil ? [] : pauses.counts.sorted { $0.key < $1.key }.map { Sample($0.value, $0.key) }
         case .foreignMembers: return one(owners == nil ? nil : foreignMembers)
         case .openTransactions: return one(respondedAt == nil ? nil : openTransactions)
         case .partitionsAdded: return one(respondedAt == nil ? nil : partitionsAdded)

@@ -16,6 +16,7 @@ extension WatchReport {
         json.optional("at", time: at)
         json.optional("respondedAt", time: respondedAt)
         json.objects("lanes", lanes) { $0.write($1, at: at, marks) }
+        json.objects("pauses", pauses) { $0.write($1) }
         json.objects("waits", waits) { $0.write($1, action(of: $1)) }
         json.object("sampled") { json in
             json.field("topicPartitions", sampled.topicPartitions)
@@ -99,6 +100,19 @@ extension JSONWriter {
             json.optional("at", time: mark.at)
             json.field("text", mark.text)
         }
+    }
+
+    fileprivate mutating func write(_ pause: Pause) {
+        field("control", pause.control)
+        switch pause.scope {
+        case .all: field("all", true)
+        case .lane(let lane): field("lane", lane.rawValue)
+        case .host(let host): field("host", host)
+        }
+        optional("since", time: pause.since)
+        optional("until", time: pause.until)
+        optional("by", pause.by)
+        optional("why", pause.why)
     }
 
     fileprivate mutating func write(_ wait: WatchReport.WaitReport, _ action: String) {
@@ -225,6 +239,7 @@ extension WatchReport.WaitReport.Reason {
         case .hostSlow: "a host that responds too slowly"
         case .readAhead: "space in the read-ahead"
         case .retry: "a retry"
+        case .paused: "the end of a pause"
         }
     }
 
@@ -239,6 +254,7 @@ extension WatchReport.WaitReport.Reason {
         case .hostSlow: Cause.hostSlow.action
         case .readAhead: Cause.readAhead.action
         case .retry: "They are retried by themselves."
+        case .paused: Cause.paused.action
         }
     }
 }

@@ -11,6 +11,8 @@ package struct WatchReport: Sendable {
     package internal(set) var diagnosis = Diagnosis(.starting, "Nothing was seen yet.", since: nil)
     package let lanes: [LaneReport]
     package let waits: [WaitReport]
+    /// Active pauses in any partition, in the order of their ends.
+    package let pauses: [Pause]
     package let failures: [FailureReport]
     package let partitions: [PartitionReport]
     package let workers: [WorkerReport]
@@ -74,15 +76,21 @@ package struct WatchReport: Sendable {
         package let parked: ParkedTally?
         /// Arrival time of its oldest job that no origin holds back; nil if there is none.
         package let ready: WallTime?
+        /// Pauses that hold back jobs of the lane.
+        let pauses: [Pause]
+        /// Whether a pause holds back all jobs of the lane.
+        var isPaused: Bool { pauses.contains { $0.holds(lane) } }
 
         /// Age of its oldest unfinished job, retried or not: 0 if there is none, nil if it is not known.
         package func age(at now: WallTime) -> Duration? {
             let oldest = [lag.oldest, parked?.since].compactMap { $0 }.min()
             return oldest.map { max(.zero, now - $0) } ?? (lag.records == 0 && parked?.jobs == 0 ? .zero : nil)
         }
-        /// Whether its oldest job is older than the target, whether it is unread or parked.
+        /// Whether its oldest job is older than the target, whether it is unread or parked. A paused lane is not late. While
+        /// a host is paused, jobs count that no host holds back.
         package func isLate(at now: WallTime) -> Bool {
-            [lag.oldest, parked?.since].compactMap { $0 }.contains { now - $0 > target }
+            guard pauses.isEmpty else { return isReadyLate(at: now) }
+            return [lag.oldest, parked?.since].compactMap { $0 }.contains { now - $0 > target }
         }
         /// The same for jobs that no origin holds back: more workers, or more read-ahead, would start them.
         func isReadyLate(at now: WallTime) -> Bool { ready.map { now - $0 > target } ?? false }
@@ -117,6 +125,7 @@ package struct WatchReport: Sendable {
             case hostSlow = "host-slow"
             case readAhead = "read-ahead"
             case retry
+            case paused
         }
     }
 
@@ -154,7 +163,7 @@ package struct WatchReport: Sendable {
 
         /// Whether a job of the lane that is older than its target waits here, unread or parked.
         func isLate(_ lane: LaneReport, at now: WallTime) -> Bool {
-            [lanes[lane.lane.ordinal].oldest, parkedSinceByLane[lane.lane.rawValue]].compactMap { $0 }
+            lane.pauses.isEmpty && [lanes[lane.lane.ordinal].oldest, parkedSinceByLane[lane.lane.rawValue]].compactMap { $0 }
                 .contains { now - $0 > lane.target }
         }
     }
@@ -195,8 +204,9 @@ extension WatchReport {
         hostCodes = state.hosts?.codes ?? [:]
         pausedHosts = Set(hosts?.lazy.filter { $0.code == OriginRow.operatorName }.map(\.host) ?? [])
         let blocked = Set(hosts?.lazy.filter { $0.state == .blocked }.map(\.host) ?? [])
-        let (waits, sampled) = state.waits(blocked: blocked, restoring: restoring)
-        (self.waits, self.sampled) = (waits, sampled)
+        let pauses = Pause.active(state.partitions.flatMap { $0.progress?.pauses ?? [] }, at: now)
+        let (waits, sampled) = state.waits(blocked: blocked, pauses: pauses, restoring: restoring)
+        (self.waits, self.sampled, self.pauses) = (waits, sampled, pauses)
         let use = state.rendersInUse(waits)
         let isIdle = use.map { $0 < Findings.idleRenders } ?? false
         (rendersInUse, hasIdleRenderers) = (use, isIdle)
@@ -208,7 +218,8 @@ extension WatchReport {
                 of: lane, waits, in: retries, sampled, parkedSince: state.parkedSince(lane))
             return LaneReport(
                 lane: lane, lag: lag, target: state.targets[lane], rates: history.rates,
-                minutes: history.minutes, parked: parked, ready: Self.ready(lane, lag, waits, sampled, full),
+                minutes: history.minutes, parked: parked, ready: Self.ready(lane, lag, waits, sampled, full, pauses),
+                pauses: pauses.filter { $0.holdsJobs(of: lane) },
                 drain: Self.drain(history, parked, state.retries, of: waits))
         }
         foreignMembers = state.isShared ? state.foreignMembers.count : 0
@@ -238,11 +249,13 @@ extension WatchReport {
     ///
     /// - Parameter full: hosts whose limit is full while renderers are idle, so that their jobs wait for them.
     private static func ready(
-        _ lane: Lane, _ lag: Lag, _ waits: [WaitReport], _ sampled: SampledPartitions, _ full: Set<String>
+        _ lane: Lane, _ lag: Lag, _ waits: [WaitReport], _ sampled: SampledPartitions, _ full: Set<String>,
+        _ pauses: [Pause]
     ) -> WallTime? {
+        if pauses.contains(where: { $0.holds(lane) }) { return nil }
         let own = waits.filter { $0.lane == lane.rawValue }
         let held = { (wait: WaitReport) in
-            wait.reason == .host || wait.reason == .hostSlow || full.contains(wait.host)
+            [.host, .hostSlow, .paused].contains(wait.reason) || full.contains(wait.host)
         }
         let parked = own.filter { $0.code != nil && !held($0) }.map(\.since).min()
         let unread = own.filter { $0.code == nil && !held($0) }.map(\.since).min()

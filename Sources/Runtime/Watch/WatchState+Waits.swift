@@ -20,8 +20,18 @@ extension WatchReport.WaitReport.Reason {
         for code in [FetchFailure.Code.deadline, .requestTimeout] { reasons[code.rawValue] = .hostSlow }
         reasons[RetryCause.Code.hostBlocked.rawValue] = .host
         reasons[RetryCause.Code.hostCrowded.rawValue] = .readAhead
+        reasons[RetryCause.Code.paused.rawValue] = .paused
         return reasons
     }()
+
+    /// The reason of jobs that may be paused. Without an owner, jobs wait for that.
+    fileprivate func under(_ pauses: [Pause], _ group: PlaceSample.Group) -> Self {
+        if self == .owner || self == .restore { return self }
+        let isPaused = pauses.contains { pause in
+            pause.holds(hostNamed: group.host) || Lane(rawValue: group.lane).map { pause.holds($0) } ?? false
+        }
+        return isPaused ? .paused : self == .paused ? .turn : self
+    }
 }
 
 extension WatchState {
@@ -30,9 +40,11 @@ extension WatchState {
     ///
     /// - Parameters:
     ///   - blocked: hosts that are blocked now, so that their jobs do not wait for their turn.
+    ///   - pauses: Active pauses. Jobs that another one held back wait for their turn.
     ///   - restoring: the value of `restoringByWorkers`.
-    func waits(blocked: Set<String>, restoring: Int?) -> (reports: [WatchReport.WaitReport], sampled: SampledPartitions)
-    {
+    func waits(
+        blocked: Set<String>, pauses: [Pause], restoring: Int?
+    ) -> (reports: [WatchReport.WaitReport], sampled: SampledPartitions) {
         typealias Report = WatchReport.WaitReport
         var found: [Key: Report] = [:]
         var sampled = SampledPartitions()
@@ -53,6 +65,7 @@ extension WatchState {
                     var reason =
                         group.code.map { Report.Reason(code: $0) } ?? reason(ofLaneIn: number, restoring: restoring)
                     if reason == .turn, blocked.contains(group.host) { reason = .host }
+                    reason = reason.under(pauses, group)
                     let key = Key(reason: reason, group: group)
                     var report =
                         found[key]
@@ -70,7 +83,7 @@ extension WatchState {
         for watch in partitions where watch.parked?.jobs ?? 0 > 0 {
             sampled.of += 1
             if watch.parkedSample?.seen ?? 0 > 0 { sampled.topicPartitions += 1 }
-            addParked(watch, blocked, to: &found)
+            addParked(watch, blocked, pauses, to: &found)
         }
         let reports = found.values.sorted {
             ($0.jobs, $1.reason.rawValue, $1.host, $1.lane, $1.code ?? "")
@@ -83,7 +96,7 @@ extension WatchState {
     /// newest rows divides them by code, and the jobs of other hosts by host. Without a sample, a blocked host is the
     /// reason, or else the host's share of the read-ahead.
     private func addParked(
-        _ watch: PartitionWatch, _ blocked: Set<String>, to found: inout [Key: WatchReport.WaitReport]
+        _ watch: PartitionWatch, _ blocked: Set<String>, _ pauses: [Pause], to found: inout [Key: WatchReport.WaitReport]
     ) {
         guard let parked = watch.parked else { return }
         for lane in Lane.allCases where parked.lanes[lane].jobs > 0 {
@@ -108,8 +121,8 @@ extension WatchState {
                 let isOne = share.jobs == all && share.groups.count == 1
                 for (group, figures) in share.groups {
                     let isBlocked = blocked.contains(group.host)
-                    let key = Key(
-                        reason: isBlocked ? .host : WatchReport.WaitReport.Reason(code: group.code ?? ""), group: group)
+                    let reason = isBlocked ? .host : WatchReport.WaitReport.Reason(code: group.code ?? "")
+                    let key = Key(reason: reason.under(pauses, group), group: group)
                     let since = isOne ? oldest : max(oldest, figures.since)
                     var report =
                         found[key]

@@ -231,7 +231,7 @@ extension LogFailure {
         switch self {
         case .full, .halted, .reserved, .closed, .replaced: false
         case .locked, .unreadable, .tooLarge, .unavailable, .denied, .misconfigured, .topics, .recreated, .expired,
-            .hidden, .unread:
+            .hidden, .unread, .paused:
             true
         }
     }

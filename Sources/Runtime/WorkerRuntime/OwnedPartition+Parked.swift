@@ -16,6 +16,9 @@ extension OwnedPartition {
             && !parked.lifecycle.isRepublishing && parked.lifecycle.folded >= republishedEnd
     }
 
+    /// The pause that keeps a lane's jobs unread; nil: they are read.
+    func pause(of topic: Topic) -> Pause? { topic.lane.flatMap { state.pauses.holding($0) } }
+
     /// Parked jobs by host and lane.
     var hostJobs: [OriginHost: ByLane<Int>] {
         index.parked.parkedCounts.reduce(into: [:]) { $0[$1.key.host, default: .none][$1.key.lane] += $1.value.jobs }

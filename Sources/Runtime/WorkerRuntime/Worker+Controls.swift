@@ -24,6 +24,22 @@ extension Worker {
         examineParked(owned)
     }
 
+    /// Completes pauses and resumes whose effect the progress row has.
+    func finishPauses(_ owned: OwnedPartition) {
+        guard phase.isRunning, !owned.isLeaving, let row = owned.ledger.durablePauses else { return }
+        for decided in owned.state.recordedPauses(row) {
+            let (control, record) = (decided.control, decided.record)
+            logger.info(
+                "A control is applied.",
+                [
+                    "control": .string(control.id), "verb": .string(control.verb.rawValue),
+                    "partition": .string("\(owned.id)"), "by": .string(control.by ?? ""),
+                ])
+            let outcome = ControlOutcome(of: control, isApplied: decided.isApplied, at: now)
+            owned.outbox.add(Outbox.Completion(record, .control(outcome), key: record.key, at: now))
+        }
+    }
+
     /// Counts and logs a control that changed nothing.
     func noteRefusal(_ outcome: ControlOutcome, _ record: Record) {
         guard let failure = outcome.failure else { return }
@@ -125,7 +141,7 @@ extension Worker {
         switch control.scope {
         case .job(let id): return (try owned.index.parked.parked(id: id, limit: limit), nil)
         case .source(let source, _): return (try owned.index.parked.parked(of: source, limit: limit), nil)
-        case .filter: return try owned.index.parked.page(after: place, limit: limit)
+        case .filter, .all: return try owned.index.parked.page(after: place, limit: limit)
         }
     }
 
@@ -141,18 +157,20 @@ extension Worker {
             ruling.place == standing.place
         else { return nil }
         let known = pending.job
-        guard let lane = ruling.lane else {
+        switch ruling.action {
+        case .cancel:
             return .outcome(
                 Outcome(
                     job: known.id, source: known.source, url: known.url, lane: known.lane, kind: .cancelled,
                     variants: [], attempts: job.row.note.attempt, at: moment.wall, traceparent: known.traceparent))
+        case .move(let lane) where job.row.worksAs != lane:
+            var row = job.row
+            (row.worksAs, row.isMoved) = (lane, true)
+            // A quarantined job is known by the offset of its row.
+            row.note.crashes = max(row.note.crashes, owned.state.quarantined.crashes(of: RecordPlace(record)))
+            return .move(row)
+        case .move, .pause, .resume: return nil
         }
-        guard job.row.worksAs != lane else { return nil }
-        var row = job.row
-        (row.worksAs, row.isMoved) = (lane, true)
-        // A quarantined job is known by the offset of its row.
-        row.note.crashes = max(row.note.crashes, owned.state.quarantined.crashes(of: RecordPlace(record)))
-        return .move(row)
     }
 
     /// Ends the controls that apply to no further job.

@@ -57,7 +57,8 @@ extension Worker: LogListener {
             readParked(owned)
             // While draining or leaving, rows only: outcomes wait for them.
             guard owned.isRestored, !owned.isLeaving, phase.isRunning else { return }
-            for topic in Self.readingOrder where owned.readable.contains(topic) && owned.isOpen(topic) {
+            for topic in Self.readingOrder
+            where owned.readable.contains(topic) && owned.isOpen(topic) && owned.pause(of: topic) == nil {
                 if topic != .control, !hasReadControls(owned) { break }
                 do throws(LogFailure) { try take(topic, owned) } catch {
                     if error.endsWorker { throw error }
@@ -168,9 +169,20 @@ extension Worker: LogListener {
         return partitions.values.allSatisfy {
             $0.isRestored && $0.lifecycle.isClean && $0.parked.isSettled && $0.outcomeTail != nil && $0.decoding.isEmpty
                 && !$0.state.hasFlights && $0.starts.count == 0 && OwnedPartition.watched.allSatisfy($0.isOpen) && $0.ledger.isIdle
-                && $0.readable.isEmpty && $0.state.unfinished == 0 && hasNoParked($0, for: patience)
+                && isRead($0, for: patience) && $0.state.unfinished == 0 && hasNoParked($0, for: patience)
         }
     }
+
+    /// Whether nothing is left to read, except in lanes that are paused for longer than `patience`.
+    private func isRead(_ owned: OwnedPartition, for patience: Duration?) -> Bool {
+        guard let patience, !owned.readable.isEmpty else { return owned.readable.isEmpty }
+        return Topic.allCases.allSatisfy { topic in
+            !owned.readable.contains(topic) || outlives(owned.pause(of: topic), patience)
+        }
+    }
+
+    /// Whether a pause lasts for longer than `patience`.
+    func outlives(_ pause: Pause?, _ patience: Duration) -> Bool { pause.map { $0.until - now > patience } ?? false }
 
     /// Time for which none of the hosts is asked; nil if one may be asked now.
     func blockLeft(of hosts: some Collection<OriginHost>) -> Duration? {
@@ -199,6 +211,8 @@ extension Worker: LogListener {
         case records
         /// Records from this one on that an open transaction hides, with their number.
         case hidden(LogPoint, Int64)
+        /// Jobs that a pause holds back for longer than this worker may wait.
+        case paused(Pause)
         /// Partitions that were added to these topics hold records, which stay unread while any worker runs.
         case unread([GrownTopic])
     }
@@ -208,12 +222,18 @@ extension Worker: LogListener {
         guard let found = try? await ports.log.partitionOffsets(Topic.consumed, Array(partitions.keys)) else {
             return .records
         }
+        var held = partitions.values.lazy.compactMap { self.pauseOfParked($0) }.first
         for offsets in found {
-            let committable = partitions[offsets.partition]?.state.committable(offsets.topic) ?? offsets.start
+            let owned = partitions[offsets.partition]
+            let committable = owned?.state.committable(offsets.topic) ?? offsets.start
             // Offsets have gaps, at the end too.
             let read = ports.consumer.position(offsets.topic, offsets.partition) ?? committable
-            guard max(committable, read) >= offsets.bounds.upperBound else { return .records }
+            if max(committable, read) >= offsets.bounds.upperBound { continue }
+            let pause = owned?.pause(of: offsets.topic)
+            guard let patience = configuration.patience, outlives(pause, patience) else { return .records }
+            held = held ?? pause
         }
+        if let held { return .paused(held) }
         guard let grown = try? await ports.log.grownTopics() else { return .records }
         let unread = grown.filter { Topic.consumed.contains($0.topic) && $0.unread != 0 }
         self.unread = Int(unread.reduce(0) { $0 + ($1.unread ?? 0) })
@@ -221,6 +241,13 @@ extension Worker: LogListener {
             return unread.isEmpty ? .nothing : .unread(unread)
         }
         return .hidden(LogPoint(first.topic, first.partition, first.bounds.upperBound), first.hidden)
+    }
+
+    /// A pause that holds back parked jobs.
+    private func pauseOfParked(_ owned: OwnedPartition) -> Pause? {
+        let pauses = owned.state.pauses
+        if pauses.isEmpty { return nil }
+        return owned.index.parked.parkedCounts.keys.lazy.compactMap { pauses.holding($0) }.first
     }
 
     /// Commits gaps at the end of topics, such as a transaction's marker. A gap is finished once all records before it

@@ -1,3 +1,4 @@
+package import Canonical
 internal import Clocks
 internal import Failures
 package import Hosts
@@ -49,6 +50,11 @@ extension Worker {
 
     /// Started parked jobs of a partition; nil if this worker does not own it.
     package func parkedStarts(_ partition: PartitionID) -> ParkedStarts? { partitions[partition]?.starts }
+    /// Active pauses in a partition, and sources whose flights have begun there.
+    package func pauses(_ partition: PartitionID) -> [Pause] { partitions[partition]?.state.pauses.all ?? [] }
+    package func sourcesUnderWay(_ partition: PartitionID) -> Set<SourceKey> {
+        partitions[partition]?.state.sourcesUnderWay ?? []
+    }
     /// Number of further jobs of a host and lane that may start.
     package func room(for share: HostLane, in partition: PartitionID) -> Int {
         partitions[partition].map { room(for: share, in: $0, at: moment) } ?? 0
@@ -118,7 +124,8 @@ extension Worker {
         if counts.isEmpty { return true }
         guard let patience else { return false }
         // Ready jobs wait for their hosts alone.
-        let hosts = counts.filter { $1.ready > 0 }.keys.map(\.host)
+        let pauses = owned.state.pauses
+        let hosts = counts.filter { $1.ready > 0 && !outlives(pauses.holding($0), patience) }.keys.map(\.host)
         if !hosts.isEmpty { guard let left = blockLeft(of: hosts), left > patience else { return false } }
         do throws(IndexFailure) {
             return try owned.index.parked.nextDue().map { $0 - now > patience } ?? true

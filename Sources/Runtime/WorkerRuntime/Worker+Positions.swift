@@ -278,6 +278,7 @@ extension Worker {
         // Readers use it to see which workers live.
         row.at = ports.time.wall
         (row.crashes, row.quarantined) = (quarantined.crashes, quarantined.rows(naming: places, isAlone: isAlone))
+        row.pauses = owned.state.pauses.all
         row.lost = owned.lost.flatMap { $0.isRecent(at: now) ? $0 : nil }
         return row
     }

@@ -1,4 +1,5 @@
 package import Clocks
+internal import Jobs
 internal import Ledger
 internal import Partition
 internal import Permits
@@ -19,6 +20,8 @@ package struct WorkerStatus: Sendable {
     package let stopped: Int
     /// Owned partitions that are not restored.
     package let restoring: Int
+    /// Active pauses in owned partitions.
+    package let pauses: [Pause]
     /// Changelog records that those lack, at most.
     package let rowsLeft: Int64
     /// Accepted records that are not finished.
@@ -66,7 +69,8 @@ extension Worker {
         let rules = scheduler.rules
         return WorkerStatus(
             counters: counters, restore: duties.restore, owned: partitions.keys.sorted(), assignments: assignments,
-            stopped: duties.stopped.ids.count, restoring: restoring.count, rowsLeft: restoring.reduce(0) { $0 + $1.lifecycle.rowsLeft },
+            stopped: duties.stopped.ids.count, restoring: restoring.count,
+            pauses: Pause.active(owned.lazy.flatMap { $0.state.pauses.all }, at: now), rowsLeft: restoring.reduce(0) { $0 + $1.lifecycle.rowsLeft },
             unfinished: records { $0.unfinished($1) },
             parked: partitions.compactMapValues { owned in owned.openParkedEpoch.map { owned.parkedJobs(epoch: $0) } },
             oldestTimes: partitions.mapValues { owned in Self.byTopic { owned.state.oldestTime($0) } },

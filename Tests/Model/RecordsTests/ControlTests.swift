@@ -34,7 +34,7 @@ struct ControlTests {
         .filter(.init(host: "https://a.example:8443", lane: .fast, before: 5)),
     ]
 
-    @Test("A control is read as it was written, and signed ones too", arguments: scopes, Control.Verb.allCases)
+    @Test("A control is read as it was written, and signed ones too", arguments: scopes, [Control.Verb.promote, .demote, .cancel])
     func reads(scope: Control.Scope, verb: Control.Verb) throws {
         var control = Control("c-1", verb, scope)
         var read = try Control(Fixture.read(control.newRecord(partition: Fixture.partition)), rules: Self.rules)
@@ -80,7 +80,7 @@ struct ControlTests {
             (nil, "it has no body"), ("", "it has no body"), ("[]", "expected"), ("{", "at byte"),
             (String(repeating: " ", count: 70_000), "it has 70000 bytes, over the limit of 65536"),
             (#"{"job":"a"}"#, #"the field "kind" is missing"#),
-            (#"{"kind":"raise","job":"a"}"#, #""kind": expected promote, demote or cancel"#),
+            (#"{"kind":"raise","job":"a"}"#, #""kind": expected promote, demote, cancel, pause or resume"#),
             (#"{"kind":null,"job":"a"}"#, #"the field "kind" is missing"#),
             (#"{"kind":"cancel"}"#, "at least one of host, lane and before, and names none of them"),
             (#"{"kind":"cancel","job":"a","url":"http://a.example/"}"#, "and names several of them"),
@@ -102,6 +102,8 @@ struct ControlTests {
             (#"{"kind":"cancel","job":"a","ends":[1]}"#, #""ends": expected"#),
             (#"{"kind":"cancel","jobs":"a"}"#, #"it has an unknown field "jobs". Its fields are kind, job, url, host"#),
             (#"{"kind":"cancel","job":"a","job":"b"}"#, "given twice"),
+            (#"{"kind":"cancel","all":true}"#, #""all" and "until" are fields of pause and resume, and it is a cancel"#),
+            (#"{"kind":"promote","job":"a","until":5}"#, #""all" and "until" are fields of pause and resume"#),
         ])
     func refused(body: String?, sentence: String) {
         let failure = Self.refusal(Self.record(body))

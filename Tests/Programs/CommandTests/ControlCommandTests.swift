@@ -280,7 +280,8 @@ struct ControlCommandTests {
         let applied = try #require(all["applied"])
         #expect(
             Set(applied.allKeys as? [String] ?? []) == [
-                "control", "kind", "named", "by", "why", "at", "state", "partitions", "waiting", "jobs", "code", "message",
+                "control", "kind", "named", "by", "why", "at", "state", "partitions", "waiting", "jobs", "until", "code",
+                "message",
             ])
         #expect(applied["kind"] as? String == "cancel" && applied["named"] as? NSDictionary == ["job": "mine"])
         #expect(applied["why"] as? String == "gone" && applied["state"] as? String == "applied")

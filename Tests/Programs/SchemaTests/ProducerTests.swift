@@ -76,6 +76,7 @@ struct ProducerTests {
         let source = try rules.source(of: "http://a.example/b.jpg").key
         for (control, key) in [
             (#"{"kind":"cancel","job":"a"}"#, []), (#"{"kind":"promote","url":"http://a.example/b.jpg"}"#, [source.hex]),
+            (#"{"kind":"pause","host":"a.example"}"#, []),
         ] {
             let words = ["control.py", broker.bootstrap, "\(configuration.prefix)control", control] + key
             let ended = try await RunningProgram(
@@ -89,7 +90,9 @@ struct ProducerTests {
         let cancelled = controls.filter { $0.control.scope == .job("a") && $0.control.verb == .cancel }
         #expect(Set(cancelled.map(\.record.partition)).count == 12 && Set(cancelled.map(\.control.id)).count == 1)
         let promoted = try #require(controls.first { $0.control.verb == .promote })
-        #expect(controls.count == 13 && promoted.record.partition == source.partition(of: 12))
+        let paused = controls.filter { $0.control.verb == .pause && $0.control.pauseScope == .host("a.example") }
+        #expect(Set(paused.map(\.record.partition)).count == 12)
+        #expect(controls.count == 25 && promoted.record.partition == source.partition(of: 12))
         #expect(promoted.control.by == "python" && promoted.record.key == RecordKey.job(source).bytes)
     }
 }

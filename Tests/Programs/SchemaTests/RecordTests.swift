@@ -41,6 +41,9 @@ struct RecordTests {
             ("", #"{"kind":"demote","job":"1","id":"c"}"#), ("", #"{"kind":"cancel","lane":"slow"}"#),
             ("", #"{"kind":"cancel","host":"a.example","lane":"fast","before":5}"#),
             ("", #"{"kind":"cancel","job":"1","url":null,"host":null,"lane":null,"before":null,"id":null,"by":null,"why":null,"at":null,"ends":null}"#),
+            ("", #"{"kind":"pause","all":true}"#), ("", #"{"kind":"pause","host":"a.example","until":6,"all":false}"#),
+            ("", #"{"kind":"pause","lane":"slow","until":null,"url":null}"#), ("", #"{"kind":"resume","all":true,"by":"a"}"#),
+            ("", #"{"kind":"cancel","job":"1","all":null,"until":null}"#),
         ])
     func control(key: String, body: String) async throws {
         let records = [record(.control, body, key: key), record(.control, body, key: key, [("ce_id", "1")])]
@@ -72,6 +75,17 @@ struct RecordTests {
                 ControlOutcome(of: control, jobs: jobs, at: 9).newRecord(partition: partition, key: record.key)
             }
         }
+        for (verb, scope) in [(Control.Verb.pause, Control.Scope.all), (.pause, .filter(.init(lane: .slow))), (.resume, .all)] {
+            let until: WallTime? = verb == .pause ? 1_009 : nil
+            let control = Control(id: "p", verb, scope, by: "me@host", at: 9, until: until)
+            records += [control.newRecord(partition: partition), control.newRecord(partition: partition, signedBy: keys)]
+            records.append(ControlOutcome(of: control, isApplied: true, at: 9).newRecord(partition: partition, key: []))
+        }
+        let pauses = [
+            Pause("p", .all, since: 1, until: 2, by: "me", why: "w"), Pause("q", .lane(.slow), since: 1, until: 3),
+            Pause("r", .host("a.example"), since: 1, until: 3),
+        ]
+        records.append(ProgressRow(partition: partition, topics: [:], pauses: pauses, at: 5).newRecord().announced(in: 1))
         let failure = FailureNote(ControlFailure.unsigned)
         records.append(
             ControlOutcome(control: "control-3-17", verb: nil, kind: .refused, failure: failure, at: 9)
@@ -93,6 +107,9 @@ struct RecordTests {
             (.control, #"{"kind":"cancel","job":"1","lane":"fast"}"#), (.control, #"{"kind":"cancel","job":"1","jobs":"2"}"#),
             (.control, #"{"kind":"cancel","job":"1","url":"http://a.example/"}"#), (.control, #"{"kind":"cancel","host":""}"#),
             (.control, #"{"kind":"cancel","before":1700000000}"#), (.control, #"{"kind":"cancel","job":"1","ends":{"retry":1}}"#),
+            (.control, #"{"kind":"pause"}"#), (.control, #"{"kind":"pause","all":false}"#), (.control, #"{"kind":"cancel","all":true}"#),
+            (.control, #"{"kind":"pause","lane":"slow","host":"a.example"}"#), (.control, #"{"kind":"pause","all":true,"job":"1"}"#),
+            (.control, #"{"kind":"resume","lane":"slow","until":6}"#), (.control, #"{"kind":"demote","job":"1","until":6}"#),
             (.control, #"{"kind":"cancel","job":null}"#), (.outcomes, #"{"control":"1","kind":"refused"}"#),
             (.retry, body), (.retry10s, body), (.parked, body), (.outcomes, "{}"), (.variants, "{}"), (.dead, body),
         ])

@@ -39,6 +39,8 @@ package enum Rule: String, Sendable, CaseIterable {
     case parkedOrder = "a parked job starts before an older one, or a slow one before a fast one, of its host"
     case parkedRoom = "a parked job waits though its host has room"
     case control = "a control reaches a job that it does not name, or ends before one that it names"
+    case paused = "a fetch or render begins that a pause holds back"
+    case resumed = "a pause outlives its end"
     case said = "a worker tells of what nobody did"
     case ended = "a worker did not end, or ended by itself"
 }

@@ -80,7 +80,7 @@ final class ControlLog {
     func rekeyed(_ id: String) { strayed.insert(id) }
 
     /// Whether jobs of a partition may work on another lane than their publishers chose.
-    func moves(in partition: PartitionID) -> Bool { landed[partition]?.contains { $0.control.verb.lane != nil } ?? false }
+    func moves(in partition: PartitionID) -> Bool { landed[partition]?.contains { if case .move = $0.control.verb.action { true } else { false } } ?? false }
 
     private func isNamed(_ id: String, by known: Landed) -> Bool {
         guard let (job, first) = jobs[id] else { return false }
@@ -108,7 +108,7 @@ final class ControlLog {
     private var isMissed: Bool {
         Self.misses.contains { world.counts[$0] > 0 }
     }
-    private static let misses: [Happening] = [
+    static let misses: [Happening] = [
         .topicAway, .questionFailed, .resetEarliest, .resetLatest, .offsetsExpired, .recreated, .truncated, .retained,
     ]
 

@@ -36,6 +36,7 @@ package enum Happening: Int, Sendable, CaseIterable {
     // What publishers do.
     case flooded, published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge, publishedBurst
     case publishedForced, publishedCacheOnly, publishedControl
+    case publishedPause, publishedResume
     // What becomes of controls.
     case cancelled, controlEnded
     // What workers do.

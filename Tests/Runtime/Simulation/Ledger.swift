@@ -77,7 +77,10 @@ final class Ledger {
         case .jobs: accept(id, log, offset)
         case .control:
             accept(ControlLog.id(id, log.partition), log, offset)
-            if let entry = log.entry(at: offset) { world.controls.landed(entry.record) }
+            if let entry = log.entry(at: offset) {
+                world.controls.landed(entry.record)
+                world.pauses.landed(entry.record)
+            }
         case .variants: announced(new, log, offset, owner, epoch ?? 0)
         case .parked: parked(new, id, log, offset, owner, epoch, by: process)
         case .origins: if let entry = log.entry(at: offset) { told(entry.record, by: process) }

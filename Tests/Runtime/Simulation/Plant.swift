@@ -82,6 +82,12 @@ package enum Plant: String, Sendable, CaseIterable {
     case jobsFirst = "jobs-first"
     /// A control is read as if it had come later.
     case lateControl = "late-control"
+    /// An owner finds no pauses in the newest progress row.
+    case forgetPause = "forget-pause"
+    /// A pause is read as if it lasted an hour longer.
+    case pauseOn = "pause-on"
+    /// A resume is read as if it were of all pauses.
+    case resumeAll = "resume-all"
     /// A worker that is told to stop does not.
     case ignoreStop = "ignore-stop"
 
@@ -117,6 +123,8 @@ package enum Plant: String, Sendable, CaseIterable {
         case .tearAnswer: .answered
         case .publishLess: .published
         case .endControl, .hideParked, .jobsFirst, .lateControl: .control
+        case .forgetPause, .resumeAll: .paused
+        case .pauseOn: .resumed
         case .ignoreStop: .ended
         }
     }

@@ -315,6 +315,10 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
                     key: $0.key, value: $0.value, headers: $0.headers)
             }
         }
+        if topic == .control {
+            world.pauses.drained(records, partition, by: process)
+            records = world.pauses.planted(records)
+        }
         if topic == .parked, world.plants(.believeRow) || world.plants(.believeTombstone) {
             for place in records.indices {
                 guard world.plants(records[place].value == nil ? .believeTombstone : .believeRow),

@@ -118,6 +118,7 @@ final class SimulatedIndex: VariantIndex {
             row.answers?[.outcomes] = process.world.cluster.log(.outcomes, partition).end
         }
         if process.world.plants(.trustNoMarker) { row.quarantined = [] }
+        if process.world.plants(.forgetPause) { row.pauses = [] }
         return row
     }
 

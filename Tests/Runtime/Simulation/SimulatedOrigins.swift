@@ -107,6 +107,7 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
         let number = Origins.number(of: request.url.fetched)
         guard !process.isDead else { throw .cancelled }
         let (host, partition) = (Origins.host(of: request), world.catalogue.sources[number].partition)
+        if request.redirect == nil { world.pauses.lookAtStart(of: number, request.lane, by: process) }
         let flight = world.flights.begin(number, .fetch, request.lane, process, at: host)
         defer {
             if let flight {
@@ -220,6 +221,7 @@ final class SimulatedRenderer: Renderer, @unchecked Sendable {
         let words = words(of: picture.file)
         let number = Int(words[1]) ?? 0
         let version = words[2]
+        world.pauses.lookAtStart(of: number, nil, by: process)
         let flight = world.flights.begin(number, .render, nil, process)
         defer { flight.map { world.flights.end($0) } }
         let gone = Result<[RenderedVariant], RenderFailure>.failure(.unavailable(reason: "killed"))

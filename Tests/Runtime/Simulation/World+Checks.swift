@@ -22,6 +22,7 @@ extension World {
             lookAtMemory()
             parked.look()
             parkedOrder.lookAtRoom()
+            pauses.look()
             lookSoon()
         }
     }
@@ -38,7 +39,7 @@ extension World {
                 }
                 return first.map { "\(topic.rawValue) at \($0.offset)" }
             }
-            if waiting.isEmpty { ledger.answeredAt[number] = max(ledger.answeredAt[number], now) }
+            if waiting.isEmpty || pauses.isActive(in: partition) { ledger.answeredAt[number] = max(ledger.answeredAt[number], now) }
             let since = max(ledger.answeredAt[number], disturbedUntil[number])
             if now - since > limit {
                 fail(

@@ -61,6 +61,7 @@ final class World: @unchecked Sendable {
     private(set) lazy var backlog = Backlog(self, seed: seed)
     private(set) lazy var parked = Parked(self, seed: seed)
     private(set) lazy var controls = ControlLog(self, seed: seed)
+    private(set) lazy var pauses = PauseLog(self, seed: seed)
     private(set) lazy var parkedOrder = ParkedOrder(self)
     let seed: UInt64
     /// Workers hear of each other's hosts, and share their ceilings.
@@ -258,6 +259,7 @@ final class World: @unchecked Sendable {
         backlog.publishSoon()
         parked.publishSoon()
         controls.publishSoon()
+        pauses.publishSoon()
         faultSoon()
         compactSoon()
         lookSoon()

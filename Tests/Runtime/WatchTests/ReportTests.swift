@@ -25,8 +25,8 @@ struct ReportTests {
             let fields = try Self.json(scene.report)
             #expect(
                 Set(fields.keys) == [
-                    "sentence", "cause", "action", "since", "at", "respondedAt", "lanes", "waits", "sampled", "failures",
-                    "ended", "lost",
+                    "sentence", "cause", "action", "since", "at", "respondedAt", "lanes", "pauses", "waits", "sampled",
+                    "failures", "ended", "lost",
                     "deadLetters", "moreDeadLetters", "partitions", "workers", "hosts",
                 ])
             #expect((fields["partitions"] as? [Any])?.count == 4 && (fields["lanes"] as? [Any])?.count == 2)
@@ -47,6 +47,8 @@ struct ReportTests {
                 JobEnd(code: "c", host: "h", message: "m", job: "j", url: "https://a/", source: "0f", at: scene.now)
             ]))
         scene.tell("https://a.example", .blocked, code: "fetch.deadline")
+        let scopes: [Pause.Scope] = [.all, .lane(.slow), .host("a.example")]
+        scene.pause(scopes)
         let page = try Project.text("config/lagwatch.md")
         let values = Set(
             WatchReport.WaitReport.Reason.allCases.map(\.rawValue)

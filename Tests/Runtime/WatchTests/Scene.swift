@@ -127,6 +127,17 @@ struct Scene {
                 appended: now - .seconds(seconds)))
     }
 
+    /// Owners of all partitions keep these pauses for ten minutes.
+    mutating func pause(_ scopes: [Pause.Scope]) {
+        for number in 0..<count {
+            var row = state.partitions[number].progress ?? ProgressRow(partition: PartitionID(Int32(number)), topics: [:], at: now)
+            row.pauses = scopes.enumerated().map { index, scope in
+                Pause("c-\(index + 1)", scope, since: now, until: now + 600_000, by: "ana@host", why: "a new disk")
+            }
+            apply(.progress(row))
+        }
+    }
+
     /// A worker tells this of a host.
     mutating func tell(
         _ host: String, _ state: OriginRow.State, code: String? = nil, inFlight: Int = 0, of limit: Int = 6,

@@ -35,6 +35,18 @@ extension StagedFault {
             $0.tell("https://images.example", .blocked, code: OriginRow.operatorName, by: OriginRow.operatorName)
         },
         StagedFault(
+            "the slow lane paused", .paused,
+            [
+                "The slow lane is paused until ", " by ana@host (a new disk)", ": all 40 pending jobs wait.",
+            ], asks: "End the pause when its reason is gone: mezzotint resume --lane slow."
+        ) {
+            $0.publish(40, to: .jobsSlow, 0)
+            $0.look(14)
+            $0.head(.jobsSlow, 0, seconds: 7_200)
+            $0.sample(.jobsSlow, 0, 40, code: nil, host: "https://images.example")
+            $0.pause([.lane(.slow)])
+        },
+        StagedFault(
             "one host slow", .hostSlow,
             [
                 "https://slow.example is slow, or its limit is low: all 40 pending jobs wait for it, its limit of 6 fetches at once is full, and renderers are idle."

@@ -34,7 +34,8 @@ extension HTML {
         raw("</h1><p>")
         put(report.diagnosis.action)
         raw("</p>")
-        for line in (report.diagnosis.example.map { [$0] } ?? []) + report.diagnosis.lanes {
+        let pauses = report.pauses.map { $0.words(at: report.at) + "." }
+        for line in (report.diagnosis.example.map { [$0] } ?? []) + pauses + report.diagnosis.lanes {
             raw("<p class=line>")
             put(line)
             raw("</p>")

@@ -42,6 +42,7 @@ struct IdleWatch: Sendable {
         case .nothing: return .done
         case .records: quietSince = nil
         case .unread(let topics): return .without(.unread(topics))
+        case .paused(let pause): return .without(.paused(pause))
         case .hidden(let place, let count):
             quietSince = nil
             let since = hidden.flatMap { $0.place == place ? $0.since : nil } ?? now

@@ -58,6 +58,7 @@ extension Worker {
         case .restore: noteRestored(owned)
         case .restoreParked: noteParked(owned)
         case .startParked:
+            finishPauses(owned)
             examineParked(owned)
             startParked(owned)
         case .checkLogs: look(at: owned)
