@@ -54,10 +54,6 @@ struct LogCommandTests {
         let empty = try run("topics", "restore")
         #expect(empty.status == 0)
         #expect(empty.errors == "No index file was found below data/index. Name another folder after --index.\n")
-        try FileManager.default.createDirectory(atPath: folder.file("empty"), withIntermediateDirectories: false)
-        let named = try run("topics", "restore", "--index", "empty")
-        #expect(named.status == 1 && named.output.isEmpty)
-        #expect(named.errors.contains("No index file was found below empty. "), "\(named.errors)")
     }
 
     @Test("An invalid host is refused before a log is looked for", arguments: ["::", "http://", "a b", ""])
