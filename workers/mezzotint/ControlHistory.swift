@@ -58,6 +58,8 @@ struct ControlHistory {
 
     private let rules: CanonicalRules
     private var entries: [String: Entry] = [:]
+    /// Whether each partition said which pauses are active.
+    private(set) var arePausesKnown = true
     /// Outcomes of the partition's controls, by the control's record.
     private var outcomes: [JobIdentity: ControlOutcome] = [:]
 
@@ -86,7 +88,9 @@ struct ControlHistory {
             }
             for record in records { take(record, isFinished: record.offset < place?.committed ?? 0) }
         }
-        for pause in try await log.pauses() { entries[pause.control]?.isActive = true }
+        let (pauses, isWhole) = await log.pauses()
+        for pause in pauses { entries[pause.control]?.isActive = true }
+        arePausesKnown = isWhole
     }
 
     private mutating func take(_ outcome: ControlOutcome, in partition: PartitionID) {

@@ -38,7 +38,7 @@ enum ControlListCommand {
                 let rows = entries.map { entry in
                     [
                         Output.age(of: entry.at, at: now), entry.id, entry.verb?.rawValue ?? "-",
-                        entry.named?.description ?? "-", result(of: entry), entry.by ?? "", entry.why ?? "",
+                        entry.named?.description ?? "-", result(of: entry, isWhole: history.arePausesKnown, at: now), entry.by ?? "", entry.why ?? "",
                     ]
                 }
                 Console.write(TextTable.text(["AGE", "CONTROL", "KIND", "NAMES", "RESULT", "BY", "WHY"], rows))
@@ -47,7 +47,8 @@ enum ControlListCommand {
         }
     }
 
-    private static func result(of entry: ControlHistory.Entry) -> String {
+    /// - Parameter isWhole: whether the active pauses of all partitions are known.
+    private static func result(of entry: ControlHistory.Entry, isWhole: Bool, at now: WallTime) -> String {
         let until = entry.until.map { " until \(Timestamp.text($0))" } ?? ""
         let isPausing = entry.verb?.action.isPausing ?? false
         let jobs = "\(entry.jobs) \(entry.jobs == 1 ? "job" : "jobs")"
@@ -56,7 +57,8 @@ enum ControlListCommand {
         case .waiting where isPausing: "waits in \(entry.waiting.count) of \(entry.partitions.count) partitions\(until)"
         case .waiting: "waits in \(entry.waiting.count) of \(entry.partitions.count) partitions, \(jobs) so far"
         case .active: "paused\(until)" + (refusal.isEmpty ? "" : "; refused elsewhere:\(refusal)")
-        case .applied where isPausing: (entry.verb == .pause ? "over" : "ended a pause") + (refusal.isEmpty ? "" : "; refused elsewhere:\(refusal)")
+        case .applied where entry.verb == .pause: (isWhole || entry.until.map { $0 <= now } ?? true ? "over" : "applied\(until)") + (refusal.isEmpty ? "" : "; refused elsewhere:\(refusal)")
+        case .applied where isPausing: "ended a pause" + (refusal.isEmpty ? "" : "; refused elsewhere:\(refusal)")
         case .applied: "applied to \(jobs)" + (refusal.isEmpty ? "" : "; refused elsewhere:\(refusal)")
         case .unknown where isPausing: entry.verb == .pause ? "was over when it was read" : "no such pause was active"
         case .unknown: "no such job waited or ran"

@@ -37,16 +37,19 @@ enum PauseCommand {
         var control = try ControlRequest.pause(verb, arguments)
         let time = verb == .pause ? try arguments.duration("for", upTo: Pause.longest) ?? Pause.usual : nil
         return try await LogAccess.changing(arguments) { log in
-            let active = try await log.pauses().filter { control.scope == .all || $0.scope == control.pauseScope }
+            let (pauses, isWhole) = await log.pauses()
+            let active = pauses.filter { control.scope == .all || $0.scope == control.pauseScope }
             control.until = time.map { SystemTime.wall + $0 }
             try await ControlCommand.write([control], nil, settings.jobKeys, to: log)
-            show(control, active, json: arguments.flag("json"))
+            show(control, active, isWhole, json: arguments.flag("json"))
             return .success
         }
     }
 
-    /// - Parameter active: pauses that it ends or replaces.
-    private static func show(_ control: Control, _ active: [Pause], json: Bool) {
+    /// - Parameters:
+    ///   - active: pauses that it ends or replaces.
+    ///   - isWhole: whether the pauses of all partitions are known.
+    private static func show(_ control: Control, _ active: [Pause], _ isWhole: Bool, json: Bool) {
         if json {
             return Output.object { json in
                 json.field("control", control.id)
@@ -66,17 +69,25 @@ enum PauseCommand {
             )
         }
         if control.verb == .resume, active.isEmpty {
-            Console.print("No such pause is active. The control is written, too: a pause may be on its way.")
+            Console.print(
+                "No such pause is \(isWhole ? "active" : "known"). The control is written, too: a pause may be on its way.")
         }
         Console.print("'mezzotint control list' shows the results.")
     }
 }
 
 extension Log {
-    /// Active pauses in any partition, each once, as the owners' newest progress rows name them.
-    func pauses() async throws -> [Pause] {
-        var pauses: [Pause] = []
-        for partition in partitions { pauses += try await newestProgress(of: partition)?.pauses ?? [] }
-        return Pause.active(pauses, at: SystemTime.wall)
+    /// Active pauses in any partition, each once, as the owners' newest progress rows name them; and whether each partition
+    /// had such a row. A partition without a leader stops no command.
+    func pauses() async -> (active: [Pause], isWhole: Bool) {
+        var (pauses, isWhole): ([Pause], Bool) = ([], true)
+        for partition in partitions {
+            guard let row = try? await newestProgress(of: partition) else {
+                isWhole = false
+                continue
+            }
+            pauses += row.pauses
+        }
+        return (Pause.active(pauses, at: SystemTime.wall), isWhole)
     }
 }

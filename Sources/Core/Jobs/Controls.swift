@@ -100,6 +100,13 @@ package struct Controls: Sendable {
         }
     }
 
+    /// Whether a control waits for records of a topic that came before it.
+    ///
+    /// - Parameter committable: offset below which every record of the topic is finished; nil if reading has not begun.
+    package func await(_ topic: Topic, from committable: Int64?) -> Bool {
+        all.contains { standing in standing.ends?[topic].map { committable ?? 0 < $0 } ?? false }
+    }
+
     /// Effect of the active controls on a job. The newest counts: a later `promote` takes an earlier `demote`
     /// back. A `cancel` is final.
     ///

@@ -54,7 +54,8 @@ extension Jobs {
     ) {
         guard var flight = flights[id], case .fetching(let host, let course) = flight.stage else { return }
         let target = rules.origins.groups.origin(of: redirect.host.description)
-        if target == host {
+        let held = pauses.redirect(to: [target, redirect.host])
+        if target == host, held == nil {
             return effects.append(.work(.fetch(id, fetchRequest(of: flight, redirect, now))))
         }
         effects.append(.permit(.hear(.responded(bytes: 0), id, code: "")))
@@ -62,10 +63,10 @@ extension Jobs {
         flight.stage = .redirected(target, redirect, course)
         flights[id] = flight
         if isLeaving { return leave(flight, &effects) }
-        guard share(flight, with: target) else {
-            let cause = pauses.holding(target).map { FailureNote(RetryCause.paused($0)) } ?? origins.crowded(target)
+        guard held == nil, share(flight, with: target) else {
+            let cause = held.map { FailureNote(RetryCause.paused($0.pause)) } ?? origins.crowded(target)
             return giveBack(flight, &effects) { state, pending, effects in
-                state.park(pending, awaiting: target, cause, now, &effects)
+                state.park(pending, awaiting: held?.host ?? target, cause, now, &effects)
             }
         }
         request(.fetch, for: flight, &effects)
@@ -74,7 +75,7 @@ extension Jobs {
     /// Counts the flight's jobs for this host from now on. False: the host has no room for them.
     private mutating func share(_ flight: Flight, with host: OriginHost) -> Bool {
         if flight.share == host { return true }
-        guard room(for: HostLane(host, flight.lane)) > 0, pauses.holding(host) == nil else { return false }
+        guard room(for: HostLane(host, flight.lane)) > 0 else { return false }
         flights[flight.id]?.share = host
         return true
     }

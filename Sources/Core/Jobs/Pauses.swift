@@ -28,7 +28,7 @@ package struct Pauses: Sendable {
     package var isEmpty: Bool { all.isEmpty }
 
     /// Takes over the pauses that earlier owners left.
-    mutating func takeOver(_ left: [Pause]) { all = left }
+    package mutating func takeOver(_ left: [Pause]) { all = left }
 
     /// Ends pauses whose time is over.
     mutating func end(at now: WallTime) { if !all.isEmpty { all.removeAll { $0.isOver(at: now) } } }
@@ -38,18 +38,22 @@ package struct Pauses: Sendable {
         end(at: now)
         let before = all
         guard let scope = control.pauseScope else { return nil }
+        var isApplied = false
         if let until = control.until {
             let pause = Pause(
                 control.id, scope, since: record.timestamp, until: until, by: control.by, why: control.why)
             all.removeAll { $0.scope == scope }
-            guard all.count < Pause.limit else {
-                return .invalid(reason: "\(Pause.limit) pauses are active. End some of them first, or pause a lane")
+            guard !pause.isOfHost || all.count(where: \.isOfHost) < Pause.hostLimit else {
+                return .invalid(reason: "\(Pause.hostLimit) hosts are paused. End some of these pauses first, or pause a lane")
             }
-            if !pause.isOver(at: now) { all.append(pause) }
+            // An earlier owner may have taken it over already, and ended before its outcome.
+            isApplied = !pause.isOver(at: now)
+            if isApplied { all.append(pause) }
         } else {
             all.removeAll { scope == .all || $0.scope == scope }
+            isApplied = all != before
         }
-        unrecorded.append(Decided(control: control, record: record.placed, isApplied: all != before))
+        unrecorded.append(Decided(control: control, record: record.placed, isApplied: isApplied))
         return nil
     }
 
@@ -64,6 +68,14 @@ package struct Pauses: Sendable {
     package func holding(_ lane: Lane) -> Pause? { all.first { $0.holds(lane) } }
     /// The pause that holds back a host's jobs.
     func holding(_ host: OriginHost) -> Pause? { all.first { $0.holds(host) } }
+    /// The pause of one of these hosts, to which a running fetch is redirected. Other pauses let it end.
+    func redirect(to hosts: [OriginHost]) -> (host: OriginHost, pause: Pause)? {
+        for pause in all {
+            guard case .host = pause.scope, let host = hosts.first(where: pause.holds) else { continue }
+            return (host, pause)
+        }
+        return nil
+    }
 
     /// The pause that holds back the parked jobs of a host and lane.
     package func holding(_ share: ParkedShare) -> Pause? { holding(share.lane) ?? holding(share.host) }

@@ -50,10 +50,10 @@ extension Control {
         guard end > appended else {
             throw .invalid(reason: "its \"until\" \(Timestamp.text(end)) is not after the time at which it was appended. Check its publisher's clock")
         }
-        guard end - appended <= Pause.longest else {
+        guard end - appended <= Pause.longest + Self.clockSkew else {
             throw .invalid(reason: "its \"until\" \(Timestamp.text(end)) is more than 24 h after it was appended. Pause again before a shorter pause ends")
         }
-        until = end
+        until = min(end, appended + Pause.longest)
     }
 
     private func checkAge(appended: WallTime, isSigned: Bool) throws(ControlFailure) {

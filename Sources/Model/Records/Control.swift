@@ -105,7 +105,8 @@ package struct Control: Sendable, Hashable {
         }
     }
 
-    private static let clockSkew = Duration.minutes(1)
+    /// How far the clocks of publishers and brokers may differ.
+    static let clockSkew = Duration.minutes(1)
 
     /// Whether a job was published before the control.
     ///
@@ -125,5 +126,8 @@ package struct Control: Sendable, Hashable {
 
 extension OriginHost {
     /// Whether a filter's text names the host: by its name alone, or with scheme and port.
-    func isNamed(_ text: String) -> Bool { text == description || text.utf8.elementsEqual(name) }
+    /// Controls have it in small letters, and names of groups may have capitals.
+    func isNamed(_ text: String) -> Bool {
+        text == description || text.utf8.elementsEqual(name) || text == description.lowercased()
+    }
 }

@@ -37,8 +37,10 @@ package struct Pause: Sendable, Hashable {
     package static let usual = Duration.minutes(30)
     /// Longest pause, as that of a blocked host. A paused lane stays unread, and retention must not remove its jobs.
     package static let longest = Duration.hours(24)
-    /// Most pauses of one partition, because each progress row names all of them.
-    package static let limit = 32
+    /// Most paused hosts of one partition, because each progress row names all of them.
+    package static let hostLimit = 32
+
+    package var isOfHost: Bool { if case .host = scope { true } else { false } }
 
     package func holds(_ lane: Lane) -> Bool {
         switch scope {

@@ -16,8 +16,12 @@ extension OwnedPartition {
             && !parked.lifecycle.isRepublishing && parked.lifecycle.folded >= republishedEnd
     }
 
-    /// The pause that keeps a lane's jobs unread; nil: they are read.
-    func pause(of topic: Topic) -> Pause? { topic.lane.flatMap { state.pauses.holding($0) } }
+    /// The pause that keeps a lane's jobs unread; nil: they are read, because none does, or because a control ends only after
+    /// the jobs that came before it. Those that stay paused are parked.
+    func pause(of topic: Topic) -> Pause? {
+        guard let pause = topic.lane.flatMap({ state.pauses.holding($0) }) else { return nil }
+        return state.controls.await(topic, from: state.committable(topic)) ? nil : pause
+    }
 
     /// Parked jobs by host and lane.
     var hostJobs: [OriginHost: ByLane<Int>] {

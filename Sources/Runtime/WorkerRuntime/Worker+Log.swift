@@ -243,11 +243,12 @@ extension Worker: LogListener {
         return .hidden(LogPoint(first.topic, first.partition, first.bounds.upperBound), first.hidden)
     }
 
-    /// A pause that holds back parked jobs.
+    /// A pause that holds back parked jobs for longer than this worker may wait.
     private func pauseOfParked(_ owned: OwnedPartition) -> Pause? {
         let pauses = owned.state.pauses
-        if pauses.isEmpty { return nil }
-        return owned.index.parked.parkedCounts.keys.lazy.compactMap { pauses.holding($0) }.first
+        guard !pauses.isEmpty, let patience = configuration.patience else { return nil }
+        return owned.index.parked.parkedCounts.keys.lazy.compactMap { pauses.holding($0) }
+            .first { self.outlives($0, patience) }
     }
 
     /// Commits gaps at the end of topics, such as a transaction's marker. A gap is finished once all records before it

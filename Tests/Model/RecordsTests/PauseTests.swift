@@ -60,7 +60,7 @@ struct PauseTests {
             ),
             (#"{"kind":"pause","all":true,"until":5}"#, "is not after the time at which it was appended"),
             (
-                #"{"kind":"pause","all":true,"until":\#((appended + .hours(24) + .milliseconds(1)).milliseconds)}"#,
+                #"{"kind":"pause","all":true,"until":\#((appended + .hours(24) + .milliseconds(60_001)).milliseconds)}"#,
                 "is more than 24 h after it was appended"
             ),
             (#"{"kind":"pause","all":true,"until":1795256916}"#, "is a time in 1970. Give milliseconds"),

@@ -100,6 +100,15 @@ struct PauseTests {
         #expect(try await controls().sorted() == ["p applied", "r unknown"])
     }
 
+    @Test("A control for another job ends while a lane is paused: the jobs before it are read and parked")
+    func standing() async throws {
+        try await append(
+            control(.pause, .filter(.init(lane: .slow)), "p", for: .hours(1)), try job(), control(.cancel, .job("b"), "c"))
+        try await runPaused()
+        #expect(try await controls().sorted() == ["c unknown", "p applied"])
+        #expect(try await parkedCodes() == ["retry.paused"])
+    }
+
     @Test(
         "A cancel ends paused jobs, and a promotion takes a parked one out of a paused lane",
         arguments: [

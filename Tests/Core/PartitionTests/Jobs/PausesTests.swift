@@ -70,6 +70,28 @@ struct PausesTests {
         #expect(worker.fetches.last?.request.url == "https://c.example/1.jpg")
     }
 
+    @Test(
+        "A redirect to a paused host is not followed, also if the job waited for that host; other pauses let the fetch end",
+        arguments: [
+            (Control.Scope.filter(.init(host: "t.example")), nil, true),
+            (.filter(.init(host: "t.example")), "t.example", true), (.all, nil, false), (slow, "t.example", false),
+        ])
+    func redirected(scope: Control.Scope, awaited: String?, isHeld: Bool) throws {
+        var worker = Self.performer()
+        worker.feed(
+            .arrived(
+                PendingJob(
+                    job: try Self.job("a"), record: worker.record(.jobsSlow),
+                    awaited: awaited.map { OriginHost(of: "https://\($0)/") })))
+        worker.grant()
+        worker.feed(.controlled(Self.pause(scope), worker.record(.control)))
+        let url = "https://t.example/1.jpg"
+        worker.feed(.redirected(worker.fetches[0].flight, Redirect(to: url, at: OriginHost(of: url), hop: 1)))
+        worker.grant()
+        #expect(worker.parked.map(\.cause.code) == (isHeld ? ["retry.paused"] : []))
+        #expect(worker.fetches.count == (isHeld ? 1 : 2))
+    }
+
     @Test("A queued fast job that is demoted to a paused lane is parked; a promoted one runs")
     func moved() throws {
         var worker = Self.performer(fetches: 1)
@@ -157,7 +179,7 @@ struct PausesTests {
         #expect(decided.map(\.isApplied) == [true, true, true, false])
     }
 
-    @Test("At most 32 pauses are active, and a further one is refused")
+    @Test("At most 32 hosts are paused, and a further one is refused; lanes and everything are not")
     func limit() {
         var pauses = Pauses()
         let record = Record(
@@ -168,6 +190,23 @@ struct PausesTests {
         #expect(refusals.dropLast().allSatisfy { $0 == nil } && refusals.last??.code == "control.invalid")
         let same = pauses.apply(Self.pause(.filter(.init(host: "h3.example")), id: "again"), record, at: 1)
         #expect(same == nil && pauses.all.count == 32)
+        let all = pauses.apply(Self.pause(.all, id: "all"), record, at: 1)
+        #expect(all == nil && pauses.all.count == 33)
+    }
+
+    @Test("A pause that an owner takes over, and reads once more, is applied")
+    func again() {
+        var pauses = Pauses()
+        let record = Record(
+            topic: .control, partition: PartitionID(0), offset: 0, timestamp: 1, key: [], value: [], headers: [])
+        let control = Self.pause(.all, id: "p")
+        _ = pauses.apply(control, record, at: 1)
+        let row = pauses.all
+        var next = Pauses()
+        next.takeOver(row)
+        _ = next.apply(control, record, at: 2)
+        let decided = next.recorded(row)
+        #expect(next.all == row && decided.map(\.isApplied) == [true])
     }
 
     @Test("A new owner takes the pauses over; an id that returns with another record is refused")
