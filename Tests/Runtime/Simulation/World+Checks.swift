@@ -133,8 +133,10 @@ extension World {
         readAhead + min(readAhead, answers)
     }
 
-    /// Of what an owner was given to read, after each time.
+    /// Of what an owner was given to read, after each time. Controls stand for long, and take no room of jobs: their number has
+    /// the bound of a position's span, which no world reaches.
     func lookAtMemory(of log: TopicLog, _ process: SimulatedProcess) {
+        if log.topic == .control { return }
         // Rows of `parked` that come too late finish nothing, and their writer does not know.
         guard owners(of: log.partition).contains(where: { $0 === process }) else { return }
         let unanswered = process.consumer.unanswered(log)
