@@ -71,7 +71,7 @@ struct PauseCommandTests {
     @Test("active pauses are named by resume, lag and control list")
     func standing() async throws {
         try await begin()
-        #expect(try run("resume", "--all").output.contains("No such pause is active. The control is written, too"))
+        #expect(try run("resume", "--all").output.contains("No such pause is known. The control is written, too"))
         let until = SystemTime.wall + .hours(1)
         try await using { log in
             for partition in log.partitions {

@@ -11,8 +11,8 @@ internal import WorkerRuntime
 /// Order and promptness of the starts of parked jobs, by the tables as the simulated disks have them.
 final class ParkedOrder {
     unowned(unsafe) let world: World
-    /// Since when jobs of a host and lane could start and did not, microseconds.
-    private var idle: [Idle: Int64] = [:]
+    /// The oldest job of a host and lane that could start and did not, by its offset, and since when, microseconds.
+    private var idle: [Idle: (job: Int64, since: Int64)] = [:]
 
     private struct Idle: Hashable {
         let process: Int
@@ -62,24 +62,27 @@ final class ParkedOrder {
         }.min { $0.offset < $1.offset }
     }
 
-    /// A job that is ready starts soon if its host has room.
+    /// The oldest job that is ready starts soon if its host has room. At each look another job may wait for the next tick.
     func lookAtRoom() {
         var seen: Set<Idle> = []
         for process in world.machines.compactMap(\.process) where !process.isPaused && !process.isDead {
             for partition in process.consumer.owned where !world.isDisturbed(partition) {
-                guard let table = process.indexes[partition]?.file.parked else { continue }
+                guard let table = process.indexes[partition]?.file.parked,
+                    let starts = process.worker.assumeIsolated({ $0.parkedStarts(partition) })
+                else { continue }
                 let shares = process.worker.assumeIsolated { worker in
                     table.counts.filter { share, count in
-                        guard let starts = worker.parkedStarts(partition) else { return false }
-                        return starts.count(share) < count.ready && starts.count(share.lane) < World.readAhead
+                        starts.count(share) < count.ready && starts.count(share.lane) < World.readAhead
                             && worker.room(for: HostLane(share.host, share.lane), in: partition) > 0
                     }
                 }
                 for share in shares.keys {
+                    let oldest = table.oldest(of: share, from: 0, limit: .max).first { !starts.isStarted($0.row.key) }
+                    guard let job = oldest?.offset else { continue }
                     let key = Idle(process: process.number, partition: partition, share: share)
                     seen.insert(key)
-                    let since = idle[key] ?? world.now
-                    idle[key] = since
+                    let since = idle[key].flatMap { $0.job == job ? $0.since : nil } ?? world.now
+                    idle[key] = (job, since)
                     if world.now - since > Self.patience {
                         world.fail(
                             .parkedRoom,
