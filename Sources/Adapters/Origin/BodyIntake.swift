@@ -23,6 +23,9 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
     private let limit: Int
     /// Maximum length of the body: its declared length, if it has one.
     private var most: Int
+    /// Length at which the body is nearly complete; nil: not told, or told already.
+    private var nearly: Int?
+    private let nearlyDone: @Sendable () -> Void
     private let lease: BodyLease
     private let look: StartLook?
     private let hash = SHA256()
@@ -35,8 +38,11 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
     /// not block others.
     static let step = 64 << 10
 
-    init(limit: Int, lease: BodyLease, judge: StartLook.Judge? = nil) throws(SystemFailure) {
-        (self.limit, most, self.lease) = (limit, limit, lease)
+    /// - Parameter nearlyDone: called once 90 % of a body of at least one step have arrived.
+    init(
+        limit: Int, lease: BodyLease, judge: StartLook.Judge? = nil, nearlyDone: @escaping @Sendable () -> Void = {}
+    ) throws(SystemFailure) {
+        (self.limit, most, self.lease, self.nearlyDone) = (limit, limit, lease, nearlyDone)
         look = judge.map { StartLook($0) }
         file = try OpenFile(anonymous: "source", lease: lease)
     }
@@ -50,6 +56,7 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
                 return .end
             }
             most = length
+            if length >= Self.step { nearly = length - length / 10 }
         }
         lease.begin()
         return .take
@@ -77,6 +84,10 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
             return refuse(.noSpace(error.description))
         }
         length = total
+        if let nearly, length >= nearly {
+            self.nearly = nil
+            nearlyDone()
+        }
         look?.begin(file, at: file.length, of: most, resume: resume)
         return .take
     }

@@ -30,7 +30,9 @@ package final class GuardedFetcher: Fetcher {
         budget = BodyBudget(limit: configuration.settings.budget)
     }
 
-    package func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchResponse {
+    package func fetch(
+        _ request: FetchRequest, nearlyDone: @escaping @Sendable () -> Void
+    ) async throws(FetchFailure) -> FetchResponse {
         let (url, hop) = (request.redirect?.url ?? request.url.fetched, request.redirect?.hop ?? 0)
         guard Self.isFetchable(url) else { throw .invalidURL(request.url) }
         let (server, host) = try permitted(url, for: request, hop: hop)
@@ -42,7 +44,10 @@ package final class GuardedFetcher: Fetcher {
             let share = min(BodyIntake.step, configuration.settings.byteLimit)
             guard let lease = await budget.enter(for: server.description, with: share) else { throw .cancelled }
             let intake: BodyIntake
-            do { intake = try BodyIntake(limit: configuration.settings.byteLimit, lease: lease, judge: judge) } catch {
+            do {
+                intake = try BodyIntake(
+                    limit: configuration.settings.byteLimit, lease: lease, judge: judge, nearlyDone: nearlyDone)
+            } catch {
                 throw .noSpace(reason: error.description)
             }
             let conditions = known?.conditions(at: url, hop: hop) ?? []

@@ -38,6 +38,8 @@ struct Flight: Sendable {
     struct Course: Sendable {
         /// Time of its first permit, or of the permit for the last host of its fetch.
         var began: Instant
+        /// Whether most of the body has arrived. Its jobs are then completed, as those of a begun render are.
+        var isNearlyFetched = false
         /// The source as this flight fetched it.
         var fetched: Fetched?
         /// Position after the last row that it announced.

@@ -21,11 +21,13 @@ extension Jobs {
         effects.append(.work(.control(control, record)))
     }
 
-    /// Applies the standing controls to a flight. A job whose render has begun is completed.
+    /// Applies the standing controls to a flight. A job whose render has begun, or whose fetch is nearly complete, is
+    /// completed.
     private mutating func apply(to id: FlightID, _ now: Moment, _ effects: inout [JobEffect]) {
         let late = flights[id]?.late.compactMap { rule($0, now, &effects) }
         if let late { flights[id]?.late = late }
-        change(id, now, &effects) { jobs, pending, effects in jobs.rule(pending, now, &effects) }
+        let isBegun = flights[id]?.course?.isNearlyFetched == true
+        change(id, now, &effects) { jobs, pending, effects in jobs.rule(pending, isBegun: isBegun, now, &effects) }
     }
 
     /// Changes the jobs of a flight whose render has not begun. `rule` returns a job as it is from now on; nil: it left.
@@ -58,10 +60,15 @@ extension Jobs {
     }
 
     /// The job after the standing controls; nil if one of them ended it.
-    mutating func rule(_ pending: PendingJob, _ now: Moment, _ effects: inout [JobEffect]) -> PendingJob? {
+    ///
+    /// - Parameter isBegun: whether the job may move and is not cancelled any more.
+    mutating func rule(
+        _ pending: PendingJob, isBegun: Bool = false, _ now: Moment, _ effects: inout [JobEffect]
+    ) -> PendingJob? {
         guard !controls.isEmpty, let ruling = controls.ruling(on: pending.job, pending.record, firstSeen: pending.firstSeen)
         else { return pending }
         switch ruling.action {
+        case .cancel where isBegun: return pending
         case .cancel:
             controls.count(ruling.place, jobs: 1)
             effects.complete(pending, .cancelled, at: now)
@@ -71,6 +78,20 @@ extension Jobs {
             return pending.moved(to: lane)
         case .move, .pause, .resume: return pending
         }
+    }
+
+    /// Completes a record that needs no work. A mis-keyed job that a control cancels is not published again: in the partition of
+    /// its source it would come after the control.
+    package mutating func complete(
+        _ record: Record, _ disposition: Disposition, _ now: Moment, _ effects: inout [JobEffect]
+    ) {
+        if case .rekey(let job) = disposition,
+            let ruling = controls.ruling(on: job, record, firstSeen: record.timestamp), case .cancel = ruling.action
+        {
+            controls.count(ruling.place, jobs: 1)
+            return effects.complete(PendingJob(job: job, record: record), .cancelled, at: now)
+        }
+        effects.append(.work(.complete(record, disposition)))
     }
 
     /// Controls that apply to no job in memory and to no unread one. A job that renders may fail, and would be parked.

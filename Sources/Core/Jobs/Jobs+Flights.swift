@@ -135,6 +135,12 @@ extension Jobs {
         }
     }
 
+    package mutating func nearlyFetched(_ id: FlightID) {
+        guard case .fetching(let host, var course) = flights[id]?.stage else { return }
+        course.isNearlyFetched = true
+        flights[id]?.stage = .fetching(host, course)
+    }
+
     package mutating func fetched(
         _ id: FlightID, _ picture: FetchedPicture, _ now: Moment, _ effects: inout [JobEffect]
     ) {

@@ -26,6 +26,8 @@ package enum PartitionEvent: Sendable {
     case found(PendingJob, SourceSnapshot)
     /// A permit was granted. `throttledBy`: the host's limit that held the flight back until now.
     case granted(PermitKind, FlightID, throttledBy: HostHold? = nil)
+    /// Most of the flight's body has arrived.
+    case nearlyFetched(FlightID)
     indirect case fetched(FlightID, FetchedPicture)
     /// The origin confirmed the known version of the flight's source.
     indirect case notModified(FlightID, ResponseHead)
@@ -65,7 +67,7 @@ extension PartitionEvent {
     /// The flight that the event is about, if any.
     package var flight: FlightID? {
         switch self {
-        case .granted(_, let id, _), .fetched(let id, _), .notModified(let id, _), .rendered(let id),
+        case .granted(_, let id, _), .nearlyFetched(let id), .fetched(let id, _), .notModified(let id, _), .rendered(let id),
             .announced(let id, _, _, _), .blobsGone(let id, _), .looked(let id, _), .refusedVariants(let id, _, _, _), .failed(let id, _),
             .unannounced(let id, _), .unfetched(let id, _), .redirected(let id, _), .held(let id, _):
             id

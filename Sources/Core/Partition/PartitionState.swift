@@ -81,7 +81,7 @@ package struct PartitionState: ~Copyable, Sendable {
         switch event {
         case .arrived(let pending): arrive(pending, now, &effects)
         case .completed(let record, let disposition):
-            if receive(record, &effects) { effects.append(.work(.complete(record, disposition))) }
+            if receive(record, &effects) { jobs.complete(record, disposition, now, &effects) }
         case .controlled(let control, let record):
             if receive(record, &effects) { jobs.control(control, record, now, &effects) }
         case .parkedBefore(let record):
@@ -90,6 +90,7 @@ package struct PartitionState: ~Copyable, Sendable {
         case .found(let pending, let snapshot): jobs.begin(pending, snapshot, now, &effects)
         case .granted(let kind, let id, let hold):
             jobs.granted(kind, id, throttledBy: hold, now, &effects)
+        case .nearlyFetched(let id): jobs.nearlyFetched(id)
         case .fetched(let id, let picture): jobs.fetched(id, picture, now, &effects)
         case .notModified(let id, let head): jobs.notModified(id, head, now, &effects)
         case .redirected(let id, let redirect): jobs.redirected(id, redirect, now, &effects)

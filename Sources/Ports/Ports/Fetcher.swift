@@ -100,5 +100,15 @@ package struct FetchedPicture: Sendable {
 ///
 /// - Failure: within the configured deadlines; if the task is cancelled, the transfer ends.
 package protocol Fetcher: Sendable {
-    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchResponse
+    /// - Parameter nearlyDone: called at most once, from any thread, when 90 % of a body of declared length have arrived. A short body
+    ///   may end without it.
+    func fetch(
+        _ request: FetchRequest, nearlyDone: @escaping @Sendable () -> Void
+    ) async throws(FetchFailure) -> FetchResponse
+}
+
+extension Fetcher {
+    package func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchResponse {
+        try await fetch(request, nearlyDone: {})
+    }
 }

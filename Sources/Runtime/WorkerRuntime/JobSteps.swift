@@ -47,7 +47,9 @@ extension Worker {
         var bytes: Int?
         var isAsked = request.redirect == nil
         do throws(FetchFailure) {
-            switch try await ports.fetcher.fetch(request) {
+            switch try await ports.fetcher.fetch(
+                request, nearlyDone: { [tasks] in tasks.yield { await self.nearlyFetched(flight) } })
+            {
             case .source(let source):
                 bytes = source.bytes
                 do throws(RenderFailure) {

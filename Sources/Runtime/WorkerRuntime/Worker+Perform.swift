@@ -61,6 +61,9 @@ extension Worker {
         if fetches[flight] == fetch { fetches[flight] = nil }
     }
 
+    /// Notes that most of a flight's body has arrived. A flight that ended meanwhile keeps its permit until its connection is closed.
+    func nearlyFetched(_ flight: FlightID) { if has(flight) { feed(.nearlyFetched(flight)) } }
+
     /// - Parameter isAsked: whether the source's own host was asked. Redirects do not count again.
     func fetched(
         _ event: PartitionEvent, _ step: Step, _ flight: FlightID, _ lane: Lane, _ bytes: Int?, isAsked: Bool

@@ -23,6 +23,17 @@ struct GuardedFetcherTests {
         try await fetcher.source(FetchRequest(url: url, lane: .fast))
     }
 
+    @Test("The caller hears once that a long body is nearly complete", arguments: [(1_000_000, 1), (10_000, 0)])
+    func nearlyDone(bytes: Int, calls: Int) async throws {
+        let origin = try LocalOrigin()
+        origin.serve("/a", .bytes(Bytes.pattern(bytes)))
+        let heard = Mutex(0)
+        let request = FetchRequest(url: origin.url("/a"), lane: .fast)
+        guard case .source(let source) = try await GuardedFetcher.ofLoopback().fetch(request, nearlyDone: { heard.withLock { $0 += 1 } })
+        else { return }
+        #expect(source.bytes == bytes && heard.withLock { $0 } == calls)
+    }
+
     @Test(
         "The bytes come whole, with their digest, in a file that nobody can change", arguments: [1, 16_384, 3_000_001])
     func bytes(count: Int) async throws {

@@ -96,14 +96,19 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
     /// As long as `Naming.limit`.
     private static let named: Int64 = 1_000_000
 
-    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchResponse {
-        let answer = try await ask(request)
+    func fetch(
+        _ request: FetchRequest, nearlyDone: @escaping @Sendable () -> Void
+    ) async throws(FetchFailure) -> FetchResponse {
+        let answer = try await ask(request, nearlyDone)
         guard world.plants(.followUnasked), case .redirected(let next) = answer else { return answer }
         return try await fetch(
-            FetchRequest(url: request.url, lane: request.lane, known: request.known, redirect: next))
+            FetchRequest(url: request.url, lane: request.lane, known: request.known, redirect: next),
+            nearlyDone: nearlyDone)
     }
 
-    private func ask(_ request: FetchRequest) async throws(FetchFailure) -> FetchResponse {
+    private func ask(
+        _ request: FetchRequest, _ nearlyDone: @escaping @Sendable () -> Void
+    ) async throws(FetchFailure) -> FetchResponse {
         let number = Origins.number(of: request.url.fetched)
         guard !process.isDead else { throw .cancelled }
         let (host, partition) = (Origins.host(of: request), world.catalogue.sources[number].partition)
@@ -171,7 +176,10 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
                 }
                 let bytes = Array((source.isHostile ? "bomb \(number)" : "source \(number) \(version)").utf8)
                 let source = FetchedSource(body: file(of: bytes), digest: SHA256.digest(of: bytes), head: head)
-                done(.success(.source(source)))
+                guard number.isMultiple(of: 3) else { return done(.success(.source(source))) }
+                // The rest of a long body is on its way.
+                nearlyDone()
+                world.after(20_000) { done(.success(.source(source))) }
             }
         }
         if case .failure(.status(_, 429, _)) = answer {

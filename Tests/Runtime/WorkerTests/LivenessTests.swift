@@ -19,9 +19,11 @@ private struct StuckFetcher: Fetcher {
     let inner: any Fetcher
     let gate: Gate
 
-    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchResponse {
+    func fetch(
+        _ request: FetchRequest, nearlyDone: @escaping @Sendable () -> Void
+    ) async throws(FetchFailure) -> FetchResponse {
         await gate.wait()
-        return try await inner.fetch(request)
+        return try await inner.fetch(request, nearlyDone: nearlyDone)
     }
 }
 

@@ -197,7 +197,9 @@ private final class StubbornFetcher: Fetcher {
         (self.inner, self.ended, self.begin) = (inner, ended, begin)
     }
 
-    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchResponse {
+    func fetch(
+        _ request: FetchRequest, nearlyDone: @escaping @Sendable () -> Void
+    ) async throws(FetchFailure) -> FetchResponse {
         let number = state.withLock { state in
             state.begun += 1
             state.running += 1
@@ -205,7 +207,7 @@ private final class StubbornFetcher: Fetcher {
             return state.begun
         }
         defer { state.withLock { $0.running -= 1 } }
-        guard number == 1 else { return try await inner.fetch(request) }
+        guard number == 1 else { return try await inner.fetch(request, nearlyDone: nearlyDone) }
         await begin()
         // Never opened: only being cancelled ends the wait.
         await Gate().wait()

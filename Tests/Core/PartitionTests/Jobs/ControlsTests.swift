@@ -88,6 +88,27 @@ struct ControlsTests {
         #expect(!hasFlights)
     }
 
+    @Test("A fetch that is nearly complete goes on, and its cancelled job is completed", arguments: [false, true])
+    func nearlyFetched(isNearly: Bool) throws {
+        var worker = Self.performer()
+        worker.publish(try Self.job("a"))
+        worker.grant()
+        let id = try #require(worker.fetches.first?.flight)
+        if isNearly { worker.feed(.nearlyFetched(id)) }
+        worker.feed(.controlled(Self.control(.job("a"), .cancel), worker.record(.control)))
+        let goesOn = worker.state.has(id)
+        #expect(goesOn == isNearly && Self.kinds(worker.answers) == (isNearly ? [:] : ["a": .cancelled]))
+    }
+
+    @Test("A mis-keyed job that a control names is cancelled in its partition; others are published again")
+    func misKeyed() throws {
+        var worker = Self.performer()
+        worker.feed(.controlled(Self.control(.job("a"), ends: [.jobsSlow: 2]), worker.record(.control)))
+        for id in ["a", "b"] { worker.feed(.completed(worker.record(.jobsSlow), .rekey(try Self.job(id)))) }
+        let rekeyed = worker.answers.compactMap { if case .rekey(let job) = $0.disposition { job.id } else { nil } }
+        #expect(Self.kinds(worker.answers) == ["a": .cancelled] && rekeyed == ["b"])
+    }
+
     @Test("A job that is not read yet is cancelled when it comes; a later one is not")
     func unread() throws {
         var worker = Self.performer()
