@@ -23,7 +23,7 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
     private let limit: Int
     /// Maximum length of the body: its declared length, if it has one.
     private var most: Int
-    /// Length at which the body is nearly complete; nil: not told, or told already.
+    /// Length at which the body is nearly complete; nil: unknown, or already reached.
     private var nearly: Int?
     private let nearlyDone: @Sendable () -> Void
     private let lease: BodyLease

@@ -38,7 +38,7 @@ struct Flight: Sendable {
     struct Course: Sendable {
         /// Time of its first permit, or of the permit for the last host of its fetch.
         var began: Instant
-        /// Whether most of the body has arrived. Its jobs are then completed, as those of a begun render are.
+        /// Whether most of the body has arrived. Its jobs are then completed, as after the begin of a render.
         var isNearlyFetched = false
         /// The source as this flight fetched it.
         var fetched: Fetched?
