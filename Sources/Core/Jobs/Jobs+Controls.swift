@@ -22,11 +22,11 @@ extension Jobs {
     }
 
     /// Applies the standing controls to a flight. A job whose render has begun, or whose fetch is nearly complete, is
-    /// completed.
+    /// completed. One that waits for its render is not.
     private mutating func apply(to id: FlightID, _ now: Moment, _ effects: inout [JobEffect]) {
         let late = flights[id]?.late.compactMap { rule($0, now, &effects) }
         if let late { flights[id]?.late = late }
-        let isBegun = flights[id]?.course?.isNearlyFetched == true
+        let isBegun = flights[id].map { $0.isFetching && $0.course?.isNearlyFetched == true } ?? false
         change(id, now, &effects) { jobs, pending, effects in jobs.rule(pending, isBegun: isBegun, now, &effects) }
     }
 

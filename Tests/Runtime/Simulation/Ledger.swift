@@ -15,7 +15,7 @@ final class Ledger {
     /// The last value of each row that counts, and rows that came too late since.
     private var valid: [[UInt8]: [UInt8]] = [:]
     private var late: Set<[UInt8]> = []
-    private var kept: [PartitionID: Kept] = [:]
+    var kept: [PartitionID: Kept] = [:]
     /// What was told last of a host, by the row's key.
     private var hosts: [[UInt8]: OriginRow.State] = [:]
     private(set) var unanswered = 0
@@ -352,42 +352,6 @@ final class Ledger {
         }
         if late.remove(new.key) != nil, valid[new.key] == new.value { world.count(.republished) }
         valid[new.key] = new.value
-    }
-
-    // MARK: A changelog that is recreated
-
-    /// What an owner's index held then, and how many files with rows were lost by then.
-    private struct Kept {
-        let keys: [[UInt8]]
-        let losses: Int
-    }
-
-    private var losses: Int { world.machines.reduce(0) { $0 + $1.disk.losses } }
-
-    /// The topic is deleted and made again, under an owner or not.
-    func recreate(_ log: TopicLog) {
-        if log.newestOwner > 0 { kept[log.partition] = nil }
-        let owner = world.owners(of: log.partition).first
-        if let owner, let epoch = owner.consumer.epoch(of: log.partition), let index = owner.indexes[log.partition],
-            world.ownerships.rank(Ownerships.Key(partition: log.partition, epoch: epoch)) == log.newestOwner
-        {
-            let keys = index.file.rows.flatMap { source, rows in
-                rows.variants.map { RecordKey.variant(source, $0.spec).bytes }
-                    + (rows.source == nil ? [] : [RecordKey.source(source).bytes])
-            }
-            kept[log.partition] = Kept(keys: keys, losses: losses)
-        }
-        _ = log.recreate()
-    }
-
-    /// All that the last owner's index held is in it again.
-    func checkRestored(_ log: TopicLog) {
-        guard let kept = kept.removeValue(forKey: log.partition), kept.losses == losses else { return }
-        world.count(.indexPublished)
-        let known = Set(log.history.map(\.record.key))
-        for key in kept.keys where !known.contains(key) {
-            world.fail(.published, "partition \(log.partition): \(String(decoding: key.suffix(24), as: UTF8.self))")
-        }
     }
 
     private func check(_ row: ProgressRow) {

@@ -19,7 +19,7 @@ final class Sayings {
     }
 
     private static let claims = [
-        // An owner that ends before it has told of a log's new beginning leaves the old one's row. After expired offsets, a
+        // If an owner ends before it reports a log's new beginning, the old log's row stays. After expired offsets, a
         // restored changelog may name an older offset as committed (seed 1333).
         Claim(
             words: "was set back from", causes: [.resetEarliest, .recreated, .truncated],

@@ -88,16 +88,19 @@ struct ControlsTests {
         #expect(!hasFlights)
     }
 
-    @Test("A fetch that is nearly complete goes on, and its cancelled job is completed", arguments: [false, true])
-    func nearlyFetched(isNearly: Bool) throws {
+    @Test(
+        "A cancel leaves a fetch that is nearly complete alone, and ends a job that waits for its fetch or render",
+        arguments: [(false, false), (true, false), (true, true)])
+    func nearlyFetched(isNearly: Bool, isFetched: Bool) throws {
         var worker = Self.performer()
         worker.publish(try Self.job("a"))
         worker.grant()
         let id = try #require(worker.fetches.first?.flight)
         if isNearly { worker.feed(.nearlyFetched(id)) }
+        if isFetched { worker.feed(.fetched(id, FetchedPicture([1]))) }
         worker.feed(.controlled(Self.control(.job("a"), .cancel), worker.record(.control)))
-        let goesOn = worker.state.has(id)
-        #expect(goesOn == isNearly && Self.kinds(worker.answers) == (isNearly ? [:] : ["a": .cancelled]))
+        let (isLeft, mayEnd) = (worker.state.has(id), !isNearly || isFetched)
+        #expect(isLeft != mayEnd && Self.kinds(worker.answers) == (mayEnd ? ["a": .cancelled] : [:]))
     }
 
     @Test("A mis-keyed job that a control names is cancelled in its partition; others are published again")
